@@ -1,0 +1,27 @@
+/* Arithmetic that says when it does not fit. Path counts and everything read
+ * from a file go through here. */
+#ifndef FP_BASE_CHECKED_H
+#define FP_BASE_CHECKED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define fp_add_overflows(a, b, result) __builtin_add_overflow((a), (b), (result))
+#define fp_sub_overflows(a, b, result) __builtin_sub_overflow((a), (b), (result))
+#define fp_mul_overflows(a, b, result) __builtin_mul_overflow((a), (b), (result))
+
+/* Saturating forms, for estimates. */
+static inline uint64_t fp_add_saturated(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return fp_add_overflows(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static inline uint64_t fp_mul_saturated(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return fp_mul_overflows(a, b, &product) ? UINT64_MAX : product;
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* Whole files in, whole files out. */
+#ifndef FP_BASE_IO_H
+#define FP_BASE_IO_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+struct fp_file {
+    const unsigned char *bytes;
+    size_t len;
+    bool mapped;
+};
+
+/* A regular file is mapped, anything else ("-" is standard input) is read. */
+bool fp_file_open(struct fp_file *file, const char *path, struct fp_error *error);
+void fp_file_close(struct fp_file *file);
+
+/* Written beside the target and renamed onto it, so that a reader sees the old
+ * file or the new one and a crash leaves the old one. "-" is standard output. */
+bool fp_file_write(const char *path, const void *bytes, size_t len, struct fp_error *error);
+
+/* Creates path and the folders above it. */
+bool fp_make_folder(const char *path, struct fp_error *error);
+
+#endif

@@ -1,0 +1,285 @@
+/* Making plans: see plan.h. */
+#include "graph/plan.h"
+
+#include "graph/tree.h"
+
+#include <math.h>
+
+struct planner {
+    struct fp_arena *scratch;
+    const struct fp_dag *dag;
+    const struct fp_numbering *n;
+    const double *weights;
+    const struct fp_plan_options *options;
+    struct fp_plan *plan;
+    bool *decided;      /* per vertex: on entering it, one way goes on, and the
+                           count may have been made */
+    bool *merged;       /* per vertex: more than one way leads here */
+    uint64_t *prefix;   /* per vertex that is not merged: the sum so far */
+    uint64_t *potential; /* per vertex; sums wrap, and only differences are used */
+    struct fp_bitset hold; /* blocks that no count may be pushed above */
+};
+
+static bool has_paths(const struct planner *p, uint32_t vertex)
+{
+    return p->n->npaths[vertex] != 0;
+}
+
+/* A block on the way round of a lap is entered on every lap, so a count cannot
+ * be made there; it can be made before the loop if nothing in the loop decides
+ * or leaves. */
+static void hold_laps(struct planner *p)
+{
+    const struct fp_cfg *cfg = p->dag->cfg;
+    const struct fp_laps *laps = &p->dag->truncation->laps;
+    for (uint32_t i = 0; i < laps->len; i++) {
+        const struct fp_lap *lap = &laps->at[i];
+        uint32_t header = cfg->edges[lap->closing].dst;
+        bool hold = p->n->npaths[header] > 1;
+        if (p->options->exits) {
+            hold |= (cfg->flags[header] & FP_BLOCK_LEAVES) != 0;
+            for (uint32_t k = 0; k < lap->nedges; k++)
+                hold |= (cfg->flags[cfg->edges[lap->edges[k]].dst] & FP_BLOCK_LEAVES) != 0;
+        }
+        if (!hold) continue;
+        fp_bitset_add(&p->hold, header);
+        for (uint32_t k = 0; k < lap->nedges; k++)
+            fp_bitset_add(&p->hold, cfg->edges[lap->edges[k]].dst);
+    }
+}
+
+static void hold_blocks(struct planner *p)
+{
+    const struct fp_cfg *cfg = p->dag->cfg;
+    for (uint32_t b = 0; b < cfg->nblocks; b++) {
+        bool leaves = p->options->exits && cfg->flags[b] & FP_BLOCK_LEAVES;
+        /* in a block that returns, all edges of its path have been taken */
+        if (fp_cfg_out_degree(cfg, b) == 0) leaves = false;
+        if (leaves || cfg->flags[b] & (FP_BLOCK_PAD | FP_BLOCK_HUB)) fp_bitset_add(&p->hold, b);
+    }
+    hold_laps(p);
+}
+
+static void find_decided(struct planner *p)
+{
+    const struct fp_dag *dag = p->dag;
+    p->decided[dag->exit] = true;
+    if (p->options->eager) return;
+    hold_blocks(p);
+    for (uint32_t i = dag->norder - 1; i-- > 0;) {
+        uint32_t v = dag->order[i];
+        if (p->n->npaths[v] != 1 || v == dag->entry || fp_bitset_has(&p->hold, v)) continue;
+        for (uint32_t d = dag->first_out[v]; d < dag->first_out[v + 1]; d++)
+            if (has_paths(p, dag->edges[d].dst)) p->decided[v] = p->decided[dag->edges[d].dst];
+    }
+    /* in the closing part of a lap, which one way leads to, as before it */
+    for (uint32_t i = 1; i < dag->norder; i++) {
+        uint32_t v = dag->order[i];
+        if (!has_paths(p, v)) p->decided[v] = p->decided[dag->edges[dag->in_edges[dag->first_in[v]]].src];
+    }
+}
+
+static void find_merged(struct planner *p)
+{
+    const struct fp_dag *dag = p->dag;
+    for (uint32_t i = 1; i < dag->norder; i++) {
+        uint32_t v = dag->order[i];
+        uint32_t first = dag->first_in[v], ways = dag->first_in[v + 1] - first;
+        uint32_t d = dag->in_edges[first];
+        uint32_t u = dag->edges[d].src;
+        p->merged[v] = ways > 1 || p->merged[u] || p->options->eager;
+        if (!p->merged[v]) p->prefix[v] = p->prefix[u] + p->n->value[d];
+    }
+}
+
+/* An edge between two vertices at which r is live: the only place where an
+ * increment costs an instruction that is not there anyway. */
+static bool is_inner(const struct planner *p, uint32_t d)
+{
+    const struct fp_dag_edge *edge = &p->dag->edges[d];
+    return edge->src != p->dag->entry && p->merged[edge->src] && !p->decided[edge->dst];
+}
+
+static double tree_weight(const struct planner *p, uint32_t d)
+{
+    uint32_t e = p->dag->edges[d].cfg_edge;
+    if (p->dag->cfg->edges[e].kind == FP_EDGE_UNWIND) return INFINITY;
+    return p->weights ? p->weights[d] : 1;
+}
+
+struct tree_adjacency {
+    uint32_t *first, *edge;
+};
+
+static struct tree_adjacency adjacency(struct planner *p, const struct fp_tree_edge *edges,
+                                       uint32_t count, const struct fp_bitset *taken)
+{
+    uint32_t nverts = p->dag->nverts;
+    struct tree_adjacency adj = {FP_NEW_ARRAY(p->scratch, uint32_t, (size_t)nverts + 2),
+                                 FP_NEW_ARRAY(p->scratch, uint32_t, 2 * (size_t)nverts)};
+    for (uint32_t i = 0; i < count; i++)
+        if (fp_bitset_has(taken, i)) {
+            adj.first[edges[i].a + 2]++;
+            adj.first[edges[i].b + 2]++;
+        }
+    for (uint32_t v = 0; v < nverts; v++) adj.first[v + 2] += adj.first[v + 1];
+    for (uint32_t i = 0; i < count; i++)
+        if (fp_bitset_has(taken, i)) {
+            adj.edge[adj.first[edges[i].a + 1]++] = i;
+            adj.edge[adj.first[edges[i].b + 1]++] = i;
+        }
+    return adj;
+}
+
+/* Walks each tree of the forest from any of its vertices, giving every vertex
+ * the potential that makes its tree edge's increment 0. */
+static void set_potentials(struct planner *p, const struct fp_tree_edge *edges, uint32_t count,
+                           const uint32_t *dag_edge, const struct fp_bitset *taken)
+{
+    uint32_t nverts = p->dag->nverts;
+    struct tree_adjacency adj = adjacency(p, edges, count, taken);
+    bool *seen = FP_NEW_ARRAY(p->scratch, bool, nverts);
+    uint32_t *stack = FP_NEW_ARRAY(p->scratch, uint32_t, nverts);
+    for (uint32_t root = 0; root < nverts; root++) {
+        if (seen[root]) continue;
+        uint32_t depth = 0;
+        stack[depth++] = root;
+        seen[root] = true;
+        while (depth) {
+            uint32_t v = stack[--depth];
+            for (uint32_t k = adj.first[v]; k < adj.first[v + 1]; k++) {
+                const struct fp_tree_edge *edge = &edges[adj.edge[k]];
+                uint64_t value = p->n->value[dag_edge[adj.edge[k]]];
+                uint32_t w = edge->a == v ? edge->b : edge->a;
+                if (seen[w]) continue;
+                seen[w] = true;
+                p->potential[w] = edge->a == v ? p->potential[v] + value : p->potential[v] - value;
+                stack[depth++] = w;
+            }
+        }
+    }
+}
+
+static void choose_potentials(struct planner *p)
+{
+    const struct fp_dag *dag = p->dag;
+    struct fp_tree_edge *edges = FP_NEW_ARRAY(p->scratch, struct fp_tree_edge, dag->nedges);
+    uint32_t *dag_edge = FP_NEW_ARRAY(p->scratch, uint32_t, dag->nedges), count = 0;
+    struct fp_bitset in_lap = fp_bitset_new(p->scratch, dag->nedges);
+    const struct fp_laps *laps = &dag->truncation->laps;
+    for (uint32_t i = 0; i < laps->len; i++)
+        for (uint32_t k = 0; k < laps->at[i].nedges; k++)
+            fp_bitset_add(&in_lap, dag->of_edge[laps->at[i].edges[k]]);
+    for (uint32_t d = 0; d < dag->nedges; d++) {
+        if (dag->edges[d].kind != FP_DAG_REAL || !is_inner(p, d)) continue;
+        double weight = fp_bitset_has(&in_lap, d) ? INFINITY : tree_weight(p, d);
+        if (p->options->no_chords && !isinf(weight)) continue;
+        edges[count] = (struct fp_tree_edge){dag->edges[d].src, dag->edges[d].dst, weight};
+        dag_edge[count++] = d;
+    }
+    struct fp_bitset taken = fp_spanning_tree(p->scratch, dag->nverts, edges, count);
+    set_potentials(p, edges, count, dag_edge, &taken);
+}
+
+static struct fp_op op(enum fp_op_kind kind, uint64_t value)
+{
+    return (struct fp_op){kind, (int64_t)value};
+}
+
+static struct fp_op op_on(const struct planner *p, uint32_t d)
+{
+    const struct fp_dag_edge *edge = &p->dag->edges[d];
+    uint32_t u = edge->src, v = edge->dst;
+    uint64_t value = p->n->value[d];
+    if (!has_paths(p, v) || p->decided[u]) return op(FP_OP_NONE, 0);
+    if (p->decided[v])
+        return p->merged[u] ? op(FP_OP_COUNT_REG, p->potential[u] + value)
+                            : op(FP_OP_COUNT, p->prefix[u] + value);
+    if (!p->merged[v]) return op(FP_OP_NONE, 0);
+    if (!p->merged[u]) return op(FP_OP_SET, p->prefix[u] + value - p->potential[v]);
+    uint64_t increment = value + p->potential[u] - p->potential[v];
+    return op(increment ? FP_OP_ADD : FP_OP_NONE, increment);
+}
+
+static void state_facts(struct planner *p)
+{
+    for (uint32_t b = 0; b < p->dag->cfg->nblocks; b++) {
+        p->plan->counted[b] = p->decided[b];
+        p->plan->has_register[b] = p->merged[b] && !p->decided[b];
+        p->plan->offset[b] = (int64_t)(p->merged[b] ? p->potential[b] : p->prefix[b]);
+    }
+}
+
+struct fp_plan *fp_plan_make(struct fp_arena *arena, const struct fp_numbering *numbering,
+                             const double *weights, const struct fp_plan_options *options)
+{
+    struct fp_arena scratch = {0};
+    const struct fp_dag *dag = numbering->dag;
+    struct fp_plan *plan = FP_NEW(arena, struct fp_plan);
+    plan->numbering = numbering;
+    plan->on = FP_NEW_ARRAY(arena, struct fp_op, dag->nedges);
+    plan->counted = FP_NEW_ARRAY(arena, bool, dag->cfg->nblocks);
+    plan->has_register = FP_NEW_ARRAY(arena, bool, dag->cfg->nblocks);
+    plan->offset = FP_NEW_ARRAY(arena, int64_t, dag->cfg->nblocks);
+    struct planner p = {
+        .scratch = &scratch,
+        .dag = dag,
+        .n = numbering,
+        .weights = weights,
+        .options = options,
+        .plan = plan,
+        .decided = FP_NEW_ARRAY(&scratch, bool, dag->nverts),
+        .merged = FP_NEW_ARRAY(&scratch, bool, dag->nverts),
+        .prefix = FP_NEW_ARRAY(&scratch, uint64_t, dag->nverts),
+        .potential = FP_NEW_ARRAY(&scratch, uint64_t, dag->nverts),
+        .hold = fp_bitset_new(&scratch, dag->nverts),
+    };
+    find_decided(&p);
+    find_merged(&p);
+    choose_potentials(&p);
+    for (uint32_t d = 0; d < dag->nedges; d++) plan->on[d] = op_on(&p, d);
+    state_facts(&p);
+    fp_arena_free(&scratch);
+    return plan;
+}
+
+struct fp_edge_ops fp_plan_on_edge(const struct fp_plan *plan, uint32_t cfg_edge)
+{
+    const struct fp_dag *dag = plan->numbering->dag;
+    const struct fp_truncation *truncation = dag->truncation;
+    struct fp_edge_ops ops = {{FP_OP_NONE, 0}, {FP_OP_NONE, 0}};
+    switch ((enum fp_fate)truncation->order.fate[cfg_edge]) {
+    case FP_FATE_KEPT: ops.first = plan->on[dag->of_edge[cfg_edge]]; break;
+    case FP_FATE_TRUNCATED:
+        ops.first = plan->on[dag->of_edge[cfg_edge]];
+        ops.then = plan->on[dag->start_of[dag->cfg->edges[cfg_edge].dst]];
+        break;
+    case FP_FATE_LAP:
+        for (uint32_t low = 0, high = truncation->laps.len; low < high;) {
+            uint32_t middle = low + (high - low) / 2;
+            uint32_t closing = truncation->laps.at[middle].closing;
+            if (closing == cfg_edge)
+                ops.first = op(FP_OP_COUNT, plan->numbering->num_paths + middle);
+            if (closing < cfg_edge)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        break;
+    case FP_FATE_DEAD: break;
+    }
+    return ops;
+}
+
+double fp_plan_cost(const struct fp_plan *plan, const double *cfg_weights)
+{
+    const struct fp_dag *dag = plan->numbering->dag;
+    struct fp_arena scratch = {0};
+    double *weights = fp_dag_weights(&scratch, dag, cfg_weights), cost = 0;
+    for (uint32_t d = 0; d < dag->nedges; d++)
+        if (plan->on[d].kind != FP_OP_NONE) cost += weights[d];
+    const struct fp_laps *laps = &dag->truncation->laps;
+    for (uint32_t i = 0; i < laps->len; i++) cost += cfg_weights[laps->at[i].closing];
+    fp_arena_free(&scratch);
+    return cost;
+}

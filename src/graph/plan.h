@@ -1,0 +1,71 @@
+/* The plan: what each edge does to the path register and the counters.
+ *
+ * A path's id is the sum of the values of its edges. The instrumented program
+ * keeps a register r and counts r when the path is known. Where there is a
+ * choice, the plan takes the one that executes least (paper 001, "efficiently
+ * computing sums" and "instrumentation"):
+ *
+ *   - r is not touched while only one way leads here: the sum so far is a
+ *     constant, put into r where ways merge (initialisation pushed down);
+ *   - a path is counted on the first edge behind which only one way goes on
+ *     (counting pushed up), with a constant id where r was not needed yet;
+ *   - in between, values are moved off the edges of a spanning tree of greatest
+ *     weight and onto its chords (event counting): each vertex gets a potential,
+ *     an edge's increment is its value plus the potential of its source less
+ *     that of its target, and potentials are chosen to make tree edges 0.
+ *
+ * On every path there is exactly one count.
+ */
+#ifndef FP_GRAPH_PLAN_H
+#define FP_GRAPH_PLAN_H
+
+#include "graph/number.h"
+
+enum fp_op_kind {
+    FP_OP_NONE,
+    FP_OP_SET,       /* r = value */
+    FP_OP_ADD,       /* r += value */
+    FP_OP_COUNT,     /* count[value]++ */
+    FP_OP_COUNT_REG, /* count[r + value]++ */
+};
+
+/* Sums wrap around 64 bits; an id, which does not, comes out right. */
+struct fp_op {
+    enum fp_op_kind kind;
+    int64_t value;
+};
+
+struct fp_plan_options {
+    bool eager; /* set at each start, count at each end: no pushing (for metrics
+                   that are taken where a path really ends, and for sampling) */
+    bool exits; /* keep a path uncounted while a block that may leave lies ahead */
+    bool no_chords; /* leave values where the numbering put them, but for edges that
+                       can carry none (for comparison) */
+};
+
+struct fp_plan {
+    const struct fp_numbering *numbering;
+    struct fp_op *on; /* per dag edge */
+
+    /* What is known on entering a block, for partial paths. In this order: */
+    bool *counted;      /* this path was counted already: nothing is in flight */
+    bool *has_register; /* the sum so far is r + `offset`; if not, */
+    int64_t *offset;    /* the sum so far is `offset` itself */
+};
+
+/* weights: per dag edge, or NULL for all alike. */
+struct fp_plan *fp_plan_make(struct fp_arena *arena, const struct fp_numbering *numbering,
+                             const double *weights, const struct fp_plan_options *options);
+
+/* What happens on a cfg edge: first the op for the path that it continues or
+ * ends, then, on a truncated edge, the op for the path that starts. A lap's
+ * closing edge counts the lap. */
+struct fp_edge_ops {
+    struct fp_op first, then;
+};
+struct fp_edge_ops fp_plan_on_edge(const struct fp_plan *plan, uint32_t cfg_edge);
+
+/* Weight of all edges that carry an operation, laps included. */
+double fp_plan_cost(const struct fp_plan *plan, const double *cfg_weights);
+
+#endif

@@ -1,0 +1,47 @@
+/* Where paths end inside a function: the fate of every edge.
+ *
+ * Back edges, indirect jumps and returns-twice points (order.h), less the laps
+ * (laps.h), and on top of those the cuts that keep the number of paths within
+ * limits. There are two limits. Above max_paths an id would not fit; cuts are
+ * made at cold blocks until it does. Above good_paths counters no longer fit an
+ * array and counting takes a hash table; cuts are made only where edges are much
+ * colder than the path ends they save from it, which mostly means at the
+ * borders of hot loops, and else not at all.
+ */
+#ifndef FP_GRAPH_TRUNCATE_H
+#define FP_GRAPH_TRUNCATE_H
+
+#include "graph/laps.h"
+#include "graph/loops.h"
+#include "graph/order.h"
+
+struct fp_limits {
+    uint64_t max_paths;  /* at most FP_MAX_PATHS; 0 is FP_MAX_PATHS */
+    uint64_t good_paths; /* 0: do not try */
+    bool no_laps;        /* truncate every back edge, as the papers do */
+};
+
+#define FP_MAX_PATHS ((uint64_t)1 << 62)
+
+struct fp_truncation {
+    const struct fp_cfg *cfg;
+    struct fp_order order; /* fates are final */
+    struct fp_laps laps; /* ordered by closing edge */
+    uint32_t ncuts;     /* edges truncated for a limit */
+    uint64_t num_paths; /* laps not included */
+};
+
+/* weights may be NULL: static ones are made. */
+void fp_truncate(struct fp_arena *arena, const struct fp_cfg *cfg, const double *weights,
+                 const struct fp_limits *limits, struct fp_truncation *out);
+
+/* The same from a list of fates that was stored; false when it is not possible
+ * (a cycle would remain). Laps are found again from the fates. */
+bool fp_truncate_as_stored(struct fp_arena *arena, const struct fp_cfg *cfg, const uint8_t *fates,
+                           struct fp_truncation *out);
+
+/* Paths from each block to a path end under the given fates, and the number of
+ * all paths, which is returned. UINT64_MAX is too many. */
+uint64_t fp_count_paths(const struct fp_cfg *cfg, const struct fp_order *order, uint64_t *from);
+
+#endif

@@ -1,0 +1,783 @@
+/* Random control-flow graphs against brute force.
+ *
+ * Each graph gets random walks, whose paths and edges are recorded step by step
+ * without the code under test; then everything the graph core says about them
+ * must agree: ids unique, dense and decodable; plans that count exactly what was
+ * walked; edges derived from paths, and recovered from chords, equal to the edges
+ * walked; PSPP labels valid; dominators and loops as by definition.
+ *
+ *     property-graphs [--count N] [--seed S] [--only I] [--verbose]
+ */
+#include "base/map.h"
+#include "base/vec.h"
+#include "graph/cfgtext.h"
+#include "graph/dominators.h"
+#include "graph/flow.h"
+#include "graph/plan.h"
+#include "graph/pspp.h"
+#include "graph/tree.h"
+#include "graph/weights.h"
+
+#include "../check.h"
+#include "../random.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+static uint64_t rng;
+static const struct fp_cfg *current; /* for the report of a failure */
+static uint64_t current_index, current_seed;
+
+static void show_failure(const char *what, int line)
+{
+    struct fp_writer text = {0};
+    fp_cfg_print(&text, current, NULL, NULL);
+    fprintf(stderr, "graphs.c:%d: graph %" PRIu64 " of seed %" PRIu64 ": %s\n%.*s", line,
+            current_index, current_seed, what, (int)text.len, (char *)text.bytes);
+    fp_writer_free(&text);
+    checks_failed++;
+    if (checks_failed > 20) exit(check_summary());
+}
+
+#define MUST(condition) ((condition) ? (void)checks_passed++ : show_failure(#condition, __LINE__))
+
+/* ---- making graphs ---- */
+
+struct making {
+    struct fp_arena *arena;
+    FP_VEC(struct fp_edge) edges;
+    FP_VEC(uint8_t) flags;
+    uint32_t nplain; /* blocks that ordinary edges may lead to */
+};
+
+static uint32_t new_block(struct making *m, uint8_t flags)
+{
+    fp_vec_push(m->arena, &m->flags, flags);
+    return (uint32_t)m->flags.len - 1;
+}
+
+static void new_edge(struct making *m, uint32_t src, uint32_t dst, enum fp_edge_kind kind)
+{
+    struct fp_edge edge = {src, dst, kind};
+    fp_vec_push(m->arena, &m->edges, edge);
+}
+
+/* Mostly forward, so that graphs have depth; sometimes anywhere. */
+static uint32_t some_target(struct making *m, uint32_t from)
+{
+    if (from + 1 < m->nplain && random_chance(&rng, 65))
+        return from + 1 + random_below(&rng, m->nplain - from - 1 > 3 ? 3 : m->nplain - from - 1);
+    return random_below(&rng, m->nplain);
+}
+
+static struct fp_cfg *random_cfg(struct fp_arena *arena)
+{
+    struct making m = {.arena = arena};
+    uint32_t n = 1 + random_below(&rng, random_chance(&rng, 10) ? 30 : 12);
+    m.nplain = n;
+    for (uint32_t b = 0; b < n; b++) new_block(&m, random_chance(&rng, 20) ? FP_BLOCK_LEAVES : 0);
+    uint32_t pads[2], npads = random_chance(&rng, 30) ? 1 + random_below(&rng, 2) : 0;
+    for (uint32_t i = 0; i < npads; i++) {
+        pads[i] = new_block(&m, FP_BLOCK_PAD);
+        new_edge(&m, pads[i], random_below(&rng, n), FP_EDGE_NORMAL);
+    }
+    uint32_t hub = FP_NONE;
+    if (random_chance(&rng, 15)) {
+        hub = new_block(&m, FP_BLOCK_HUB);
+        for (uint32_t k = 1 + random_below(&rng, 3); k--;)
+            new_edge(&m, hub, random_below(&rng, n), FP_EDGE_NORMAL);
+    }
+    for (uint32_t b = 0; b < n; b++) {
+        uint32_t from = b, what = random_below(&rng, 100);
+        if (random_chance(&rng, 4)) { /* setjmp in the middle */
+            from = new_block(&m, m.flags.at[b]);
+            new_edge(&m, b, from, FP_EDGE_TWICE);
+        }
+        if (what < 12) continue; /* leaves the function */
+        if (what < 45) {
+            new_edge(&m, from, some_target(&m, b), FP_EDGE_NORMAL);
+        } else if (what < 80) {
+            for (int k = 0; k < 2; k++) new_edge(&m, from, some_target(&m, b), FP_EDGE_NORMAL);
+        } else if (what < 88 || (what < 95 && !npads)) {
+            for (uint32_t k = 1 + random_below(&rng, 5); k--;)
+                new_edge(&m, from, some_target(&m, b), FP_EDGE_SWITCH);
+        } else if (what < 95) {
+            if (random_chance(&rng, 80)) new_edge(&m, from, some_target(&m, b), FP_EDGE_NORMAL);
+            new_edge(&m, from, pads[random_below(&rng, npads)], FP_EDGE_UNWIND);
+        } else if (hub != FP_NONE) {
+            new_edge(&m, from, hub, FP_EDGE_INDIRECT);
+        } else {
+            new_edge(&m, from, b, FP_EDGE_NORMAL); /* self loop */
+            if (random_chance(&rng, 80)) new_edge(&m, from, some_target(&m, b), FP_EDGE_NORMAL);
+        }
+    }
+    return fp_cfg_new(arena, (uint32_t)m.flags.len, m.edges.at, (uint32_t)m.edges.len, m.flags.at);
+}
+
+/* ---- walks: the truth ---- */
+
+struct step {
+    enum { ENTER, TAKE, AGAIN, LEAVE } kind; /* AGAIN: longjmp behind a twice edge */
+    uint32_t edge;                           /* of TAKE and AGAIN */
+    uint32_t block;                          /* where it happened */
+};
+
+struct walks {
+    FP_VEC(struct step) steps; /* of all walks; each begins with ENTER */
+    uint64_t *edges;           /* per cfg edge: times arrived by it */
+    uint64_t *calls_of_twice;  /* per cfg edge: times its front was passed */
+    uint64_t entries;
+    uint64_t *exits; /* per block */
+    int64_t *left;   /* per block: left in mid-block */
+};
+
+/* A block that leaves ends the walk, or jumps behind a setjmp passed before. */
+static bool leave_or_jump(struct fp_arena *arena, const struct fp_cfg *cfg, struct walks *w,
+                          uint32_t *block, const uint32_t *passed, uint32_t npassed)
+{
+    if (fp_cfg_out_degree(cfg, *block) != 0) w->left[*block]++;
+    else w->exits[*block]++;
+    struct step leave = {LEAVE, FP_NONE, *block};
+    fp_vec_push(arena, &w->steps, leave);
+    if (!npassed || random_chance(&rng, 50)) return true;
+    uint32_t e = passed[random_below(&rng, npassed)];
+    struct step again = {AGAIN, e, cfg->edges[e].dst};
+    fp_vec_push(arena, &w->steps, again);
+    w->edges[e]++;
+    *block = cfg->edges[e].dst;
+    return false;
+}
+
+static void one_walk(struct fp_arena *arena, const struct fp_cfg *cfg, struct walks *w)
+{
+    uint32_t block = 0, passed[16], npassed = 0;
+    struct step enter = {ENTER, FP_NONE, 0};
+    fp_vec_push(arena, &w->steps, enter);
+    w->entries++;
+    for (uint32_t steps = 0;; steps++) {
+        bool may_leave = cfg->flags[block] & FP_BLOCK_LEAVES;
+        if (may_leave && (steps > 150 || random_chance(&rng, 10))) {
+            if (leave_or_jump(arena, cfg, w, &block, passed, npassed)) return;
+            continue;
+        }
+        uint32_t degree = fp_cfg_out_degree(cfg, block);
+        if (degree == 0) {
+            w->exits[block]++;
+            return;
+        }
+        if (steps > 200) { /* an endless loop: only here may any block leave */
+            w->left[block]++;
+            struct step leave = {LEAVE, FP_NONE, block};
+            fp_vec_push(arena, &w->steps, leave);
+            return;
+        }
+        uint32_t e = cfg->first_out[block] + random_below(&rng, degree);
+        struct step take = {TAKE, e, block};
+        fp_vec_push(arena, &w->steps, take);
+        w->edges[e]++;
+        if (cfg->edges[e].kind == FP_EDGE_TWICE) {
+            w->calls_of_twice[e]++;
+            if (npassed < 16) passed[npassed++] = e;
+        }
+        block = cfg->edges[e].dst;
+    }
+}
+
+static struct walks random_walks(struct fp_arena *arena, const struct fp_cfg *cfg)
+{
+    struct walks w = {
+        .edges = FP_NEW_ARRAY(arena, uint64_t, cfg->nedges),
+        .calls_of_twice = FP_NEW_ARRAY(arena, uint64_t, cfg->nedges),
+        .exits = FP_NEW_ARRAY(arena, uint64_t, cfg->nblocks),
+        .left = FP_NEW_ARRAY(arena, int64_t, cfg->nblocks),
+    };
+    for (int i = 0; i < 4; i++) one_walk(arena, cfg, &w);
+    return w;
+}
+
+/* ---- order, dominators, loops by definition ---- */
+
+static void flood(const struct fp_cfg *cfg, uint32_t from, uint32_t without_block,
+                  uint32_t without_edge, bool *seen)
+{
+    uint32_t stack[64], depth = 0;
+    if (from == without_block) return;
+    stack[depth++] = from;
+    seen[from] = true;
+    while (depth) {
+        uint32_t b = stack[--depth];
+        for (uint32_t e = cfg->first_out[b]; e < cfg->first_out[b + 1]; e++) {
+            uint32_t to = cfg->edges[e].dst;
+            if (e == without_edge || to == without_block || seen[to]) continue;
+            seen[to] = true;
+            stack[depth++] = to;
+        }
+    }
+}
+
+static bool edge_dominates(const struct fp_cfg *cfg, uint32_t d, uint32_t e)
+{
+    bool seen[64] = {0};
+    flood(cfg, 0, FP_NONE, d, seen);
+    return d != e && !seen[cfg->edges[e].src];
+}
+
+static void check_dominators(struct fp_arena *arena, const struct fp_cfg *cfg)
+{
+    bool reachable[64] = {0}, seen[64];
+    flood(cfg, 0, FP_NONE, FP_NONE, reachable);
+    uint32_t *idom = fp_cfg_dominators(arena, cfg);
+    for (uint32_t d = 0; d < cfg->nblocks; d++) {
+        memset(seen, 0, sizeof seen);
+        flood(cfg, 0, d, FP_NONE, seen);
+        for (uint32_t b = 0; b < cfg->nblocks; b++) {
+            if (!reachable[b]) {
+                MUST(idom[b] == FP_NONE);
+                continue;
+            }
+            bool truth = reachable[d] && !seen[b], found = false; /* d dominates b */
+            for (uint32_t v = b;; v = idom[v]) {
+                found |= v == d;
+                if (v == idom[v]) break;
+            }
+            MUST(found == truth);
+        }
+    }
+    uint32_t *nearest = fp_edge_dominators(arena, cfg);
+    for (uint32_t e = 0; e < cfg->nedges; e++) {
+        if (!reachable[cfg->edges[e].src]) {
+            MUST(nearest[e] == FP_NONE);
+            continue;
+        }
+        if (nearest[e] != FP_NONE) MUST(edge_dominates(cfg, nearest[e], e));
+        for (uint32_t d = 0; d < cfg->nedges; d++) {
+            if (!reachable[cfg->edges[d].src] || !edge_dominates(cfg, d, e)) continue;
+            MUST(nearest[e] != FP_NONE);
+            if (d != nearest[e] && nearest[e] != FP_NONE) MUST(edge_dominates(cfg, d, nearest[e]));
+        }
+    }
+}
+
+/* In a loop with one way in: b is in h's loop iff h dominates b and b reaches h
+ * without leaving what h dominates. */
+static void check_loops(struct fp_arena *arena, const struct fp_cfg *cfg)
+{
+    struct fp_loops loops;
+    fp_loops_find(arena, cfg, &loops);
+    bool reachable[64] = {0};
+    flood(cfg, 0, FP_NONE, FP_NONE, reachable);
+    for (uint32_t h = 0; h < cfg->nblocks; h++) {
+        if (!reachable[h] || fp_bitset_has(&loops.irreducible, h)) continue;
+        bool without[64] = {0}, on_cycle = false;
+        flood(cfg, 0, h, FP_NONE, without);
+        for (uint32_t b = 0; b < cfg->nblocks; b++) {
+            if (!reachable[b] || without[b]) continue; /* not dominated by h */
+            bool from_b[64] = {0};
+            /* reach h from b, never through a block that h does not dominate */
+            uint32_t stack[64], depth = 0;
+            stack[depth++] = b;
+            bool returns = false;
+            while (depth) {
+                uint32_t v = stack[--depth];
+                for (uint32_t e = cfg->first_out[v]; e < cfg->first_out[v + 1]; e++) {
+                    uint32_t to = cfg->edges[e].dst;
+                    returns |= to == h;
+                    if (to == h || without[to] || from_b[to]) continue;
+                    from_b[to] = true;
+                    stack[depth++] = to;
+                }
+            }
+            if (b == h) on_cycle = returns;
+            if (b != h && fp_bitset_has(&loops.heads, h))
+                MUST(fp_loops_contain(&loops, h, b) == returns);
+        }
+        if (on_cycle) MUST(fp_bitset_has(&loops.heads, h));
+    }
+}
+
+static void check_order(const struct fp_cfg *cfg, const struct fp_truncation *t)
+{
+    bool reachable[64] = {0};
+    flood(cfg, 0, FP_NONE, FP_NONE, reachable);
+    for (uint32_t b = 0; b < cfg->nblocks; b++)
+        MUST((t->order.position[b] != FP_NONE) == reachable[b]);
+    for (uint32_t e = 0; e < cfg->nedges; e++) {
+        const struct fp_edge *edge = &cfg->edges[e];
+        enum fp_fate fate = t->order.fate[e];
+        MUST((fate == FP_FATE_DEAD) == !reachable[edge->src]);
+        if (fate == FP_FATE_KEPT)
+            MUST(t->order.position[edge->src] < t->order.position[edge->dst]);
+        if (edge->kind == FP_EDGE_UNWIND) MUST(fate == FP_FATE_KEPT || fate == FP_FATE_DEAD);
+        if (edge->kind == FP_EDGE_INDIRECT || edge->kind == FP_EDGE_TWICE)
+            MUST(fate == FP_FATE_TRUNCATED || fate == FP_FATE_DEAD);
+    }
+    struct fp_arena scratch = {0};
+    struct fp_truncation again;
+    MUST(fp_truncate_as_stored(&scratch, cfg, t->order.fate, &again));
+    MUST(again.num_paths == t->num_paths && again.laps.len == t->laps.len);
+    for (uint32_t i = 0; i < t->laps.len; i++) {
+        const struct fp_lap *a = &t->laps.at[i], *b = &again.laps.at[i];
+        MUST(a->closing == b->closing && a->nedges == b->nedges);
+        if (a->nedges) MUST(!memcmp(a->edges, b->edges, a->nedges * sizeof *a->edges));
+    }
+    fp_arena_free(&scratch);
+}
+
+/* ---- numbering ---- */
+
+struct enumeration {
+    struct fp_arena *arena;
+    const struct fp_dag *dag;
+    const uint64_t *value;
+    uint32_t trail[80], len;
+    FP_VEC(uint64_t) sums;
+    FP_VEC(uint32_t *) trails; /* dag edges, with their number in front */
+    bool keep;
+};
+
+static void enumerate(struct enumeration *all, uint32_t v, uint64_t sum)
+{
+    const struct fp_dag *dag = all->dag;
+    if (v == dag->exit) {
+        fp_vec_push(all->arena, &all->sums, sum);
+        if (all->keep) {
+            uint32_t *trail = FP_NEW_ARRAY(all->arena, uint32_t, all->len + 1);
+            trail[0] = all->len;
+            memcpy(trail + 1, all->trail, all->len * sizeof *trail);
+            fp_vec_push(all->arena, &all->trails, trail);
+        }
+        return;
+    }
+    for (uint32_t d = dag->first_out[v]; d < dag->first_out[v + 1]; d++) {
+        all->trail[all->len++] = d;
+        enumerate(all, dag->edges[d].dst, sum + all->value[d]);
+        all->len--;
+    }
+}
+
+static bool same_path(const struct fp_path *a, const struct fp_path *b)
+{
+    return a->start == b->start && a->end == b->end && a->first_block == b->first_block &&
+           a->last_block == b->last_block && a->end_edge == b->end_edge &&
+           a->nedges == b->nedges &&
+           (a->nedges == 0 || !memcmp(a->edges, b->edges, a->nedges * sizeof *a->edges));
+}
+
+enum { ENUMERATE_AT_MOST = 3000 };
+
+static void check_numbering(struct fp_arena *arena, const struct fp_numbering *n)
+{
+    struct fp_path path, lap;
+    if (n->num_paths <= ENUMERATE_AT_MOST) {
+        struct enumeration all = {.arena = arena, .dag = n->dag, .value = n->value};
+        enumerate(&all, n->dag->entry, 0);
+        MUST(all.sums.len == n->num_paths);
+        struct fp_bitset seen = fp_bitset_new(arena, n->num_paths);
+        for (size_t i = 0; i < all.sums.len; i++) {
+            MUST(all.sums.at[i] < n->num_paths);
+            if (all.sums.at[i] >= n->num_paths) continue;
+            MUST(!fp_bitset_has(&seen, all.sums.at[i]));
+            fp_bitset_add(&seen, all.sums.at[i]);
+        }
+    }
+    uint64_t tries = n->num_paths < 50 ? n->num_paths : 50;
+    for (uint64_t i = 0; i < tries; i++) {
+        uint64_t id = n->num_paths <= 50 ? i : random_next(&rng) % n->num_paths;
+        MUST(fp_path_decode(arena, n, id, &path));
+        MUST(fp_path_encode(n, &path) == id);
+    }
+    for (uint64_t id = n->num_paths; id < n->num_ids; id++) {
+        MUST(fp_path_decode(arena, n, id, &lap));
+        MUST(lap.end == FP_ENDS_AS_LAP && fp_path_encode(n, &lap) == id);
+    }
+    MUST(!fp_path_decode(arena, n, n->num_ids, &path));
+    struct fp_numbering *again = fp_number_as_stored(arena, n->dag, n->by_value);
+    MUST(again->num_ids == n->num_ids);
+    for (uint32_t d = 0; d < n->dag->nedges; d++)
+        if (n->npaths[n->dag->edges[d].dst]) MUST(again->value[d] == n->value[d]);
+}
+
+/* ---- plans, run on the walks ---- */
+
+/* The path in flight as the walk goes, kept without the plan. */
+struct tracking {
+    struct fp_path path;
+    uint32_t edges[512];
+};
+
+static void start_tracking(struct tracking *t, enum fp_path_start start, uint32_t block)
+{
+    t->path = (struct fp_path){.start = start,
+                               .first_block = block,
+                               .last_block = block,
+                               .end_edge = FP_NONE,
+                               .edges = t->edges};
+}
+
+struct machine {
+    struct fp_arena *arena;
+    const struct fp_plan *plan;
+    const struct fp_numbering *n;
+    uint64_t r;
+    struct fp_map counted, expected; /* id -> count */
+    uint64_t *edges;                 /* derived from expected and partial paths */
+    bool exits;
+};
+
+static void do_op(struct machine *m, struct fp_op op)
+{
+    switch (op.kind) {
+    case FP_OP_NONE: break;
+    case FP_OP_SET: m->r = (uint64_t)op.value; break;
+    case FP_OP_ADD: m->r += (uint64_t)op.value; break;
+    case FP_OP_COUNT: ++*fp_map_add(&m->counted, (uint64_t)op.value); break;
+    case FP_OP_COUNT_REG: ++*fp_map_add(&m->counted, m->r + (uint64_t)op.value); break;
+    }
+}
+
+static void derive_edges(struct machine *m, const struct fp_path *path)
+{
+    for (uint32_t i = 0; i < path->nedges; i++) m->edges[path->edges[i]]++;
+    /* arrivals behind setjmp are counted where a path starts */
+    if (path->end_edge != FP_NONE &&
+        m->n->dag->cfg->edges[path->end_edge].kind != FP_EDGE_TWICE)
+        m->edges[path->end_edge]++;
+    if (path->start == FP_STARTS_AT_EDGE && path->end != FP_ENDS_AS_LAP) {
+        const struct fp_cfg *cfg = m->n->dag->cfg;
+        uint32_t e = cfg->in_edges[cfg->first_in[path->first_block]];
+        if (cfg->edges[e].kind == FP_EDGE_TWICE) m->edges[e]++;
+    }
+}
+
+static void expect(struct machine *m, struct fp_path *path)
+{
+    uint64_t id = fp_path_encode(m->n, path);
+    MUST(id != FP_NO_ID);
+    ++*fp_map_add(&m->expected, id);
+    derive_edges(m, path);
+}
+
+/* The frame leaves in mid-block: what the plan knows must give the path so far. */
+static void check_in_flight(struct machine *m, struct tracking *t, uint32_t block)
+{
+    const struct fp_plan *plan = m->plan;
+    t->path.end = FP_ENDS_INSIDE;
+    derive_edges(m, &t->path);
+    if (!m->exits) return;
+    MUST(!plan->counted[block]);
+    uint64_t sum = (uint64_t)plan->offset[block] + (plan->has_register[block] ? m->r : 0);
+    struct fp_path partial;
+    MUST(fp_path_decode_partial(m->arena, m->n, block, sum, &partial));
+    MUST(same_path(&partial, &t->path));
+}
+
+static void take_edge(struct machine *m, struct tracking *t, uint32_t e)
+{
+    const struct fp_cfg *cfg = m->n->dag->cfg;
+    const struct fp_truncation *truncation = m->n->dag->truncation;
+    struct fp_edge_ops ops = fp_plan_on_edge(m->plan, e);
+    do_op(m, ops.first);
+    do_op(m, ops.then);
+    switch ((enum fp_fate)truncation->order.fate[e]) {
+    case FP_FATE_KEPT:
+        t->edges[t->path.nedges++] = e;
+        t->path.last_block = cfg->edges[e].dst;
+        break;
+    case FP_FATE_TRUNCATED:
+        t->path.end = FP_ENDS_AT_EDGE;
+        t->path.end_edge = e;
+        expect(m, &t->path);
+        start_tracking(t, FP_STARTS_AT_EDGE, cfg->edges[e].dst);
+        break;
+    case FP_FATE_LAP: {
+        /* the path goes on as if it had just come to the header */
+        uint32_t header = cfg->edges[e].dst, k = t->path.nedges;
+        while (k && cfg->edges[t->edges[k - 1]].dst != header) k--;
+        MUST(k || t->path.first_block == header);
+        struct fp_path lap = {.start = FP_STARTS_AT_EDGE,
+                              .end = FP_ENDS_AS_LAP,
+                              .first_block = header,
+                              .last_block = cfg->edges[e].src,
+                              .end_edge = e,
+                              .nedges = t->path.nedges - k,
+                              .edges = t->edges + k};
+        expect(m, &lap);
+        t->path.nedges = k;
+        t->path.last_block = header;
+        break;
+    }
+    case FP_FATE_DEAD: MUST(!"walked a dead edge"); break;
+    }
+}
+
+static void end_at_exit(struct machine *m, struct tracking *t, uint32_t block)
+{
+    do_op(m, m->plan->on[m->n->dag->exit_of[block]]);
+    t->path.end = FP_ENDS_AT_EXIT;
+    expect(m, &t->path);
+}
+
+static bool maps_equal(const struct fp_map *a, const struct fp_map *b)
+{
+    uint64_t key, value;
+    for (size_t i = 0; fp_map_next(a, &i, &key, &value);) {
+        const uint64_t *other = fp_map_find(b, key);
+        if (!other || *other != value) return false;
+    }
+    return a->len == b->len;
+}
+
+static void check_plan(struct fp_arena *arena, const struct fp_plan *plan, bool exits,
+                       const struct walks *w)
+{
+    const struct fp_numbering *n = plan->numbering;
+    const struct fp_cfg *cfg = n->dag->cfg;
+    struct machine m = {.arena = arena, .plan = plan, .n = n, .exits = exits};
+    fp_map_init(&m.counted, arena);
+    fp_map_init(&m.expected, arena);
+    m.edges = FP_NEW_ARRAY(arena, uint64_t, cfg->nedges);
+    struct tracking t;
+    uint64_t early = 0; /* counted ahead of a frame that then left */
+    for (size_t i = 0; i < w->steps.len; i++) {
+        const struct step *step = &w->steps.at[i];
+        switch (step->kind) {
+        case ENTER:
+            m.r = random_next(&rng); /* stale */
+            do_op(&m, plan->on[n->dag->entry_edge]);
+            start_tracking(&t, FP_STARTS_AT_ENTRY, 0);
+            break;
+        case TAKE: take_edge(&m, &t, step->edge); break;
+        case AGAIN: /* behind setjmp: r is whatever it was then */
+            m.r = random_next(&rng);
+            do_op(&m, plan->on[n->dag->start_of[step->block]]);
+            start_tracking(&t, FP_STARTS_AT_EDGE, step->block);
+            break;
+        case LEAVE:
+            if (fp_cfg_out_degree(cfg, step->block) == 0) {
+                end_at_exit(&m, &t, step->block);
+            } else {
+                early += plan->counted[step->block];
+                bool declared = cfg->flags[step->block] & FP_BLOCK_LEAVES;
+                m.exits = exits && declared;
+                check_in_flight(&m, &t, step->block);
+            }
+            break;
+        }
+        bool last = i + 1 == w->steps.len || w->steps.at[i + 1].kind == ENTER;
+        uint32_t here = t.path.last_block;
+        if (last && step->kind != LEAVE && fp_cfg_out_degree(cfg, here) == 0)
+            end_at_exit(&m, &t, here);
+    }
+    /* without `exits`, a path may have been counted that then never ended */
+    if (!early) MUST(maps_equal(&m.counted, &m.expected));
+    for (uint32_t e = 0; e < cfg->nedges; e++) MUST(m.edges[e] == w->edges[e]);
+}
+
+/* ---- edge counters on chords ---- */
+
+static double chord_weight(const struct fp_tree_edge *edges, uint32_t count,
+                           const struct fp_bitset *taken)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (!fp_bitset_has(taken, i)) sum += edges[i].weight;
+    return sum;
+}
+
+static void check_flow(struct fp_arena *arena, const struct fp_cfg *cfg,
+                       const struct fp_order *order, const struct walks *w, const double *weights)
+{
+    struct fp_flow *flow = fp_flow_make(arena, cfg, order, weights);
+    uint64_t *truth = FP_NEW_ARRAY(arena, uint64_t, flow->nedges);
+    uint64_t *counts = FP_NEW_ARRAY(arena, uint64_t, flow->nedges);
+    for (uint32_t i = 0; i < flow->nedges; i++) {
+        const struct fp_flow_edge *edge = &flow->edges[i];
+        switch (edge->kind) {
+        case FP_FLOW_ENTRY: truth[i] = w->entries; break;
+        case FP_FLOW_EDGE: truth[i] = w->edges[edge->cfg_edge]; break;
+        case FP_FLOW_EXIT: truth[i] = w->exits[edge->src]; break;
+        case FP_FLOW_FRONT: truth[i] = w->calls_of_twice[edge->cfg_edge]; break;
+        }
+        bool chord = !fp_bitset_has(&flow->in_tree, i);
+        counts[i] = chord ? truth[i] : 0xdead;
+        if (chord && edge->cfg_edge != FP_NONE)
+            MUST(cfg->edges[edge->cfg_edge].kind != FP_EDGE_UNWIND);
+    }
+    MUST(fp_flow_check(flow, truth, w->left) == FP_NONE);
+    MUST(fp_flow_solve(flow, counts, w->left));
+    MUST(!memcmp(counts, truth, flow->nedges * sizeof *counts));
+}
+
+/* No other spanning tree has lighter chords. */
+static void check_tree(struct fp_arena *arena, const struct fp_dag *dag, const double *weights)
+{
+    struct fp_tree_edge *edges = FP_NEW_ARRAY(arena, struct fp_tree_edge, dag->nedges);
+    struct fp_tree_edge *shuffled = FP_NEW_ARRAY(arena, struct fp_tree_edge, dag->nedges);
+    for (uint32_t d = 0; d < dag->nedges; d++)
+        shuffled[d] = edges[d] =
+            (struct fp_tree_edge){dag->edges[d].src, dag->edges[d].dst, weights[d]};
+    struct fp_bitset best = fp_spanning_tree(arena, dag->nverts, edges, dag->nedges);
+    double least = chord_weight(edges, dag->nedges, &best);
+    for (int k = 0; k < 3; k++) {
+        for (uint32_t d = 0; d < dag->nedges; d++)
+            shuffled[d].weight = (double)random_below(&rng, 1000);
+        struct fp_bitset other = fp_spanning_tree(arena, dag->nverts, shuffled, dag->nedges);
+        MUST(fp_bitset_count(&other) == fp_bitset_count(&best));
+        MUST(least <= chord_weight(edges, dag->nedges, &other) * (1 + 1e-9));
+    }
+}
+
+/* ---- selective numbering ---- */
+
+static bool all_wanted(const uint32_t *trail, const struct fp_bitset *wanted)
+{
+    for (uint32_t i = 1; i <= trail[0]; i++)
+        if (!fp_bitset_has(wanted, trail[i])) return false;
+    return true;
+}
+
+static void check_pspp(struct fp_arena *arena, const struct fp_numbering *n, const double *weights)
+{
+    const struct fp_dag *dag = n->dag;
+    if (n->num_paths > 400) return;
+    struct enumeration all = {.arena = arena, .dag = dag, .keep = true};
+    all.value = FP_NEW_ARRAY(arena, uint64_t, dag->nedges);
+    enumerate(&all, dag->entry, 0);
+    struct fp_bitset wanted = fp_bitset_new(arena, dag->nedges);
+    if (random_chance(&rng, 50)) { /* the edges of some paths */
+        for (size_t i = 0; i < all.trails.len; i++)
+            for (uint32_t k = 1; random_chance(&rng, 30) && k <= all.trails.at[i][0]; k++)
+                fp_bitset_add(&wanted, all.trails.at[i][k]);
+    }
+    for (uint32_t d = 0; d < dag->nedges; d++)
+        if (random_chance(&rng, 40)) fp_bitset_add(&wanted, d);
+    struct fp_pspp *p = fp_pspp_number(arena, dag, &wanted, weights);
+    struct fp_map owners; /* sum -> 1 + path, or UINT64_MAX for uninteresting */
+    fp_map_init(&owners, arena);
+    for (size_t i = 0; i < all.trails.len; i++) {
+        uint32_t *trail = all.trails.at[i], *edges, nedges;
+        uint64_t sum = 0;
+        for (uint32_t k = 1; k <= trail[0]; k++) sum += p->value[trail[k]];
+        MUST(sum < p->num_ids);
+        bool interesting = all_wanted(trail, &wanted);
+        uint64_t *owner = fp_map_add(&owners, sum);
+        if (interesting) MUST(*owner == 0);
+        else MUST(*owner == 0 || *owner == UINT64_MAX);
+        *owner = interesting ? i + 1 : UINT64_MAX;
+        bool decoded = fp_pspp_decode(arena, p, sum, &edges, &nedges);
+        MUST(decoded == interesting);
+        if (decoded && interesting)
+            MUST(nedges == trail[0] && !memcmp(edges, trail + 1, nedges * sizeof *edges));
+    }
+}
+
+/* ---- one graph ---- */
+
+static double weighted_cost, unweighted_cost;
+
+static void check_text(struct fp_arena *arena, const struct fp_cfg *cfg)
+{
+    struct fp_writer first = {0}, second = {0};
+    struct fp_named_cfg parsed;
+    struct fp_error error = {0};
+    fp_cfg_print(&first, cfg, NULL, NULL);
+    fp_write_u8(&first, 0);
+    MUST(fp_cfg_parse(arena, (char *)first.bytes, &parsed, &error));
+    if (!error.set) {
+        fp_cfg_print(&second, parsed.cfg, parsed.names, NULL);
+        /* blocks come back in order of mention, so compare as sets of lines */
+        MUST(second.len + 1 == first.len);
+        MUST(parsed.cfg->nedges == cfg->nedges && parsed.cfg->nblocks == cfg->nblocks);
+    }
+    fp_writer_free(&first);
+    fp_writer_free(&second);
+}
+
+static double *walk_weights(struct fp_arena *arena, const struct fp_cfg *cfg, const struct walks *w)
+{
+    double *weights = FP_NEW_ARRAY(arena, double, cfg->nedges);
+    for (uint32_t e = 0; e < cfg->nedges; e++) weights[e] = (double)w->edges[e];
+    return weights;
+}
+
+static void check_variant(const struct fp_cfg *cfg, const struct walks *w, unsigned variant)
+{
+    static const uint64_t limits[] = {0, 0, 5, 40};
+    struct fp_arena arena = {0};
+    struct fp_limits limit = {
+        .max_paths = limits[random_below(&rng, 4)],
+        .good_paths = random_chance(&rng, 20) ? 1 + random_below(&rng, 50) : 0,
+        .no_laps = random_chance(&rng, 25),
+    };
+    double *profile = walk_weights(&arena, cfg, w);
+    const double *weights = random_chance(&rng, 50) ? profile : NULL;
+    struct fp_truncation t;
+    fp_truncate(&arena, cfg, weights, &limit, &t);
+    check_order(cfg, &t);
+    struct fp_dag *dag = fp_dag_make(&arena, &t);
+    double *dag_weights = fp_dag_weights(&arena, dag, profile);
+    enum fp_numbering_order how =
+        variant & 1 ? FP_NUMBER_HOTTEST_FIRST : FP_NUMBER_LARGEST_LAST;
+    struct fp_numbering *n = fp_number(&arena, dag, how, dag_weights);
+    MUST(n->num_paths == t.num_paths && n->num_paths >= 1);
+    check_numbering(&arena, n);
+    struct fp_plan_options options = {
+        .eager = random_chance(&rng, 15),
+        .exits = random_chance(&rng, 50),
+        .no_chords = random_chance(&rng, 10),
+    };
+    struct fp_plan *plan = fp_plan_make(&arena, n, weights ? dag_weights : NULL, &options);
+    check_plan(&arena, plan, options.exits, w);
+    if (!options.eager && !options.no_chords) {
+        struct fp_plan *plain = fp_plan_make(&arena, n, NULL, &options);
+        struct fp_plan *guided = fp_plan_make(&arena, n, dag_weights, &options);
+        weighted_cost += fp_plan_cost(guided, profile);
+        unweighted_cost += fp_plan_cost(plain, profile);
+    }
+    check_flow(&arena, cfg, &t.order, w, weights);
+    check_tree(&arena, dag, dag_weights);
+    check_pspp(&arena, n, dag_weights);
+    fp_arena_free(&arena);
+}
+
+static void check_graph(uint64_t index, uint64_t seed)
+{
+    struct fp_arena arena = {0};
+    struct fp_error error = {0};
+    rng = seed * 0x9e3779b97f4a7c15u + index;
+    random_next(&rng);
+    struct fp_cfg *cfg = random_cfg(&arena);
+    current = cfg;
+    current_index = index;
+    current_seed = seed;
+    MUST(fp_cfg_check(cfg, &error));
+    if (!error.set) {
+        if (index % 4 == 0) {
+            check_dominators(&arena, cfg);
+            check_loops(&arena, cfg);
+            check_text(&arena, cfg);
+        }
+        struct walks w = random_walks(&arena, cfg);
+        for (unsigned variant = 0; variant < 2; variant++) check_variant(cfg, &w, variant);
+    }
+    fp_arena_free(&arena);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t count = 1000, seed = (uint64_t)time(NULL), first = 0;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        uint64_t value = strtoull(argv[i + 1], NULL, 10);
+        if (!strcmp(argv[i], "--count")) count = value;
+        if (!strcmp(argv[i], "--seed")) seed = value;
+        if (!strcmp(argv[i], "--only")) first = value, count = value + 1;
+    }
+    printf("%" PRIu64 " graphs, seed %" PRIu64 "\n", count - first, seed);
+    fflush(stdout);
+    for (uint64_t i = first; i < count; i++) check_graph(i, seed);
+    printf("weight of edges with an operation, guided by a profile / not guided: %.3f\n",
+           weighted_cost / unweighted_cost);
+    return check_summary();
+}

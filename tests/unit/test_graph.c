@@ -1,0 +1,217 @@
+/* The graph core on shapes that need a test of their own: huge numbers of paths,
+ * wide switches, a million blocks, the example of paper 004, bad text. */
+#include "graph/cfgtext.h"
+#include "graph/flow.h"
+#include "graph/plan.h"
+#include "graph/pspp.h"
+#include "graph/shapes.h"
+
+#include "../check.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static struct fp_numbering *number(struct fp_arena *arena, const struct fp_cfg *cfg,
+                                   struct fp_limits limits, struct fp_truncation *t)
+{
+    fp_truncate(arena, cfg, NULL, &limits, t);
+    return fp_number(arena, fp_dag_make(arena, t), FP_NUMBER_LARGEST_LAST, NULL);
+}
+
+static void check_round_trip(struct fp_arena *arena, const struct fp_numbering *n, uint64_t id)
+{
+    struct fp_path path;
+    CHECK(fp_path_decode(arena, n, id, &path));
+    CHECK_EQUAL(fp_path_encode(n, &path), id);
+}
+
+static void test_diamonds(void)
+{
+    struct fp_arena arena = {0};
+    struct fp_truncation t;
+    struct fp_numbering *n = number(&arena, fp_shape_diamonds(&arena, 61), (struct fp_limits){0}, &t);
+    CHECK(n->num_paths == (uint64_t)1 << 61 && t.ncuts == 0);
+    check_round_trip(&arena, n, n->num_paths - 1);
+
+    n = number(&arena, fp_shape_diamonds(&arena, 200), (struct fp_limits){0}, &t);
+    printf("200 diamonds (2^200 paths): %u edges cut, %" PRIu64 " paths\n", t.ncuts, n->num_paths);
+    CHECK(t.ncuts > 0 && t.ncuts <= 12);
+    CHECK(n->num_paths <= FP_MAX_PATHS);
+    for (uint64_t k = 0; k < 64; k++) check_round_trip(&arena, n, n->num_paths / 64 * k);
+
+    n = number(&arena, fp_shape_diamonds(&arena, 32), (struct fp_limits){.good_paths = 4096}, &t);
+    CHECK(n->num_paths == (uint64_t)1 << 32 && t.ncuts == 0); /* no cold edge: no cut */
+    fp_arena_free(&arena);
+}
+
+static void test_wide_switch(void)
+{
+    struct fp_arena arena = {0};
+    struct fp_truncation t;
+    struct fp_numbering *n =
+        number(&arena, fp_shape_switch_in_loop(&arena, 10000), (struct fp_limits){0}, &t);
+    printf("10,000-way switch in a loop: %u edges cut, %" PRIu64 " paths\n", t.ncuts, n->num_paths);
+    CHECK(t.ncuts == 0 && n->num_paths == 4 * 10000); /* from entry or loop, to loop or exit */
+    for (uint64_t id = 0; id < n->num_paths; id += 37) check_round_trip(&arena, n, id);
+
+    /* 40 such switches one after another: 10,000^40 paths */
+    n = number(&arena, fp_shape_switches(&arena, 40, 10000), (struct fp_limits){0}, &t);
+    printf("40 10,000-way switches in a row: %u edges cut, %" PRIu64 " paths\n", t.ncuts,
+           n->num_paths);
+    CHECK(t.ncuts > 0 && n->num_paths <= FP_MAX_PATHS);
+    check_round_trip(&arena, n, n->num_paths - 1);
+    fp_arena_free(&arena);
+}
+
+static void test_million_blocks(void)
+{
+    struct fp_arena arena = {0};
+    struct fp_cfg *cfg = fp_shape_random(&arena, 1000000, 1);
+    struct fp_truncation t;
+    struct fp_numbering *n = number(&arena, cfg, (struct fp_limits){0}, &t);
+    struct fp_plan *plan = fp_plan_make(&arena, n, NULL, &(struct fp_plan_options){0});
+    struct fp_flow *flow = fp_flow_make(&arena, cfg, &t.order, NULL);
+    CHECK(plan->on && n->num_paths <= FP_MAX_PATHS && flow->nchords > 0);
+    check_round_trip(&arena, n, n->num_paths / 3);
+    fp_arena_free(&arena);
+}
+
+/* Paper 004, Figures 1, 3 and 4, as far as the text tells: entry goes to v0 and
+ * v1; v1 to v2 and v12; v2 to v3 and v4; from v4 two diamonds to v10, from v12
+ * three to v21. */
+static const char p3_example[] = "entry: v0 v1\n"
+                                 "v0: exit\n"
+                                 "v1: v2 v12\n"
+                                 "v2: v3 v4\n"
+                                 "v3: v11\n"
+                                 "v4: v5 v6\nv5: v7\nv6: v7\n"
+                                 "v7: v8 v9\nv8: v10\nv9: v10\n"
+                                 "v10: v11\n"
+                                 "v11: exit\n"
+                                 "v12: v13 v14\nv13: v15\nv14: v15\n"
+                                 "v15: v16 v17\nv16: v18\nv17: v18\n"
+                                 "v18: v19 v20\nv19: v21\nv20: v21\n"
+                                 "v21: exit\n"
+                                 "exit:\n";
+
+struct p3 {
+    struct fp_arena arena;
+    struct fp_named_cfg g;
+    struct fp_truncation t;
+    struct fp_dag *dag;
+};
+
+static uint32_t edge_between(const struct p3 *p, const char *from, const char *to)
+{
+    const struct fp_cfg *cfg = p->g.cfg;
+    for (uint32_t e = 0; e < cfg->nedges; e++)
+        if (!strcmp(p->g.names[cfg->edges[e].src], from) &&
+            !strcmp(p->g.names[cfg->edges[e].dst], to))
+            return p->dag->of_edge[e];
+    return FP_NONE;
+}
+
+static uint64_t sum_along(const struct p3 *p, const struct fp_pspp *pspp, const char *names)
+{
+    char copy[256], *save = NULL;
+    snprintf(copy, sizeof copy, "%s", names);
+    char *from = strtok_r(copy, " ", &save), *to;
+    uint64_t sum = pspp->value[p->dag->entry_edge];
+    for (; (to = strtok_r(NULL, " ", &save)); from = to) sum += pspp->value[edge_between(p, from, to)];
+    return sum + pspp->value[p->dag->exit_of[fp_cfg_block_named(&p->g, "exit")]];
+}
+
+/* Probes for the paths through one of the four vertices that divide the tasks. */
+static uint32_t probes_through(struct p3 *p, const char *vertex, uint64_t expected_paths)
+{
+    struct fp_bitset wanted = fp_bitset_new(&p->arena, p->dag->nedges);
+    struct fp_numbering *n = fp_number(&p->arena, p->dag, FP_NUMBER_LARGEST_LAST, NULL);
+    uint32_t block = fp_cfg_block_named(&p->g, vertex);
+    uint64_t found = 0;
+    for (uint64_t id = 0; id < n->num_paths; id++) {
+        struct fp_path path;
+        CHECK(fp_path_decode(&p->arena, n, id, &path));
+        bool through = false;
+        for (uint32_t i = 0; i < path.nedges; i++)
+            through |= p->g.cfg->edges[path.edges[i]].dst == block;
+        if (!through) continue;
+        found++;
+        fp_bitset_add(&wanted, p->dag->entry_edge);
+        fp_bitset_add(&wanted, p->dag->exit_of[path.last_block]);
+        for (uint32_t i = 0; i < path.nedges; i++)
+            fp_bitset_add(&wanted, p->dag->of_edge[path.edges[i]]);
+    }
+    CHECK_EQUAL(found, expected_paths);
+    return fp_pspp_number(&p->arena, p->dag, &wanted, NULL)->nprobes;
+}
+
+static void test_paper_004(void)
+{
+    struct p3 p = {0};
+    struct fp_error error = {0};
+    CHECK(fp_cfg_parse(&p.arena, p3_example, &p.g, &error));
+    fp_truncate(&p.arena, p.g.cfg, NULL, &(struct fp_limits){0}, &p.t);
+    p.dag = fp_dag_make(&p.arena, &p.t);
+    CHECK_EQUAL(p.t.num_paths, 14);
+
+    /* Example 5: tasks of cost 1, 1, 3 and 7; the corrected algorithm needs no
+     * more. */
+    CHECK_EQUAL(probes_through(&p, "v0", 1), 1);
+    CHECK_EQUAL(probes_through(&p, "v3", 1), 1);
+    CHECK(probes_through(&p, "v4", 4) <= 3);
+    CHECK(probes_through(&p, "v12", 8) <= 7);
+
+    /* Example 2: SPP gives these two paths one id; p is interesting, q is not.
+     * v2-v3, v7-v9 and v14-v15 are uninteresting edges in Figure 4. */
+    static const char *uninteresting[][2] = {{"entry", "v0"}, {"v0", "exit"}, {"v2", "v3"},
+                                             {"v3", "v11"},   {"v7", "v9"},   {"v9", "v10"},
+                                             {"v14", "v15"}};
+    struct fp_bitset wanted = fp_bitset_new(&p.arena, p.dag->nedges);
+    for (uint32_t d = 0; d < p.dag->nedges; d++) fp_bitset_add(&wanted, d);
+    for (size_t i = 0; i < sizeof uninteresting / sizeof *uninteresting; i++)
+        fp_bitset_remove(&wanted, edge_between(&p, uninteresting[i][0], uninteresting[i][1]));
+    struct fp_pspp *pspp = fp_pspp_number(&p.arena, p.dag, &wanted, NULL);
+    uint64_t one = sum_along(&p, pspp, "entry v1 v2 v4 v6 v7 v8 v10 v11 exit");
+    uint64_t other = sum_along(&p, pspp, "entry v1 v12 v14 v15 v16 v18 v19 v21 exit");
+    CHECK(one != other);
+    uint32_t *edges, nedges;
+    CHECK(fp_pspp_decode(&p.arena, pspp, one, &edges, &nedges));
+    CHECK(!fp_pspp_decode(&p.arena, pspp, other, &edges, &nedges));
+    fp_arena_free(&p.arena);
+}
+
+static void test_bad_text(void)
+{
+    static const struct { const char *text, *message; } cases[] = {
+        {"A B\n", "expected 'NAME: TARGET...'"},
+        {"A: B\n", "no line for block 'B'"},
+        {"A: A\nA:\n", "second line for block 'A'"},
+        {"A round: A\n", "unknown block flag 'round'"},
+        {"A: B@x\nB:\n", "bad weight"},
+        {"A: B!\nB:\n", "unwind edges, and only they, lead to pads"},
+        {"A: B\nB hub: A\n", "indirect edges, and only they, lead to hubs"},
+        {"A: B~ C\nB:\nC:\n", "a twice edge stands alone"},
+        {"A: P!\nP pad:\n", "a pad has one out-edge"},
+        {"A pad: A\n", "the entry block is neither pad nor hub"},
+        {": A\n", "expected a block name"},
+        {"", "at least one block"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fp_arena arena = {0};
+        struct fp_named_cfg g;
+        struct fp_error error = {0};
+        CHECK(!fp_cfg_parse(&arena, cases[i].text, &g, &error));
+        CHECK(strstr(error.what, cases[i].message));
+        fp_arena_free(&arena);
+    }
+}
+
+int main(void)
+{
+    test_diamonds();
+    test_wide_switch();
+    test_million_blocks();
+    test_paper_004();
+    test_bad_text();
+    return check_summary();
+}
