@@ -1,0 +1,46 @@
+/* What instrumented code, the runtime and the tools agree on. Needs libc alone.
+ *
+ * Counters are 64-bit words in two sections of no size on disk. Instrumented
+ * code reaches them relative to %gs, whose base is 0 in the first thread and the
+ * distance to a private copy in every other (docs/threads.md).
+ */
+#ifndef FOOTPATH_ABI_H
+#define FOOTPATH_ABI_H
+
+#include <stdint.h>
+
+#define FP_COUNTER_SECTION "footpath_cnt"
+#define FP_HASH_SECTION "footpath_hash"
+#define FP_COUNTER_PREFIX "__footpath_c_"
+#define FP_EDGE_COUNTER_PREFIX "__footpath_e_"
+#define FP_HASH_PREFIX "__footpath_h_"
+
+/* An instrumented module refers to this symbol, which only the runtime has; who
+ * links without it reads here what to do. */
+#define FP_RUNTIME_SYMBOL "__footpath_runtime__link_with_footpath_cc"
+#define FP_HASH_MISS_SYMBOL "__footpath_hash_miss"
+#define FP_HASH_LOCKED_SYMBOL "__footpath_hash_locked"
+
+/* The table of a function with too many paths for an array. Entries are never
+ * moved or removed, so that the inline probe may be interrupted anywhere:
+ *
+ *     entry = table->entries[(key * FP_HASH_FACTOR) >> FP_HASH_SHIFT]
+ *     if (entry->key == key) entry->count++; else __footpath_hash_miss(table, key)
+ *
+ * key is the path's id + 1; 0 is an empty entry. */
+struct fp_hash_entry {
+    uint64_t key, count;
+};
+
+enum { FP_HASH_BITS = 10, FP_HASH_ENTRIES = 1 << FP_HASH_BITS, FP_HASH_SHIFT = 64 - FP_HASH_BITS };
+
+struct fp_hash_table {
+    uint64_t more; /* further levels, owned by the runtime */
+    uint64_t unused;
+    struct fp_hash_entry entries[FP_HASH_ENTRIES];
+};
+
+#define FP_HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio */
+enum { FP_HASH_TABLE_SIZE = sizeof(struct fp_hash_table) };
+
+#endif

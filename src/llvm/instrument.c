@@ -1,0 +1,220 @@
+/* The pass over a module: for each function, read it, plan, edit, describe.
+ *
+ * Nothing here decides about paths; the graph core does. What is decided here is
+ * which functions are left alone, and why; the reason goes into the map, so that
+ * reports can say it.
+ */
+#include "base/map.h"
+#include "footpath/abi.h"
+#include "llvm/iredges.h"
+#include "llvm/iredit.h"
+#include "llvm/irgraph.h"
+#include "llvm/irmap.h"
+#include "llvm/irpath.h"
+#include "llvm/options.h"
+#include "llvm/shim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char done_mark[] = "footpath"; /* attribute: do not do it twice */
+
+struct module_work {
+    LLVMModuleRef module;
+    const struct fp_llvm_options *options;
+    bool optimizing;
+    uint64_t module_hash; /* tells static functions of one name apart */
+    bool any;
+};
+
+static bool has_mark(LLVMValueRef function)
+{
+    return LLVMGetStringAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                         done_mark, sizeof done_mark - 1) != NULL;
+}
+
+static void set_mark(LLVMValueRef function)
+{
+    LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+    LLVMAddAttributeAtIndex(
+        function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        LLVMCreateStringAttribute(context, done_mark, sizeof done_mark - 1, "1", 1));
+}
+
+/* Not compiled here at all, so not to be mentioned. */
+static bool is_absent(LLVMValueRef function)
+{
+    return LLVMIsDeclaration(function) ||
+           LLVMGetLinkage(function) == LLVMAvailableExternallyLinkage || has_mark(function);
+}
+
+static const char *reason_to_skip(LLVMValueRef function)
+{
+    if (fp_ir_has_attribute(function, "naked")) return "naked function";
+    if (fp_ir_has_attribute(function, "noprofile")) return "marked no_profile_instrument_function";
+    return NULL;
+}
+
+static bool is_local(LLVMValueRef function)
+{
+    LLVMLinkage linkage = LLVMGetLinkage(function);
+    return linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage;
+}
+
+/* What distinguishes this module: its source file and what it defines for others.
+ * (One file compiled twice with different macros mostly defines other names.) */
+static uint64_t hash_module(LLVMModuleRef module)
+{
+    size_t len;
+    const char *name = LLVMGetSourceFileName(module, &len);
+    uint64_t hash = fp_hash_bytes(name, len, 0);
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f) || LLVMGetLinkage(f) != LLVMExternalLinkage) continue;
+        name = LLVMGetValueName2(f, &len);
+        hash = fp_hash64(hash ^ fp_hash_bytes(name, len, 0));
+    }
+    return hash;
+}
+
+/* An inline function gets the same id in every object; objects compiled with
+ * other settings do not share counters. */
+static uint64_t function_id(const struct module_work *work, const struct fp_ir *ir)
+{
+    const struct fp_function *f = ir->f;
+    uint64_t id = fp_hash64(fp_hash_string(f->name) ^ fp_cfg_hash(f->cfg));
+    if (is_local(ir->function)) id = fp_hash64(id ^ work->module_hash);
+    id = fp_hash64(id ^ f->flags);
+    return fp_hash64(id ^ (f->path_slots << 32) ^ f->edge_slots);
+}
+
+/* ---- planning ---- */
+
+static void plan_edges(struct fp_arena *arena, struct fp_function *f, const double *weights,
+                       bool chords)
+{
+    f->flow = fp_flow_make(arena, f->cfg, &f->truncation.order, weights);
+    f->flow_slot = FP_NEW_ARRAY(arena, uint32_t, f->flow->nedges);
+    for (uint32_t i = 0; i < f->flow->nedges; i++) {
+        enum fp_flow_kind kind = f->flow->edges[i].kind;
+        bool wanted = chords ? !fp_bitset_has(&f->flow->in_tree, i)
+                             : kind == FP_FLOW_ENTRY || kind == FP_FLOW_EDGE;
+        f->flow_slot[i] = wanted ? (uint32_t)f->edge_slots++ : FP_NONE;
+    }
+}
+
+static struct fp_plan *plan_paths(struct fp_arena *arena, struct fp_function *f,
+                                  const double *weights, const struct fp_llvm_options *options)
+{
+    f->dag = fp_dag_make(arena, &f->truncation);
+    double *dag_weights = fp_dag_weights(arena, f->dag, weights);
+    f->numbering = fp_number(arena, f->dag, FP_NUMBER_LARGEST_LAST, dag_weights);
+    uint64_t per_path = options->cycles ? 2 : 1;
+    if (f->numbering->num_ids > options->array_paths && !options->cycles) {
+        f->flags |= FP_FUNCTION_HASHED;
+        f->path_slots = FP_HASH_TABLE_SIZE / 8;
+        f->edge_slots = f->truncation.laps.len; /* laps keep counters of their own */
+    } else {
+        f->path_slots = f->numbering->num_ids * per_path;
+    }
+    struct fp_plan_options how = {.eager = options->cycles, .exits = options->exits};
+    return fp_plan_make(arena, f->numbering, dag_weights, &how);
+}
+
+static uint32_t mode_flags(const struct fp_llvm_options *options)
+{
+    uint32_t flags = options->early ? FP_FUNCTION_EARLY : 0;
+    switch (options->mode) {
+    case FP_MODE_NONE: break;
+    case FP_MODE_PATH: flags |= FP_FUNCTION_PATHS; break;
+    case FP_MODE_EDGE: flags |= FP_FUNCTION_EDGES; break;
+    case FP_MODE_EDGE_MIN: flags |= FP_FUNCTION_EDGES | FP_FUNCTION_CHORDS; break;
+    case FP_MODE_CHECK: flags |= FP_FUNCTION_PATHS | FP_FUNCTION_EDGES; break;
+    case FP_MODE_PEP: flags |= FP_FUNCTION_SAMPLED; break;
+    }
+    if (options->cycles && flags & FP_FUNCTION_PATHS) flags |= FP_FUNCTION_CYCLES;
+    return flags;
+}
+
+/* ---- one function ---- */
+
+static void skip_function(struct module_work *work, LLVMValueRef function, struct fp_function *f,
+                          const char *reason)
+{
+    f->flags = FP_FUNCTION_SKIPPED;
+    f->skipped = reason;
+    f->id = fp_hash64(fp_hash_string(f->name) ^ (is_local(function) ? work->module_hash : 0));
+    fp_ir_emit_map(work->module, f);
+}
+
+static void instrument(struct module_work *work, struct fp_arena *arena, struct fp_ir *ir)
+{
+    const struct fp_llvm_options *options = work->options;
+    struct fp_function *f = ir->f;
+    struct fp_plan *plan = NULL;
+    f->flags = mode_flags(options);
+    if (!options->static_weights) fp_ir_estimate(ir);
+    struct fp_limits limits = {.good_paths = options->array_paths};
+    /* cycles are kept in an array: cut whatever does not fit one */
+    if (options->cycles) limits.max_paths = options->array_paths;
+    fp_truncate(arena, f->cfg, ir->weights, &limits, &f->truncation);
+    if (!ir->weights) ir->weights = FP_NEW_ARRAY(arena, double, f->cfg->nedges);
+    if (f->flags & FP_FUNCTION_PATHS) plan = plan_paths(arena, f, ir->weights, options);
+    if (f->flags & FP_FUNCTION_EDGES)
+        plan_edges(arena, f, ir->weights, f->flags & FP_FUNCTION_CHORDS);
+    f->id = function_id(work, ir);
+
+    struct fp_editor ed;
+    bool optnone = !work->optimizing || fp_ir_has_attribute(ir->function, "optnone");
+    fp_editor_init(&ed, ir, options->threads, optnone);
+    if (!options->early) fp_ir_emit_live_mark(ir);
+    if (f->flags & FP_FUNCTION_EDGES) fp_ir_emit_edges(&ed);
+    if (plan) fp_ir_emit_paths(&ed, plan);
+    fp_editor_finish(&ed);
+    fp_ir_emit_map(work->module, f);
+}
+
+static void do_function(struct module_work *work, LLVMValueRef function)
+{
+    struct fp_arena arena = {0};
+    struct fp_function f = {0};
+    struct fp_ir ir;
+    struct fp_ir_options how = {.faults = work->options->exits};
+    const char *reason = reason_to_skip(function);
+    const char *problem = fp_ir_read(&arena, function, &f, &how, &ir);
+    if (!reason) reason = problem;
+    if (reason)
+        skip_function(work, function, &f, reason);
+    else
+        instrument(work, &arena, &ir);
+    set_mark(function);
+    work->any = true;
+    fp_arena_free(&arena);
+}
+
+/* The plugin lives in the compiler: it says what is wrong and leaves the module
+ * as it is. */
+static bool read_options(struct fp_arena *arena, struct fp_llvm_options *options)
+{
+    struct fp_error error = {0};
+    char message[512];
+    if (fp_llvm_options_parse(arena, getenv(FP_PLUGIN_VARIABLE), options, &error)) return true;
+    fp_error_text(&error, message, sizeof message);
+    fprintf(stderr, "footpath: %s; use footpath-cc of the same version as the plugin\n", message);
+    return false;
+}
+
+bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing)
+{
+    struct fp_arena arena = {0};
+    struct fp_llvm_options options;
+    struct module_work work = {.module = module, .options = &options, .optimizing = optimizing};
+    if (read_options(&arena, &options) && options.mode != FP_MODE_NONE && options.early == early) {
+        work.module_hash = hash_module(module);
+        for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+            if (!is_absent(f)) do_function(&work, f);
+        if (work.any) fp_ir_emit_module(module);
+    }
+    fp_arena_free(&arena);
+    return work.any;
+}

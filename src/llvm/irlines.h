@@ -1,0 +1,27 @@
+/* Source positions of instructions, with the chain of inlined calls. */
+#ifndef FP_LLVM_IRLINES_H
+#define FP_LLVM_IRLINES_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "profile/function.h"
+
+#include <llvm-c/Core.h>
+
+struct fp_ir_lines {
+    struct fp_arena *arena;
+    struct fp_map scopes; /* shim's scope -> 1 + index */
+    FP_VEC(struct fp_scope) all;
+    FP_VEC(struct fp_position) positions;
+};
+
+void fp_ir_lines_init(struct fp_ir_lines *lines, struct fp_arena *arena);
+
+/* Appends the position of an instruction unless it is on the line of the last
+ * one since `first`. */
+void fp_ir_lines_add(struct fp_ir_lines *lines, LLVMValueRef instruction, size_t first);
+
+/* Name, file and line of the function itself. */
+void fp_ir_lines_function(struct fp_arena *arena, LLVMValueRef function, struct fp_function *f);
+
+#endif

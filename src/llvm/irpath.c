@@ -1,0 +1,422 @@
+/* The path register as SSA values.
+ *
+ * For counters in an array, r is not the id but the address of its counter:
+ * setting r is one lea, counting one inc through it. For a hash table r is the
+ * key. Blocks are visited in topological order, so that the value of r on an
+ * edge is known when its target is reached; where several edges meet, a phi is
+ * made at once and filled at the end, when all edges that get a block of their
+ * own have it.
+ */
+#include "llvm/irpath.h"
+
+#include "base/vec.h"
+#include "footpath/abi.h"
+#include "llvm/shim.h"
+
+#include <string.h>
+
+/* A phi to fill: one value per live in-edge of the cfg block. */
+struct phi {
+    uint32_t block;
+    LLVMValueRef phi;
+    LLVMValueRef *values; /* in order of the block's in-edges */
+};
+
+/* A count in a hash table, made at the end: it needs branches. */
+struct probe {
+    LLVMValueRef marker; /* the instruction in front of which to count */
+    LLVMValueRef key;
+};
+
+struct code {
+    struct fp_editor *ed;
+    const struct fp_plan *plan;
+    const struct fp_dag *dag;
+    const struct fp_cfg *cfg;
+    struct fp_arena *arena;
+    bool hashed, cycles;
+    LLVMValueRef counters, laps;
+    uint64_t slots, lap_slots;
+    LLVMTypeRef register_type;
+    LLVMValueRef *reg;   /* per block: r on entering it */
+    LLVMValueRef *since; /* with cycles, per block: when the path in flight began */
+    LLVMValueRef *now;   /* with cycles, per cfg edge: when it ended a path */
+    LLVMValueRef entered;
+    FP_VEC(struct phi) phis;
+    FP_VEC(struct probe) probes;
+};
+
+/* ---- values ---- */
+
+static LLVMValueRef register_constant(struct code *c, int64_t value)
+{
+    if (c->hashed) return LLVMConstInt(c->ed->i64, (uint64_t)value + 1, 0);
+    return fp_edit_word(c->ed, c->counters, c->slots, value * (c->cycles ? 2 : 1));
+}
+
+static LLVMValueRef register_plus(struct code *c, LLVMValueRef r, int64_t value)
+{
+    LLVMBuilderRef builder = c->ed->builder;
+    if (value == 0) return r;
+    if (c->hashed) return LLVMBuildAdd(builder, r, LLVMConstInt(c->ed->i64, (uint64_t)value, 1), "");
+    LLVMValueRef index = LLVMConstInt(c->ed->i64, (uint64_t)value * (c->cycles ? 2 : 1), 1);
+    return LLVMBuildGEP2(builder, c->ed->i64, r, &index, 1, "");
+}
+
+static LLVMValueRef read_cycles(struct code *c)
+{
+    unsigned id = LLVMLookupIntrinsicID("llvm.readcyclecounter", strlen("llvm.readcyclecounter"));
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(c->ed->module, id, NULL, 0);
+    LLVMTypeRef type = LLVMFunctionType(c->ed->i64, NULL, 0, 0);
+    return LLVMBuildCall2(c->ed->builder, type, function, NULL, 0, "");
+}
+
+/* ---- counting ---- */
+
+static void count_at(struct code *c, LLVMValueRef where, LLVMValueRef since, LLVMValueRef *now)
+{
+    struct fp_editor *ed = c->ed;
+    if (c->hashed) {
+        /* something to stand at this place until branches can be made */
+        LLVMValueRef marker = LLVMBuildFreeze(ed->builder, LLVMConstInt(ed->i64, 0, 0), "");
+        struct probe probe = {marker, where};
+        fp_vec_push(c->arena, &c->probes, probe);
+        return;
+    }
+    fp_edit_add_to(ed, where, NULL);
+    if (!c->cycles) return;
+    LLVMValueRef one = LLVMConstInt(ed->i64, 1, 0);
+    LLVMValueRef cell = LLVMBuildGEP2(ed->builder, ed->i64, where, &one, 1, "");
+    *now = read_cycles(c);
+    fp_edit_add_to(ed, cell, LLVMBuildSub(ed->builder, *now, since, ""));
+}
+
+static void count_lap(struct code *c, int64_t id)
+{
+    uint64_t lap = (uint64_t)id - c->plan->numbering->num_paths;
+    LLVMValueRef where = c->hashed ? fp_edit_word(c->ed, c->laps, c->lap_slots, (int64_t)lap)
+                                   : register_constant(c, id);
+    fp_edit_add_to(c->ed, where, NULL);
+}
+
+/* The builder stands where op is to happen; block is where its path comes from. */
+static void emit_count(struct code *c, struct fp_op op, uint32_t block, LLVMValueRef *now)
+{
+    LLVMValueRef since = c->cycles ? c->since[block] : NULL;
+    if (op.kind == FP_OP_COUNT) count_at(c, register_constant(c, op.value), since, now);
+    if (op.kind == FP_OP_COUNT_REG)
+        count_at(c, register_plus(c, c->reg[block], op.value), since, now);
+}
+
+static bool is_count(struct fp_op op)
+{
+    return op.kind == FP_OP_COUNT || op.kind == FP_OP_COUNT_REG;
+}
+
+/* ---- edges ---- */
+
+static bool is_live(const struct code *c, uint32_t e)
+{
+    return c->dag->truncation->order.fate[e] != FP_FATE_DEAD;
+}
+
+/* r behind a kept edge, as seen by its target. */
+static LLVMValueRef value_on_kept(struct code *c, uint32_t e)
+{
+    struct fp_op op = c->plan->on[c->dag->of_edge[e]];
+    uint32_t src = c->cfg->edges[e].src;
+    if (op.kind == FP_OP_SET) return register_constant(c, op.value);
+    if (op.kind != FP_OP_ADD) return c->reg[src];
+    fp_edit_on_edge(c->ed, e, false);
+    return register_plus(c, c->reg[src], op.value);
+}
+
+static LLVMValueRef value_on_edge(struct code *c, uint32_t e)
+{
+    switch ((enum fp_fate)c->dag->truncation->order.fate[e]) {
+    case FP_FATE_KEPT: return value_on_kept(c, e);
+    case FP_FATE_TRUNCATED: {
+        struct fp_op op = c->plan->on[c->dag->start_of[c->cfg->edges[e].dst]];
+        return op.kind == FP_OP_SET ? register_constant(c, op.value) : NULL;
+    }
+    case FP_FATE_LAP: return c->reg[c->cfg->edges[e].dst]; /* nothing changes on a lap */
+    case FP_FATE_DEAD: break;
+    }
+    return NULL;
+}
+
+static void count_on_kept(struct code *c, uint32_t e)
+{
+    struct fp_op op = c->plan->on[c->dag->of_edge[e]];
+    LLVMValueRef now;
+    if (!is_count(op)) return;
+    fp_edit_on_edge(c->ed, e, false);
+    emit_count(c, op, c->cfg->edges[e].src, &now);
+}
+
+/* A truncated edge: the count of the path that ends, and where the path that
+ * starts is already decided, its count too. A lap: its count. */
+static void count_on_other(struct code *c, uint32_t e)
+{
+    struct fp_edge_ops ops = fp_plan_on_edge(c->plan, e);
+    uint32_t src = c->cfg->edges[e].src;
+    if (c->dag->truncation->order.fate[e] == FP_FATE_LAP) {
+        fp_edit_on_edge(c->ed, e, false);
+        count_lap(c, ops.first.value);
+        return;
+    }
+    if (is_count(ops.first)) {
+        fp_edit_on_edge(c->ed, e, false);
+        emit_count(c, ops.first, src, &c->now[e]);
+    }
+    if (is_count(ops.then)) {
+        LLVMValueRef now;
+        fp_edit_on_edge(c->ed, e, true);
+        emit_count(c, ops.then, src, &now);
+    }
+}
+
+/* ---- blocks ---- */
+
+static LLVMValueRef new_phi(struct code *c, uint32_t block, LLVMTypeRef type, LLVMValueRef **values)
+{
+    LLVMBasicBlockRef bb = c->ed->ir->blocks[block].bb;
+    uint32_t degree = fp_cfg_in_degree(c->cfg, block);
+    LLVMPositionBuilderBefore(c->ed->builder, LLVMGetFirstInstruction(bb));
+    LLVMValueRef phi = LLVMBuildPhi(c->ed->builder, type, "");
+    *values = FP_NEW_ARRAY(c->arena, LLVMValueRef, degree);
+    struct phi entry = {block, phi, *values};
+    fp_vec_push(c->arena, &c->phis, entry);
+    return phi;
+}
+
+/* r on entering a block. A single in-edge needs no phi; the body behind a
+ * landing pad has one, from its pad, which has the phi. */
+static void make_register(struct code *c, uint32_t block)
+{
+    uint32_t first = c->cfg->first_in[block], degree = fp_cfg_in_degree(c->cfg, block);
+    if (block == 0 && degree == 0) { /* only with an eager plan: the entry's own value */
+        c->reg[0] = register_constant(c, c->plan->on[c->dag->entry_edge].value);
+        return;
+    }
+    if (degree == 1) {
+        c->reg[block] = value_on_edge(c, c->cfg->in_edges[first]);
+        return;
+    }
+    LLVMValueRef *values;
+    c->reg[block] = new_phi(c, block, c->register_type, &values);
+    for (uint32_t k = 0; k < degree; k++) {
+        uint32_t e = c->cfg->in_edges[first + k];
+        if (is_live(c, e)) values[k] = value_on_edge(c, e);
+    }
+}
+
+/* When the path in flight on entering a block began. The clock of a path that
+ * starts at a block with one way in starts there; where several ways meet, each
+ * brings its own, and those that end a path bring the time of that. */
+static void make_since(struct code *c, uint32_t block)
+{
+    uint32_t first = c->cfg->first_in[block], degree = fp_cfg_in_degree(c->cfg, block);
+    if (block == 0 && degree == 0) {
+        c->since[0] = c->entered;
+        return;
+    }
+    if (degree > 1) {
+        LLVMValueRef *values; /* filled later: `now` of later edges is not known yet */
+        c->since[block] = new_phi(c, block, c->ed->i64, &values);
+        return;
+    }
+    uint32_t e = c->cfg->in_edges[first], src = c->cfg->edges[e].src;
+    bool starts = c->dag->truncation->order.fate[e] != FP_FATE_KEPT || src == c->ed->ir->hub;
+    if (starts) fp_edit_at_head(c->ed, block);
+    c->since[block] = starts ? read_cycles(c) : c->since[src];
+}
+
+static void emit_block(struct code *c, uint32_t block)
+{
+    if (c->cfg->flags[block] & FP_BLOCK_HUB) {
+        /* no code of its own: what starts here is a constant on its out-edges */
+        c->reg[block] = register_constant(c, c->plan->on[c->dag->start_of[block]].value);
+    } else {
+        if (c->plan->has_register[block]) make_register(c, block);
+        if (c->cycles) make_since(c, block);
+    }
+    for (uint32_t k = c->cfg->first_in[block]; k < c->cfg->first_in[block + 1]; k++) {
+        uint32_t e = c->cfg->in_edges[k];
+        if (c->dag->truncation->order.fate[e] == FP_FATE_KEPT) count_on_kept(c, e);
+    }
+    for (uint32_t e = c->cfg->first_out[block]; e < c->cfg->first_out[block + 1]; e++) {
+        enum fp_fate fate = c->dag->truncation->order.fate[e];
+        if (fate == FP_FATE_TRUNCATED || fate == FP_FATE_LAP) count_on_other(c, e);
+    }
+    uint32_t exit = c->dag->exit_of[block];
+    if (exit != FP_NONE && is_count(c->plan->on[exit])) {
+        LLVMValueRef now;
+        fp_edit_at_end(c->ed, block);
+        emit_count(c, c->plan->on[exit], block, &now);
+    }
+}
+
+static void emit_entry(struct code *c)
+{
+    struct fp_op op = c->plan->on[c->dag->entry_edge];
+    LLVMValueRef now;
+    fp_edit_at_head(c->ed, 0);
+    if (c->cycles) c->entered = read_cycles(c);
+    if (op.kind == FP_OP_COUNT) count_at(c, register_constant(c, op.value), c->entered, &now);
+}
+
+/* ---- phis ---- */
+
+static LLVMValueRef since_on_edge(struct code *c, uint32_t e)
+{
+    enum fp_fate fate = c->dag->truncation->order.fate[e];
+    if (c->now[e]) return c->now[e];
+    return c->since[fate == FP_FATE_LAP ? c->cfg->edges[e].dst : c->cfg->edges[e].src];
+}
+
+static void add_incoming(LLVMValueRef phi, LLVMValueRef value, LLVMBasicBlockRef from)
+{
+    LLVMAddIncoming(phi, &value, &from, 1);
+}
+
+/* One entry per way that the terminator of `from` has to the block. */
+static void add_from(struct code *c, LLVMValueRef phi, LLVMValueRef value, uint32_t e)
+{
+    if (c->ed->edge_block[e]) {
+        add_incoming(phi, value, c->ed->edge_block[e]);
+        return;
+    }
+    LLVMBasicBlockRef from = c->ed->ir->blocks[c->cfg->edges[e].src].bb;
+    LLVMBasicBlockRef to = fp_ir_target(c->ed->ir, e);
+    LLVMValueRef terminator = LLVMGetBasicBlockTerminator(from);
+    for (unsigned i = 0; i < LLVMGetNumSuccessors(terminator); i++)
+        if (LLVMGetSuccessor(terminator, i) == to) add_incoming(phi, value, from);
+}
+
+static void fill_phi(struct code *c, const struct phi *phi)
+{
+    uint32_t first = c->cfg->first_in[phi->block];
+    bool is_since = c->cycles && phi->phi == c->since[phi->block];
+    for (uint32_t k = 0; k < fp_cfg_in_degree(c->cfg, phi->block); k++) {
+        uint32_t e = c->cfg->in_edges[first + k];
+        LLVMValueRef value = is_live(c, e) && is_since ? since_on_edge(c, e) : phi->values[k];
+        if (!value) value = LLVMGetUndef(LLVMTypeOf(phi->phi));
+        add_from(c, phi->phi, value, e);
+    }
+}
+
+/* An indirect jump sets r where it arrives: an edge from the hub to a block
+ * that also has other ways in gets a block of its own. */
+static void make_arrivals(struct code *c)
+{
+    uint32_t hub = c->ed->ir->hub;
+    if (hub == FP_NONE) return;
+    for (uint32_t e = c->cfg->first_out[hub]; e < c->cfg->first_out[hub + 1]; e++) {
+        uint32_t dst = c->cfg->edges[e].dst;
+        if (!is_live(c, e) || fp_cfg_in_degree(c->cfg, dst) == 1) continue;
+        if (!c->plan->has_register[dst] && !c->cycles) continue;
+        fp_edit_on_edge(c->ed, e, false);
+        if (c->cycles) c->now[e] = read_cycles(c);
+    }
+}
+
+/* ---- hash tables ---- */
+
+static LLVMValueRef runtime_call(struct code *c, const char *name, LLVMTypeRef table_type,
+                                 LLVMValueRef key)
+{
+    LLVMTypeRef types[] = {table_type, c->ed->i64};
+    LLVMTypeRef type = LLVMFunctionType(c->ed->void_, types, 2, 0);
+    LLVMValueRef function = LLVMGetNamedFunction(c->ed->module, name);
+    if (!function) {
+        function = LLVMAddFunction(c->ed->module, name, type);
+        LLVMSetVisibility(function, LLVMHiddenVisibility);
+    }
+    enum { PRESERVE_ALL = 15 }; /* the runtime's entry saves every register it uses */
+    LLVMSetFunctionCallConv(function, PRESERVE_ALL);
+    LLVMValueRef args[] = {c->counters, key};
+    LLVMValueRef call = LLVMBuildCall2(c->ed->builder, type, function, args, 2, "");
+    LLVMSetInstructionCallConv(call, PRESERVE_ALL);
+    return call;
+}
+
+static LLVMValueRef table_word(struct code *c, LLVMValueRef offset, uint64_t word)
+{
+    LLVMBuilderRef builder = c->ed->builder;
+    LLVMTypeRef byte = LLVMInt8TypeInContext(c->ed->context);
+    LLVMValueRef base = LLVMConstBitCast(c->counters, fp_edit_pointer_type(c->ed, byte));
+    LLVMValueRef at = LLVMBuildGEP2(builder, byte, base, &offset, 1, "");
+    LLVMValueRef index = LLVMConstInt(c->ed->i64, word * 8, 0);
+    at = LLVMBuildGEP2(builder, byte, at, &index, 1, "");
+    return LLVMBuildBitCast(builder, at, fp_edit_pointer_type(c->ed, c->ed->i64), "");
+}
+
+/*   entry = hash(key); if (entry->key == key) entry->count++; else miss(table, key) */
+static void emit_probe(struct code *c, const struct probe *probe)
+{
+    struct fp_editor *ed = c->ed;
+    LLVMBuilderRef builder = ed->builder;
+    LLVMTypeRef table_type = LLVMTypeOf(c->counters);
+    LLVMBasicBlockRef before = LLVMGetInstructionParent(probe->marker);
+    if (ed->threads != FP_THREADS_LOCAL) {
+        LLVMPositionBuilderBefore(builder, probe->marker);
+        runtime_call(c, FP_HASH_LOCKED_SYMBOL, table_type, probe->key);
+        LLVMInstructionEraseFromParent(probe->marker);
+        return;
+    }
+    LLVMBasicBlockRef after = fp_shim_split_block(probe->marker);
+    LLVMBasicBlockRef hit = LLVMInsertBasicBlockInContext(ed->context, after, "");
+    LLVMBasicBlockRef miss = LLVMInsertBasicBlockInContext(ed->context, after, "");
+    LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(before));
+    LLVMPositionBuilderAtEnd(builder, before);
+    LLVMValueRef hash = LLVMBuildMul(builder, probe->key,
+                                     LLVMConstInt(ed->i64, FP_HASH_FACTOR, 0), "");
+    hash = LLVMBuildLShr(builder, hash, LLVMConstInt(ed->i64, FP_HASH_SHIFT, 0), "");
+    LLVMValueRef offset = LLVMBuildShl(builder, hash, LLVMConstInt(ed->i64, 4, 0), "");
+    LLVMValueRef key = LLVMBuildLoad2(builder, ed->i64, table_word(c, offset, 2), "");
+    LLVMValueRef same = LLVMBuildICmp(builder, LLVMIntEQ, key, probe->key, "");
+    LLVMValueRef branch = LLVMBuildCondBr(builder, same, hit, miss);
+    LLVMValueRef weights[] = {LLVMMDStringInContext(ed->context, "branch_weights", 14),
+                              LLVMConstInt(ed->i32, 2000, 0), LLVMConstInt(ed->i32, 1, 0)};
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(ed->context, "prof", 4),
+                    LLVMMDNodeInContext(ed->context, weights, 3));
+    LLVMPositionBuilderAtEnd(builder, hit);
+    fp_edit_add_to(ed, table_word(c, offset, 3), NULL);
+    LLVMBuildBr(builder, after);
+    LLVMPositionBuilderAtEnd(builder, miss);
+    runtime_call(c, FP_HASH_MISS_SYMBOL, table_type, probe->key);
+    LLVMBuildBr(builder, after);
+    LLVMInstructionEraseFromParent(probe->marker);
+}
+
+void fp_ir_emit_paths(struct fp_editor *ed, const struct fp_plan *plan)
+{
+    struct fp_ir *ir = ed->ir;
+    struct fp_function *f = ir->f;
+    struct code c = {
+        .ed = ed,
+        .plan = plan,
+        .dag = f->dag,
+        .cfg = f->cfg,
+        .arena = ir->arena,
+        .hashed = f->flags & FP_FUNCTION_HASHED,
+        .cycles = f->flags & FP_FUNCTION_CYCLES,
+        .slots = f->path_slots,
+        .reg = FP_NEW_ARRAY(ir->arena, LLVMValueRef, f->cfg->nblocks),
+        .since = FP_NEW_ARRAY(ir->arena, LLVMValueRef, f->cfg->nblocks),
+        .now = FP_NEW_ARRAY(ir->arena, LLVMValueRef, f->cfg->nedges),
+    };
+    c.counters = fp_edit_counters(ed, c.hashed ? FP_HASH_PREFIX : FP_COUNTER_PREFIX, f->id, c.slots);
+    c.register_type = c.hashed ? ed->i64 : fp_edit_pointer_type(ed, ed->i64);
+    if (c.hashed && f->truncation.laps.len) {
+        c.lap_slots = f->edge_slots;
+        c.laps = fp_edit_counters(ed, FP_EDGE_COUNTER_PREFIX, f->id, c.lap_slots);
+    }
+    emit_entry(&c);
+    make_arrivals(&c);
+    for (uint32_t i = 0; i < f->truncation.order.nblocks; i++)
+        emit_block(&c, f->truncation.order.blocks[i]);
+    for (size_t i = 0; i < c.phis.len; i++) fill_phi(&c, &c.phis.at[i]);
+    for (size_t i = 0; i < c.probes.len; i++) emit_probe(&c, &c.probes.at[i]);
+}

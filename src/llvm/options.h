@@ -1,0 +1,28 @@
+/* What the compiler wrapper asks of the plugin, through one environment
+ * variable: FOOTPATH_PLUGIN="mode=path at=late threads=local ...". */
+#ifndef FP_LLVM_OPTIONS_H
+#define FP_LLVM_OPTIONS_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "llvm/iredit.h"
+
+#define FP_PLUGIN_VARIABLE "FOOTPATH_PLUGIN"
+
+enum fp_mode { FP_MODE_NONE, FP_MODE_PATH, FP_MODE_EDGE, FP_MODE_EDGE_MIN, FP_MODE_CHECK, FP_MODE_PEP };
+
+struct fp_llvm_options {
+    enum fp_mode mode;
+    enum fp_threads threads;
+    bool early, exits, cycles;
+    uint64_t array_paths; /* above, a hash table */
+    bool static_weights;  /* ours instead of LLVM's */
+    const char *allow, *deny; /* files with patterns, or NULL */
+    const char *guide;
+};
+
+/* text: as in the variable; NULL gives mode none. */
+bool fp_llvm_options_parse(struct fp_arena *arena, const char *text, struct fp_llvm_options *options,
+                           struct fp_error *error);
+
+#endif

@@ -1,0 +1,197 @@
+// The plugin entry that LLVM's interface forces to be C++, and shim.h.
+#include "llvm/shim.h"
+
+#include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/BranchProbabilityInfo.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PassManager.h"
+#include "llvm/Passes/PassBuilder.h"
+#if __has_include("llvm/Plugins/PassPlugin.h")
+#include "llvm/Plugins/PassPlugin.h"
+#else
+#include "llvm/Passes/PassPlugin.h"
+#endif
+
+#include <dlfcn.h>
+#include <string>
+
+using namespace llvm;
+
+namespace {
+
+FunctionAnalysisManager *Analyses;
+BlockFrequencyInfo *Frequencies;
+BranchProbabilityInfo *Probabilities;
+
+struct FootpathPass : PassInfoMixin<FootpathPass> {
+    bool Early, Optimizing;
+    FootpathPass(bool Early, bool Optimizing) : Early(Early), Optimizing(Optimizing) {}
+    static bool isRequired() { return true; } // also at -O0 and for optnone functions
+    PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM)
+    {
+        Analyses = &MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+        bool Changed = fp_llvm_run(wrap(&M), Early, Optimizing);
+        Analyses = nullptr;
+        return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+    }
+};
+
+void registerPoints(PassBuilder &PB)
+{
+    PB.registerPipelineEarlySimplificationEPCallback(
+        [](ModulePassManager &MPM, auto Level, auto...) {
+            MPM.addPass(FootpathPass(true, Level.getSpeedupLevel() > 0));
+        });
+    PB.registerOptimizerLastEPCallback([](ModulePassManager &MPM, auto Level, auto...) {
+        MPM.addPass(FootpathPass(false, Level.getSpeedupLevel() > 0));
+    });
+    // `opt -passes=footpath`, for the bitcode workflow
+    PB.registerPipelineParsingCallback(
+        [](StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::PipelineElement>) {
+            if (Name != "footpath") return false;
+            MPM.addPass(FootpathPass(false, true));
+            return true;
+        });
+}
+
+// A plugin for one LLVM crashes another. The host tells its version by
+// LLVMGetVersion since LLVM 16; before, by its absence.
+bool hostFits()
+{
+    using Version = void (*)(unsigned *, unsigned *, unsigned *);
+    auto Get = reinterpret_cast<Version>(dlsym(RTLD_DEFAULT, "LLVMGetVersion"));
+    unsigned Major = 14, Minor, Patch;
+    if (Get) Get(&Major, &Minor, &Patch);
+    return Major == LLVM_VERSION_MAJOR;
+}
+
+} // namespace
+
+extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo()
+{
+    PassPluginLibraryInfo Info = {};
+    Info.APIVersion = hostFits() ? LLVM_PLUGIN_API_VERSION : 0;
+    Info.PluginName = "footpath";
+    Info.PluginVersion = FOOTPATH_VERSION;
+    Info.RegisterPassBuilderCallbacks = registerPoints;
+    return Info;
+}
+
+LLVMBasicBlockRef fp_shim_split_block(LLVMValueRef At)
+{
+    auto *I = unwrap<Instruction>(At);
+    return wrap(I->getParent()->splitBasicBlock(I));
+}
+
+void fp_shim_redirect_phis(LLVMBasicBlockRef Block, LLVMBasicBlockRef From, LLVMBasicBlockRef To)
+{
+    for (PHINode &Phi : unwrap(Block)->phis()) {
+        int First = Phi.getBasicBlockIndex(unwrap(From));
+        if (First < 0) continue;
+        Phi.setIncomingBlock(static_cast<unsigned>(First), unwrap(To));
+        for (int Again; (Again = Phi.getBasicBlockIndex(unwrap(From))) >= 0;)
+            Phi.removeIncomingValue(static_cast<unsigned>(Again), false);
+    }
+}
+
+LLVMBasicBlockRef fp_shim_arrival_block(LLVMBasicBlockRef Block)
+{
+    BasicBlock *To = unwrap(Block);
+    BasicBlock *At = BasicBlock::Create(To->getContext(), "", To->getParent(), To);
+    for (PHINode &Phi : To->phis()) {
+        auto *Moved = PHINode::Create(Phi.getType(), 0, "", At);
+        for (unsigned I = Phi.getNumIncomingValues(); I-- > 0;)
+            if (isa<IndirectBrInst>(Phi.getIncomingBlock(I)->getTerminator())) {
+                Moved->addIncoming(Phi.getIncomingValue(I), Phi.getIncomingBlock(I));
+                Phi.removeIncomingValue(I, false);
+            }
+        Phi.addIncoming(Moved, At);
+    }
+    for (BasicBlock &From : *To->getParent())
+        if (auto *Jump = dyn_cast<IndirectBrInst>(From.getTerminator()))
+            for (unsigned I = 0; I < Jump->getNumDestinations(); I++)
+                if (Jump->getDestination(I) == To) Jump->setSuccessor(I, At);
+    if (To->hasAddressTaken()) {
+        BlockAddress *Old = BlockAddress::get(To);
+        Old->replaceAllUsesWith(BlockAddress::get(At));
+        Old->destroyConstant();
+    }
+    return wrap(At); // the caller adds the branch
+}
+
+bool fp_shim_switch_case(LLVMValueRef Switch, unsigned Successor, int64_t *Value)
+{
+    auto *S = unwrap<SwitchInst>(Switch);
+    for (auto Case : S->cases())
+        if (Case.getSuccessorIndex() == Successor) {
+            const APInt &V = Case.getCaseValue()->getValue();
+            *Value = V.getSignificantBits() <= 64 ? V.getSExtValue() : 0;
+            return true;
+        }
+    return false;
+}
+
+void fp_shim_estimates(LLVMValueRef Fn)
+{
+    auto &F = *unwrap<Function>(Fn);
+    Frequencies = &Analyses->getResult<BlockFrequencyAnalysis>(F);
+    Probabilities = &Analyses->getResult<BranchProbabilityAnalysis>(F);
+}
+
+double fp_shim_block_frequency(LLVMBasicBlockRef Block)
+{
+    BasicBlock *B = unwrap(Block);
+    double Entry = static_cast<double>(
+        Frequencies->getBlockFreq(&B->getParent()->getEntryBlock()).getFrequency());
+    double Here = static_cast<double>(Frequencies->getBlockFreq(B).getFrequency());
+    return Entry > 0 ? Here / Entry : 1;
+}
+
+double fp_shim_edge_probability(LLVMBasicBlockRef Block, unsigned Successor)
+{
+    auto P = Probabilities->getEdgeProbability(unwrap(Block), Successor);
+    return static_cast<double>(P.getNumerator()) / static_cast<double>(P.getDenominator());
+}
+
+static void fillScope(const DIScope *Scope, StringRef Name, struct fp_shim_location *L)
+{
+    StringRef File = Scope->getFilename(), Folder = Scope->getDirectory();
+    L->function = Name.data(), L->function_len = Name.size();
+    L->file = File.data(), L->file_len = File.size();
+    L->folder = Folder.data(), L->folder_len = Folder.size();
+}
+
+static bool fillLocation(const DILocation *D, struct fp_shim_location *L)
+{
+    if (!D) return false;
+    const DISubprogram *S = D->getScope()->getSubprogram();
+    *L = {};
+    L->line = D->getLine(), L->column = D->getColumn();
+    L->inlined_at = D->getInlinedAt();
+    L->scope = D->getInlinedAt() ? static_cast<const void *>(D->getInlinedAt()) : S;
+    if (S) fillScope(D->getScope(), S->getName(), L);
+    return true;
+}
+
+bool fp_shim_location(LLVMValueRef I, struct fp_shim_location *L)
+{
+    return fillLocation(unwrap<Instruction>(I)->getDebugLoc().get(), L);
+}
+
+bool fp_shim_outer_location(const void *At, struct fp_shim_location *L)
+{
+    return fillLocation(static_cast<const DILocation *>(At), L);
+}
+
+bool fp_shim_function_location(LLVMValueRef Fn, struct fp_shim_location *L)
+{
+    const DISubprogram *S = unwrap<Function>(Fn)->getSubprogram();
+    if (!S) return false;
+    *L = {};
+    L->line = S->getLine();
+    fillScope(S, S->getName(), L);
+    return true;
+}

@@ -1,0 +1,56 @@
+/* The few things that llvm-c does not offer, by plugin.cpp. Everything else in
+ * this folder is C over llvm-c. */
+#ifndef FP_LLVM_SHIM_H
+#define FP_LLVM_SHIM_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Instructions of `block` from `at` on go to a new block behind it. */
+LLVMBasicBlockRef fp_shim_split_block(LLVMValueRef at);
+
+/* PHIs of `block` that come from `from` now come from `to`, once each. */
+void fp_shim_redirect_phis(LLVMBasicBlockRef block, LLVMBasicBlockRef from, LLVMBasicBlockRef to);
+
+/* A new block that all indirect branches to `block` go to instead, and that goes
+ * on to it; its address replaces the other's. */
+LLVMBasicBlockRef fp_shim_arrival_block(LLVMBasicBlockRef block);
+
+/* For the i-th successor of a switch: is it a case, and of which value? */
+bool fp_shim_switch_case(LLVMValueRef switch_, unsigned successor, int64_t *value);
+
+/* Estimated frequency of a block, and probability of its i-th successor, for
+ * the function that fp_shim_estimates was last called for. */
+void fp_shim_estimates(LLVMValueRef function);
+double fp_shim_block_frequency(LLVMBasicBlockRef block);
+double fp_shim_edge_probability(LLVMBasicBlockRef block, unsigned successor);
+
+/* The source position of an instruction. */
+struct fp_shim_location {
+    unsigned line, column, call_line;
+    const void *scope;      /* identifies function and place of inlining together */
+    const void *inlined_at; /* location to go on with, or NULL */
+    const char *function, *file, *folder;
+    size_t function_len, file_len, folder_len;
+};
+bool fp_shim_location(LLVMValueRef instruction, struct fp_shim_location *location);
+bool fp_shim_outer_location(const void *inlined_at, struct fp_shim_location *location);
+
+/* The line of a function's declaration, 0 without debug information. */
+bool fp_shim_function_location(LLVMValueRef function, struct fp_shim_location *location);
+
+/* Called by the pass; `early` tells which of the two points of the pipeline it
+ * is, `optimizing` whether at -O1 or above. True when the module was changed. */
+bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,85 @@
+/* One function as the tools know it: its cfg, where its blocks come from, how
+ * its paths are numbered, and where its counters lie.
+ *
+ * The compiler plugin fills one of these per function and encodes it into the
+ * map section of the object file (mapcode.h); the tools decode it from the
+ * executable. Everything lives in the arena it was made with.
+ */
+#ifndef FP_PROFILE_FUNCTION_H
+#define FP_PROFILE_FUNCTION_H
+
+#include "graph/flow.h"
+#include "graph/number.h"
+#include "graph/plan.h"
+
+/* What was compiled into the function. */
+enum fp_function_flag {
+    FP_FUNCTION_PATHS = 1,     /* has path counters */
+    FP_FUNCTION_EDGES = 2,     /* has edge counters, on all flow edges or on chords */
+    FP_FUNCTION_CHORDS = 4,    /* edge counters on chords only */
+    FP_FUNCTION_HASHED = 8,    /* path counters are in a hash table */
+    FP_FUNCTION_EXITS = 16,    /* in-flight paths can be recovered */
+    FP_FUNCTION_EARLY = 32,    /* instrumented before inlining */
+    FP_FUNCTION_CYCLES = 64,   /* path counters come in pairs: count, cycles */
+    FP_FUNCTION_SKIPPED = 128, /* not instrumented; `skipped` says why */
+    FP_FUNCTION_SAMPLED = 256, /* paths are sampled (pep) */
+};
+
+/* Where an instruction comes from: a line in a scope; a scope is a function, or
+ * a function inlined at a line of another scope. */
+struct fp_scope {
+    const char *function, *file;
+    uint32_t parent;    /* scope it is inlined into, or FP_NONE */
+    uint32_t call_line; /* the line of the call there */
+};
+
+struct fp_position {
+    uint32_t scope, line, column;
+};
+
+struct fp_block_info {
+    uint32_t instructions;
+    uint32_t first_position, npositions; /* in order of the instructions */
+};
+
+enum fp_edge_label { FP_LABEL_NONE, FP_LABEL_TRUE, FP_LABEL_FALSE, FP_LABEL_CASE, FP_LABEL_DEFAULT };
+
+struct fp_edge_info {
+    enum fp_edge_label label;
+    int64_t value; /* of the first case that leads here */
+};
+
+struct fp_function {
+    uint64_t id;
+    const char *name; /* linkage name */
+    const char *file;
+    uint32_t line;
+    uint32_t flags;      /* of enum fp_function_flag */
+    const char *skipped; /* reason, or NULL */
+
+    uint64_t path_address; /* of its path counters in the linked program, or 0 */
+    uint64_t edge_address; /* of its edge counters, or 0 */
+    uint64_t path_slots;   /* 64-bit words there */
+    uint64_t edge_slots;
+
+    struct fp_cfg *cfg;
+    struct fp_block_info *blocks;
+    struct fp_edge_info *edges;
+    struct fp_position *positions;
+    uint32_t npositions;
+    struct fp_scope *scopes;
+    uint32_t nscopes;
+
+    struct fp_truncation truncation;
+    struct fp_dag *dag;
+    struct fp_numbering *numbering; /* with FP_FUNCTION_PATHS or _SAMPLED */
+    struct fp_flow *flow;
+    /* per flow edge: its counter, or FP_NONE */
+    uint32_t *flow_slot;
+    /* with FP_FUNCTION_EXITS, per block: see fp_plan */
+    bool *counted, *has_register;
+    int64_t *offset;
+};
+
+
+#endif

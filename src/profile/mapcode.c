@@ -1,0 +1,342 @@
+/* Encoding and decoding of map records. Written and read by the same walk over
+ * the same fields, so the two halves of this file mirror each other. What
+ * follows from the cfg (dag, numbering, flow) is recomputed, from stored fates
+ * and a stored order of out-edges, by code that does not decide anything. */
+#include "profile/mapcode.h"
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "footpath/abi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAP_VERSION = 1 };
+
+/* ---- strings: each once per record ---- */
+
+struct string_table {
+    struct fp_arena arena;
+    struct fp_strmap index; /* text -> 1 + index */
+    FP_VEC(const char *) all;
+};
+
+static uint64_t string_index(struct string_table *t, const char *text)
+{
+    if (!text) text = "";
+    uint64_t *index = fp_strmap_add(&t->index, text);
+    if (!*index) {
+        fp_vec_push(&t->arena, &t->all, text);
+        *index = t->all.len;
+    }
+    return *index - 1;
+}
+
+static void collect_strings(struct string_table *t, const struct fp_function *f)
+{
+    string_index(t, f->name);
+    string_index(t, f->file);
+    string_index(t, f->skipped);
+    for (uint32_t i = 0; i < f->nscopes; i++) {
+        string_index(t, f->scopes[i].function);
+        string_index(t, f->scopes[i].file);
+    }
+}
+
+/* ---- encoding ---- */
+
+static void encode_scopes(struct fp_writer *w, struct string_table *t, const struct fp_function *f)
+{
+    fp_write_uint(w, f->nscopes);
+    for (uint32_t i = 0; i < f->nscopes; i++) {
+        const struct fp_scope *scope = &f->scopes[i];
+        fp_write_uint(w, string_index(t, scope->function));
+        fp_write_uint(w, string_index(t, scope->file));
+        fp_write_uint(w, scope->parent == FP_NONE ? 0 : scope->parent + 1);
+        fp_write_uint(w, scope->call_line);
+    }
+}
+
+static void encode_blocks(struct fp_writer *w, const struct fp_function *f)
+{
+    const struct fp_cfg *cfg = f->cfg;
+    struct fp_position last = {0, f->line, 0};
+    fp_write_uint(w, cfg->nblocks);
+    for (uint32_t b = 0; b < cfg->nblocks; b++) {
+        const struct fp_block_info *info = &f->blocks[b];
+        fp_write_uint(w, cfg->flags[b]);
+        fp_write_uint(w, info->instructions);
+        fp_write_uint(w, info->npositions);
+        for (uint32_t i = 0; i < info->npositions; i++) {
+            const struct fp_position *p = &f->positions[info->first_position + i];
+            fp_write_uint(w, p->scope);
+            fp_write_int(w, (int64_t)p->line - last.line);
+            fp_write_uint(w, p->column);
+            last = *p;
+        }
+    }
+}
+
+static void encode_edges(struct fp_writer *w, const struct fp_function *f)
+{
+    const struct fp_cfg *cfg = f->cfg;
+    for (uint32_t b = 0; b < cfg->nblocks; b++) {
+        fp_write_uint(w, fp_cfg_out_degree(cfg, b));
+        for (uint32_t e = cfg->first_out[b]; e < cfg->first_out[b + 1]; e++) {
+            fp_write_int(w, (int64_t)cfg->edges[e].dst - b);
+            fp_write_u8(w, (uint8_t)((unsigned)cfg->edges[e].kind |
+                                     (unsigned)f->truncation.order.fate[e] << 3 |
+                                     (unsigned)f->edges[e].label << 5));
+            if (f->edges[e].label == FP_LABEL_CASE) fp_write_int(w, f->edges[e].value);
+        }
+    }
+}
+
+/* Per vertex with a choice, the rank of each out-edge. */
+static void encode_numbering(struct fp_writer *w, const struct fp_function *f)
+{
+    const struct fp_dag *dag = f->dag;
+    for (uint32_t v = 0; v < dag->nverts; v++) {
+        uint32_t first = dag->first_out[v], end = dag->first_out[v + 1];
+        for (uint32_t i = first; end - first > 1 && i < end; i++)
+            fp_write_uint(w, f->numbering->by_value[i] - first);
+    }
+}
+
+static void encode_flow(struct fp_writer *w, const struct fp_function *f)
+{
+    for (uint32_t i = 0; i < f->flow->nedges; i++)
+        fp_write_uint(w, f->flow_slot[i] == FP_NONE ? 0 : f->flow_slot[i] + 1);
+}
+
+static void encode_exits(struct fp_writer *w, const struct fp_function *f)
+{
+    for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
+        fp_write_u8(w, (uint8_t)(f->counted[b] | f->has_register[b] << 1));
+        fp_write_int(w, f->offset[b]);
+    }
+}
+
+static void encode_payload(struct fp_writer *w, struct string_table *t, const struct fp_function *f)
+{
+    fp_write_uint(w, MAP_VERSION);
+    fp_write_uint(w, f->flags);
+    fp_write_u64(w, f->id);
+    fp_write_uint(w, t->all.len);
+    for (size_t i = 0; i < t->all.len; i++) fp_write_string(w, t->all.at[i]);
+    fp_write_uint(w, string_index(t, f->name));
+    fp_write_uint(w, string_index(t, f->file));
+    fp_write_uint(w, string_index(t, f->skipped));
+    fp_write_uint(w, f->line);
+    if (f->flags & FP_FUNCTION_SKIPPED) return;
+    fp_write_uint(w, f->path_slots);
+    fp_write_uint(w, f->edge_slots);
+    encode_scopes(w, t, f);
+    encode_blocks(w, f);
+    encode_edges(w, f);
+    if (f->flags & (FP_FUNCTION_PATHS | FP_FUNCTION_SAMPLED)) encode_numbering(w, f);
+    if (f->flags & FP_FUNCTION_EDGES) encode_flow(w, f);
+    if (f->flags & FP_FUNCTION_EXITS) encode_exits(w, f);
+}
+
+void fp_map_encode(struct fp_writer *writer, const struct fp_function *function)
+{
+    struct string_table table = {0};
+    fp_strmap_init(&table.index, &table.arena);
+    collect_strings(&table, function);
+    encode_payload(writer, &table, function);
+    fp_arena_free(&table.arena);
+}
+
+/* ---- decoding ---- */
+
+struct decoder {
+    struct fp_arena *arena;
+    struct fp_reader *r;
+    struct fp_function *f;
+    char **strings;
+    size_t nstrings;
+};
+
+static const char *decode_string(struct decoder *d)
+{
+    uint32_t index = fp_read_index(d->r, d->nstrings, "string number");
+    return d->r->failed ? "" : d->strings[index];
+}
+
+static void decode_strings(struct decoder *d)
+{
+    d->nstrings = fp_read_count(d->r, 1);
+    d->strings = FP_NEW_ARRAY(d->arena, char *, d->nstrings);
+    for (size_t i = 0; i < d->nstrings; i++) d->strings[i] = fp_read_string(d->r, d->arena);
+}
+
+static void decode_scopes(struct decoder *d)
+{
+    struct fp_function *f = d->f;
+    f->nscopes = (uint32_t)fp_read_count(d->r, 4);
+    f->scopes = FP_NEW_ARRAY(d->arena, struct fp_scope, f->nscopes);
+    for (uint32_t i = 0; i < f->nscopes && !d->r->failed; i++) {
+        struct fp_scope *scope = &f->scopes[i];
+        scope->function = decode_string(d);
+        scope->file = decode_string(d);
+        /* a parent comes before its children, so chains end */
+        uint32_t parent = fp_read_index(d->r, (uint64_t)i + 1, "scope number");
+        scope->parent = parent ? parent - 1 : FP_NONE;
+        scope->call_line = (uint32_t)fp_read_uint(d->r);
+    }
+}
+
+static uint8_t *decode_blocks(struct decoder *d, uint32_t *nblocks)
+{
+    struct fp_function *f = d->f;
+    FP_VEC(struct fp_position) positions = {0};
+    *nblocks = (uint32_t)fp_read_count(d->r, 3);
+    uint8_t *flags = FP_NEW_ARRAY(d->arena, uint8_t, (size_t)*nblocks + 1);
+    f->blocks = FP_NEW_ARRAY(d->arena, struct fp_block_info, *nblocks);
+    struct fp_position last = {0, f->line, 0};
+    for (uint32_t b = 0; b < *nblocks && !d->r->failed; b++) {
+        flags[b] = (uint8_t)fp_read_uint(d->r);
+        f->blocks[b].instructions = (uint32_t)fp_read_uint(d->r);
+        f->blocks[b].npositions = (uint32_t)fp_read_count(d->r, 3);
+        f->blocks[b].first_position = (uint32_t)positions.len;
+        for (uint32_t i = 0; i < f->blocks[b].npositions && !d->r->failed; i++) {
+            last.scope = fp_read_index(d->r, f->nscopes, "scope number");
+            last.line = (uint32_t)((int64_t)last.line + fp_read_int(d->r));
+            last.column = (uint32_t)fp_read_uint(d->r);
+            fp_vec_push(d->arena, &positions, last);
+        }
+    }
+    f->positions = positions.at;
+    f->npositions = (uint32_t)positions.len;
+    return flags;
+}
+
+static bool decode_cfg(struct decoder *d)
+{
+    struct fp_function *f = d->f;
+    uint32_t nblocks;
+    uint8_t *flags = decode_blocks(d, &nblocks);
+    FP_VEC(struct fp_edge) edges = {0};
+    FP_VEC(struct fp_edge_info) infos = {0};
+    FP_VEC(uint8_t) fates = {0};
+    for (uint32_t b = 0; b < nblocks && !d->r->failed; b++) {
+        size_t degree = fp_read_count(d->r, 2);
+        for (size_t i = 0; i < degree && !d->r->failed; i++) {
+            int64_t dst = (int64_t)b + fp_read_int(d->r);
+            uint8_t packed = fp_read_u8(d->r);
+            struct fp_edge_info info = {packed >> 5, 0};
+            if (info.label == FP_LABEL_CASE) info.value = fp_read_int(d->r);
+            if (dst < 0 || dst >= nblocks || (packed & 7) > FP_EDGE_TWICE ||
+                info.label > FP_LABEL_DEFAULT)
+                return fp_reader_fail(d->r, "expected an edge to a block below %u, got block %lld "
+                                            "kind %u", nblocks, (long long)dst, packed & 7u);
+            struct fp_edge edge = {b, (uint32_t)dst, packed & 7};
+            fp_vec_push(d->arena, &edges, edge);
+            fp_vec_push(d->arena, &infos, info);
+            fp_vec_push(d->arena, &fates, packed >> 3 & 3);
+        }
+    }
+    if (d->r->failed) return false;
+    f->edges = infos.at;
+    f->cfg = fp_cfg_new(d->arena, nblocks, edges.at, (uint32_t)edges.len, flags);
+    struct fp_error rule = {0};
+    if (!fp_cfg_check(f->cfg, &rule)) return fp_reader_fail(d->r, "expected a cfg, got: %s", rule.what);
+    if (!fp_truncate_as_stored(d->arena, f->cfg, fates.at, &f->truncation))
+        return fp_reader_fail(d->r, "expected truncated edges that leave no cycle");
+    f->dag = fp_dag_make(d->arena, &f->truncation);
+    return true;
+}
+
+static bool decode_numbering(struct decoder *d)
+{
+    const struct fp_dag *dag = d->f->dag;
+    uint32_t *by_value = FP_NEW_ARRAY(d->arena, uint32_t, dag->nedges);
+    bool *seen = FP_NEW_ARRAY(d->arena, bool, dag->nedges);
+    for (uint32_t v = 0; v < dag->nverts; v++) {
+        uint32_t first = dag->first_out[v], degree = dag->first_out[v + 1] - first;
+        for (uint32_t i = 0; i < degree; i++) {
+            uint32_t rank = degree > 1 ? fp_read_index(d->r, degree, "rank") : 0;
+            if (d->r->failed) return false;
+            if (seen[first + rank]) return fp_reader_fail(d->r, "expected a permutation of edges");
+            seen[first + rank] = true;
+            by_value[first + i] = first + rank;
+        }
+    }
+    d->f->numbering = fp_number_as_stored(d->arena, dag, by_value);
+    return true;
+}
+
+static bool decode_flow(struct decoder *d)
+{
+    struct fp_function *f = d->f;
+    f->flow = fp_flow_make(d->arena, f->cfg, &f->truncation.order, NULL);
+    f->flow_slot = FP_NEW_ARRAY(d->arena, uint32_t, f->flow->nedges);
+    f->flow->in_tree = fp_bitset_new(d->arena, f->flow->nedges);
+    for (uint32_t i = 0; i < f->flow->nedges; i++) {
+        uint32_t slot = fp_read_index(d->r, f->edge_slots + 1, "counter number");
+        f->flow_slot[i] = slot ? slot - 1 : FP_NONE;
+        if (!slot) fp_bitset_add(&f->flow->in_tree, i);
+    }
+    return !d->r->failed;
+}
+
+static bool decode_exits(struct decoder *d)
+{
+    struct fp_function *f = d->f;
+    uint32_t n = f->cfg->nblocks;
+    f->counted = FP_NEW_ARRAY(d->arena, bool, n);
+    f->has_register = FP_NEW_ARRAY(d->arena, bool, n);
+    f->offset = FP_NEW_ARRAY(d->arena, int64_t, n);
+    for (uint32_t b = 0; b < n; b++) {
+        uint8_t facts = fp_read_u8(d->r);
+        f->counted[b] = facts & 1;
+        f->has_register[b] = facts >> 1 & 1;
+        f->offset[b] = fp_read_int(d->r);
+    }
+    return !d->r->failed;
+}
+
+/* The counters that the flags call for must fit the slots. */
+static bool check_slots(struct decoder *d)
+{
+    struct fp_function *f = d->f;
+    if (!(f->flags & FP_FUNCTION_PATHS)) return true;
+    uint64_t need = f->numbering->num_ids * (f->flags & FP_FUNCTION_CYCLES ? 2 : 1);
+    if (f->flags & FP_FUNCTION_HASHED) need = FP_HASH_TABLE_SIZE / 8;
+    if (need <= f->path_slots) return true;
+    return fp_reader_fail(d->r, "expected at least %llu path counters, got %llu",
+                          (unsigned long long)need, (unsigned long long)f->path_slots);
+}
+
+bool fp_map_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_function *f)
+{
+    struct decoder d = {.arena = arena, .r = reader, .f = f};
+    *f = (struct fp_function){.path_address = f->path_address, .edge_address = f->edge_address};
+    uint64_t version = fp_read_uint(reader);
+    if (!reader->failed && version != MAP_VERSION)
+        return fp_reader_fail(reader, "expected map version %d, got %llu", MAP_VERSION,
+                              (unsigned long long)version);
+    f->flags = (uint32_t)fp_read_uint(reader);
+    f->id = fp_read_u64(reader);
+    decode_strings(&d);
+    f->name = decode_string(&d);
+    f->file = decode_string(&d);
+    f->skipped = decode_string(&d);
+    f->line = (uint32_t)fp_read_uint(reader);
+    if (reader->failed) return false;
+    if (f->flags & FP_FUNCTION_SKIPPED) return true;
+    f->skipped = NULL;
+    f->path_slots = fp_read_uint(reader);
+    f->edge_slots = fp_read_uint(reader);
+    if (f->path_slots > FP_MAX_PATHS || f->edge_slots > UINT32_MAX)
+        return fp_reader_fail(reader, "expected numbers of counters, got %llu and %llu",
+                              (unsigned long long)f->path_slots, (unsigned long long)f->edge_slots);
+    decode_scopes(&d);
+    if (!decode_cfg(&d)) return false;
+    if (f->flags & (FP_FUNCTION_PATHS | FP_FUNCTION_SAMPLED) && !decode_numbering(&d)) return false;
+    if (!check_slots(&d)) return false;
+    if (f->flags & FP_FUNCTION_EDGES && !decode_flow(&d)) return false;
+    if (f->flags & FP_FUNCTION_EXITS && !decode_exits(&d)) return false;
+    return !reader->failed;
+}

@@ -1,0 +1,24 @@
+/* The map section: one record per function, made by the compiler plugin and
+ * read by the tools. docs/formats/map.md describes the bytes.
+ */
+#ifndef FP_PROFILE_MAPCODE_H
+#define FP_PROFILE_MAPCODE_H
+
+#include "base/varint.h"
+#include "profile/function.h"
+
+#define FP_MAP_SECTION ".footpath_map"
+#define FP_MAP_LIVE_SECTION ".footpath_live"
+#define FP_MAP_MAGIC 0x316d7066u /* "fpm1" */
+
+/* A record is: magic u32, payload length u32, checksum of the payload u64,
+ * addresses of the path and of the edge counters u64 each (filled in by the
+ * linker), payload. */
+enum { FP_MAP_HEADER_SIZE = 32 };
+
+void fp_map_encode(struct fp_writer *writer, const struct fp_function *function);
+
+/* One payload. The reader's file and base are for messages. */
+bool fp_map_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_function *function);
+
+#endif
