@@ -19,7 +19,7 @@
  * links without it reads here what to do. */
 #define FP_RUNTIME_SYMBOL "__footpath_runtime__link_with_footpath_cc"
 #define FP_HASH_MISS_SYMBOL "__footpath_hash_miss"
-#define FP_HASH_LOCKED_SYMBOL "__footpath_hash_locked"
+#define FP_HASH_SHARED_SYMBOL "__footpath_hash_shared"
 
 /* The table of a function with too many paths for an array. Entries are never
  * moved or removed, so that the inline probe may be interrupted anywhere:

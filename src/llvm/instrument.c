@@ -14,6 +14,7 @@
 #include "llvm/options.h"
 #include "llvm/shim.h"
 
+#include <llvm-c/DebugInfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +94,7 @@ static uint64_t function_id(const struct module_work *work, const struct fp_ir *
 static void plan_edges(struct fp_arena *arena, struct fp_function *f, const double *weights,
                        bool chords)
 {
-    f->flow = fp_flow_make(arena, f->cfg, &f->truncation.order, weights);
+    f->flow = fp_flow_make(arena, f->cfg, &f->truncation->order, weights);
     f->flow_slot = FP_NEW_ARRAY(arena, uint32_t, f->flow->nedges);
     for (uint32_t i = 0; i < f->flow->nedges; i++) {
         enum fp_flow_kind kind = f->flow->edges[i].kind;
@@ -106,14 +107,14 @@ static void plan_edges(struct fp_arena *arena, struct fp_function *f, const doub
 static struct fp_plan *plan_paths(struct fp_arena *arena, struct fp_function *f,
                                   const double *weights, const struct fp_llvm_options *options)
 {
-    f->dag = fp_dag_make(arena, &f->truncation);
+    f->dag = fp_dag_make(arena, f->truncation);
     double *dag_weights = fp_dag_weights(arena, f->dag, weights);
     f->numbering = fp_number(arena, f->dag, FP_NUMBER_LARGEST_LAST, dag_weights);
     uint64_t per_path = options->cycles ? 2 : 1;
     if (f->numbering->num_ids > options->array_paths && !options->cycles) {
         f->flags |= FP_FUNCTION_HASHED;
         f->path_slots = FP_HASH_TABLE_SIZE / 8;
-        f->edge_slots = f->truncation.laps.len; /* laps keep counters of their own */
+        f->edge_slots = f->truncation->laps.len; /* laps keep counters of their own */
     } else {
         f->path_slots = f->numbering->num_ids * per_path;
     }
@@ -157,7 +158,8 @@ static void instrument(struct module_work *work, struct fp_arena *arena, struct 
     struct fp_limits limits = {.good_paths = options->array_paths};
     /* cycles are kept in an array: cut whatever does not fit one */
     if (options->cycles) limits.max_paths = options->array_paths;
-    fp_truncate(arena, f->cfg, ir->weights, &limits, &f->truncation);
+    f->truncation = FP_NEW(arena, struct fp_truncation);
+    fp_truncate(arena, f->cfg, ir->weights, &limits, f->truncation);
     if (!ir->weights) ir->weights = FP_NEW_ARRAY(arena, double, f->cfg->nedges);
     if (f->flags & FP_FUNCTION_PATHS) plan = plan_paths(arena, f, ir->weights, options);
     if (f->flags & FP_FUNCTION_EDGES)
@@ -214,6 +216,7 @@ bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing)
         for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
             if (!is_absent(f)) do_function(&work, f);
         if (work.any) fp_ir_emit_module(module);
+        if (options.strip_lines) LLVMStripModuleDebugInfo(module);
     }
     fp_arena_free(&arena);
     return work.any;

@@ -361,7 +361,7 @@ static void emit_probe(struct code *c, const struct probe *probe)
     LLVMBasicBlockRef before = LLVMGetInstructionParent(probe->marker);
     if (ed->threads != FP_THREADS_LOCAL) {
         LLVMPositionBuilderBefore(builder, probe->marker);
-        runtime_call(c, FP_HASH_LOCKED_SYMBOL, table_type, probe->key);
+        runtime_call(c, FP_HASH_SHARED_SYMBOL, table_type, probe->key);
         LLVMInstructionEraseFromParent(probe->marker);
         return;
     }
@@ -409,14 +409,14 @@ void fp_ir_emit_paths(struct fp_editor *ed, const struct fp_plan *plan)
     };
     c.counters = fp_edit_counters(ed, c.hashed ? FP_HASH_PREFIX : FP_COUNTER_PREFIX, f->id, c.slots);
     c.register_type = c.hashed ? ed->i64 : fp_edit_pointer_type(ed, ed->i64);
-    if (c.hashed && f->truncation.laps.len) {
+    if (c.hashed && f->truncation->laps.len) {
         c.lap_slots = f->edge_slots;
         c.laps = fp_edit_counters(ed, FP_EDGE_COUNTER_PREFIX, f->id, c.lap_slots);
     }
     emit_entry(&c);
     make_arrivals(&c);
-    for (uint32_t i = 0; i < f->truncation.order.nblocks; i++)
-        emit_block(&c, f->truncation.order.blocks[i]);
+    for (uint32_t i = 0; i < f->truncation->order.nblocks; i++)
+        emit_block(&c, f->truncation->order.blocks[i]);
     for (size_t i = 0; i < c.phis.len; i++) fill_phi(&c, &c.phis.at[i]);
     for (size_t i = 0; i < c.probes.len; i++) emit_probe(&c, &c.probes.at[i]);
 }

@@ -48,6 +48,8 @@ static bool set_option(struct fp_arena *arena, struct fp_llvm_options *o, const 
         o->cycles = chosen;
     } else if (!strcmp(name, "exits")) {
         o->exits = !strcmp(value, "1");
+    } else if (!strcmp(name, "strip-lines")) {
+        o->strip_lines = !strcmp(value, "1");
     } else if (!strcmp(name, "array-paths")) {
         o->array_paths = strtoull(value, NULL, 10);
     } else if (!strcmp(name, "weights")) {

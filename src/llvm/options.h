@@ -1,13 +1,11 @@
-/* What the compiler wrapper asks of the plugin, through one environment
- * variable: FOOTPATH_PLUGIN="mode=path at=late threads=local ...". */
+/* What the compiler wrapper asks of the plugin (plugin_env.h). */
 #ifndef FP_LLVM_OPTIONS_H
 #define FP_LLVM_OPTIONS_H
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "llvm/iredit.h"
-
-#define FP_PLUGIN_VARIABLE "FOOTPATH_PLUGIN"
+#include "llvm/plugin_env.h"
 
 enum fp_mode { FP_MODE_NONE, FP_MODE_PATH, FP_MODE_EDGE, FP_MODE_EDGE_MIN, FP_MODE_CHECK, FP_MODE_PEP };
 
@@ -15,6 +13,7 @@ struct fp_llvm_options {
     enum fp_mode mode;
     enum fp_threads threads;
     bool early, exits, cycles;
+    bool strip_lines; /* line tables were only asked for by the wrapper, for the map */
     uint64_t array_paths; /* above, a hash table */
     bool static_weights;  /* ours instead of LLVM's */
     const char *allow, *deny; /* files with patterns, or NULL */

@@ -70,7 +70,7 @@ struct fp_function {
     struct fp_scope *scopes;
     uint32_t nscopes;
 
-    struct fp_truncation truncation;
+    struct fp_truncation *truncation;
     struct fp_dag *dag;
     struct fp_numbering *numbering; /* with FP_FUNCTION_PATHS or _SAMPLED */
     struct fp_flow *flow;

@@ -85,7 +85,7 @@ static void encode_edges(struct fp_writer *w, const struct fp_function *f)
         for (uint32_t e = cfg->first_out[b]; e < cfg->first_out[b + 1]; e++) {
             fp_write_int(w, (int64_t)cfg->edges[e].dst - b);
             fp_write_u8(w, (uint8_t)((unsigned)cfg->edges[e].kind |
-                                     (unsigned)f->truncation.order.fate[e] << 3 |
+                                     (unsigned)f->truncation->order.fate[e] << 3 |
                                      (unsigned)f->edges[e].label << 5));
             if (f->edges[e].label == FP_LABEL_CASE) fp_write_int(w, f->edges[e].value);
         }
@@ -242,9 +242,10 @@ static bool decode_cfg(struct decoder *d)
     f->cfg = fp_cfg_new(d->arena, nblocks, edges.at, (uint32_t)edges.len, flags);
     struct fp_error rule = {0};
     if (!fp_cfg_check(f->cfg, &rule)) return fp_reader_fail(d->r, "expected a cfg, got: %s", rule.what);
-    if (!fp_truncate_as_stored(d->arena, f->cfg, fates.at, &f->truncation))
+    f->truncation = FP_NEW(d->arena, struct fp_truncation);
+    if (!fp_truncate_as_stored(d->arena, f->cfg, fates.at, f->truncation))
         return fp_reader_fail(d->r, "expected truncated edges that leave no cycle");
-    f->dag = fp_dag_make(d->arena, &f->truncation);
+    f->dag = fp_dag_make(d->arena, f->truncation);
     return true;
 }
 
@@ -270,7 +271,7 @@ static bool decode_numbering(struct decoder *d)
 static bool decode_flow(struct decoder *d)
 {
     struct fp_function *f = d->f;
-    f->flow = fp_flow_make(d->arena, f->cfg, &f->truncation.order, NULL);
+    f->flow = fp_flow_make(d->arena, f->cfg, &f->truncation->order, NULL);
     f->flow_slot = FP_NEW_ARRAY(d->arena, uint32_t, f->flow->nedges);
     f->flow->in_tree = fp_bitset_new(d->arena, f->flow->nedges);
     for (uint32_t i = 0; i < f->flow->nedges; i++) {

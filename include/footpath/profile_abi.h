@@ -1,0 +1,52 @@
+/* The profile file as the runtime writes it and the tools read it:
+ * docs/formats/profile.md. All numbers are little-endian.
+ *
+ * A file is a header and records, one per run and module. A writer holds a lock,
+ * appends its record and then commits it by writing the new length into the
+ * header, alternating between two places, so that whenever it is killed one of
+ * them is whole and says where the good data ends.
+ */
+#ifndef FOOTPATH_PROFILE_ABI_H
+#define FOOTPATH_PROFILE_ABI_H
+
+#include <stdint.h>
+
+#define FP_PROFILE_MAGIC "footpath" /* 8 bytes */
+enum { FP_PROFILE_VERSION = 1, FP_PROFILE_OLDEST_READER = 1 };
+
+struct fp_profile_commit {
+    uint64_t length;   /* of the file up to the end of the last whole record */
+    uint32_t sequence; /* the larger one of two valid commits counts */
+    uint32_t check;    /* low half of XXH64 of the 12 bytes before */
+};
+
+struct fp_profile_header {
+    char magic[8];
+    uint32_t version, oldest_reader;
+    struct fp_profile_commit commits[2];
+    uint64_t program; /* identifies the build: see fp_profile_program_id */
+    uint64_t unused;
+};
+
+struct fp_record_header {
+    uint32_t magic; /* FP_RECORD_MAGIC */
+    uint32_t type;
+    uint64_t length;   /* of the payload that follows */
+    uint64_t checksum; /* XXH64 of the payload */
+};
+
+#define FP_RECORD_MAGIC 0x43525046u /* "FPRC" */
+
+enum fp_record_type {
+    FP_RECORD_RUN = 1, /* counts of one module in one run */
+    FP_RECORD_MAP = 2, /* an embedded map: build-id, then the section */
+};
+
+/* Flags of a run. */
+enum fp_run_flag {
+    FP_RUN_UNFINISHED = 1, /* written while the program went on */
+    FP_RUN_SIGNALLED = 2,  /* ended by a signal */
+    FP_RUN_MERGED = 4,     /* the sum of several runs */
+};
+
+#endif

@@ -1,0 +1,155 @@
+/* The runtime: linked into the program that is measured, once per executable or
+ * shared library. It depends on libc and on footpath/abi.h alone.
+ *
+ * It never aborts the program, never changes its exit status, uses no malloc and
+ * no stdio, and has no symbol that a program could collide with: all are hidden
+ * or begin with __footpath.
+ */
+#ifndef FP_RT_H
+#define FP_RT_H
+
+#include "footpath/abi.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define FP_HIDDEN __attribute__((visibility("hidden")))
+
+/* ---- text without stdio: rt_text.c ---- */
+
+struct rt_text {
+    char *at;
+    size_t len, size;
+};
+
+void rt_text_add(struct rt_text *text, const char *string) FP_HIDDEN;
+void rt_text_add_char(struct rt_text *text, char c) FP_HIDDEN;
+void rt_text_add_number(struct rt_text *text, uint64_t value) FP_HIDDEN;
+void rt_text_add_hex(struct rt_text *text, uint64_t value, unsigned digits) FP_HIDDEN;
+
+/* One line on stderr: "footpath: A B C"; parts up to a NULL. */
+void rt_warn(const char *part, ...) FP_HIDDEN;
+
+/* ---- a growing buffer of packed integers: rt_buffer.c ---- */
+
+struct rt_buffer {
+    unsigned char *bytes; /* from mmap */
+    size_t len, cap;
+    bool failed; /* no memory: what follows is dropped */
+};
+
+void rt_put_bytes(struct rt_buffer *buffer, const void *bytes, size_t len) FP_HIDDEN;
+void rt_put_uint(struct rt_buffer *buffer, uint64_t value) FP_HIDDEN;
+void rt_put_int(struct rt_buffer *buffer, int64_t value) FP_HIDDEN;
+void rt_put_u32(struct rt_buffer *buffer, uint32_t value) FP_HIDDEN;
+void rt_put_u64(struct rt_buffer *buffer, uint64_t value) FP_HIDDEN;
+void rt_put_string(struct rt_buffer *buffer, const char *string) FP_HIDDEN;
+void rt_buffer_free(struct rt_buffer *buffer) FP_HIDDEN;
+
+/* XXH64, as the tools compute it. */
+uint64_t rt_checksum(const void *bytes, size_t len, uint64_t seed) FP_HIDDEN;
+
+/* ---- this module: rt_module.c ---- */
+
+struct rt_range {
+    char *start, *end;
+};
+
+enum { RT_COUNTERS, RT_TABLES, RT_LOCALS, RT_NRANGES };
+
+/* What the runtime itself keeps per thread, beside the counters. */
+struct rt_local {
+    int64_t bias; /* how far this thread's copy is from the first thread's */
+};
+extern struct rt_local rt_local FP_HIDDEN;
+/* This thread's; rt_local itself is the first thread's. */
+#define RT_LOCAL ((__seg_gs struct rt_local *)(uintptr_t)&rt_local)
+
+/* What other runtimes in the process may know of a module, found through a note
+ * in its program headers. Only ever extended at the end. */
+struct rt_module {
+    uint32_t version;
+    uint32_t unused;
+    struct rt_range ranges[RT_NRANGES];
+    struct rt_local *local;     /* the first thread's */
+    struct rt_process *process; /* shared by all modules */
+};
+
+extern struct rt_module rt_this FP_HIDDEN;
+
+/* Calls with every instrumented module that is loaded, this one included. */
+void rt_each_module(void (*call)(struct rt_module *module, void *context), void *context) FP_HIDDEN;
+
+struct rt_identity {
+    char path[4096];
+    unsigned char build_id[64];
+    size_t build_id_len;
+    uintptr_t load_bias; /* run-time address less link-time address */
+};
+
+/* This module, and the program. */
+void rt_identify(struct rt_identity *this_one, struct rt_identity *program) FP_HIDDEN;
+
+/* ---- settings from the environment: rt_settings.c ---- */
+
+struct rt_settings {
+    char out[4096]; /* pattern */
+    char folder[4096];
+    bool log;
+    uint64_t run_id, start_ns;
+    pid_t pid;
+    bool paused;
+};
+
+extern struct rt_settings rt_settings FP_HIDDEN;
+
+void rt_settings_read(void) FP_HIDDEN;
+/* A new run begins: at the start, and in the child of a fork. */
+void rt_settings_new_run(void) FP_HIDDEN;
+/* The output's name with %p %h %b %t replaced. */
+void rt_output_name(struct rt_text *name, const struct rt_identity *program) FP_HIDDEN;
+
+/* ---- threads: rt_threads.c ---- */
+
+/* A thread's private copy of all counters lies `bias` bytes away from them. */
+struct rt_region {
+    int64_t bias;
+    uint32_t tid;   /* who has it, 0 if free for the next */
+    uint32_t ended; /* its owner is ending */
+};
+
+enum { RT_MOST_REGIONS = 16384, RT_MOST_ORPHANS = 64 };
+
+struct rt_process {
+    uint32_t lock;
+    uint32_t nregions;
+    uint32_t next_step;
+    uint32_t complained;
+    uint32_t exiting; /* the process, not only a library, is at its end */
+    uint32_t norphans;
+    struct rt_range orphans[RT_MOST_ORPHANS];
+    struct rt_region regions[RT_MOST_REGIONS];
+};
+
+void rt_threads_start(void) FP_HIDDEN;
+/* The module is about to go. */
+void rt_threads_forget_module(bool process_ends) FP_HIDDEN;
+/* In the child of a fork: only this thread is left. */
+void rt_threads_after_fork(void) FP_HIDDEN;
+
+/* ---- hash tables: rt_hash.c ---- */
+
+/* All entries of a table, its further levels included. */
+void rt_hash_each(const struct fp_hash_table *table,
+                  void (*call)(uint64_t key, uint64_t count, void *context), void *context) FP_HIDDEN;
+void rt_hash_clear(struct fp_hash_table *table) FP_HIDDEN;
+
+/* ---- the profile: rt_write.c ---- */
+
+/* Writes what was counted so far; a later call of the same run replaces it. */
+bool rt_write_profile(void) FP_HIDDEN;
+void rt_clear_counters(void) FP_HIDDEN;
+
+#endif

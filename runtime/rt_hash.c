@@ -1,0 +1,151 @@
+/* Hash tables of functions with too many paths for an array: what the inline
+ * probe does not find (footpath/abi.h).
+ *
+ * Entries are never moved, so an increment may be interrupted by a signal handler
+ * that counts in the same table, anywhere. What finds no place in the table goes
+ * to further levels, each eight times as large as the one before, with eight
+ * places per key. A level is made once and kept.
+ *
+ * This file is compiled without floating-point registers: the entry below saves
+ * only the others.
+ */
+#include "rt.h"
+
+#include <sys/mman.h>
+
+enum { PLACES = 8, LEVEL_GROWTH = 3 };
+
+struct level {
+    uint64_t more;
+    uint64_t bits;
+    struct fp_hash_entry entries[];
+};
+
+static size_t level_size(uint64_t bits)
+{
+    return sizeof(struct level) + ((size_t)sizeof(struct fp_hash_entry) << bits);
+}
+
+static struct level *new_level(uint64_t bits)
+{
+    struct level *level = mmap(NULL, level_size(bits), PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (level == MAP_FAILED) return NULL;
+    level->bits = bits;
+    return level;
+}
+
+/* The level behind a link, made if there is none. A handler that interrupts this
+ * may make one too; the first wins. */
+static struct level *follow(uint64_t *link, uint64_t bits)
+{
+    uint64_t here = __atomic_load_n(link, __ATOMIC_ACQUIRE);
+    if (here) return (struct level *)here;
+    struct level *made = new_level(bits);
+    if (!made) return NULL;
+    if (__atomic_compare_exchange_n(link, &here, (uint64_t)made, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+        return made;
+    munmap(made, level_size(bits));
+    return (struct level *)here;
+}
+
+/* Counts in the entry if it is the key's, or free and now the key's. */
+static bool count_in(struct fp_hash_entry *entry, uint64_t key)
+{
+    uint64_t found = __atomic_load_n(&entry->key, __ATOMIC_ACQUIRE);
+    if (!found)
+        __atomic_compare_exchange_n(&entry->key, &found, key, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE);
+    if (found && found != key) return false;
+    __atomic_fetch_add(&entry->count, 1, __ATOMIC_RELAXED);
+    return true;
+}
+
+static bool count_in_level(struct level *level, uint64_t key)
+{
+    uint64_t mask = ((uint64_t)1 << level->bits) - 1;
+    uint64_t at = (key * FP_HASH_FACTOR) >> (64 - level->bits);
+    for (uint64_t i = 0; i < PLACES; i++)
+        if (count_in(&level->entries[(at + i) & mask], key)) return true;
+    return false;
+}
+
+static void count_key(struct fp_hash_table *table, uint64_t key)
+{
+    if (count_in(&table->entries[(key * FP_HASH_FACTOR) >> FP_HASH_SHIFT], key)) return;
+    uint64_t *link = &table->more, bits = FP_HASH_BITS + LEVEL_GROWTH;
+    for (struct level *level; (level = follow(link, bits)); link = &level->more) {
+        if (count_in_level(level, key)) return;
+        bits += LEVEL_GROWTH;
+    }
+    static uint32_t complained;
+    if (!__atomic_exchange_n(&complained, 1, __ATOMIC_RELAXED))
+        rt_warn("out of memory for path counts; some are lost", NULL);
+}
+
+/* table: as linked; this thread's copy lies its bias away. */
+__attribute__((used)) static void hash_miss(uint64_t table, uint64_t key)
+{
+    count_key((struct fp_hash_table *)(table + (uint64_t)RT_LOCAL->bias), key);
+}
+
+/* Shared or atomic counters: one table for all threads. */
+__attribute__((used)) static void hash_shared(uint64_t table, uint64_t key)
+{
+    count_key((struct fp_hash_table *)table, key);
+}
+
+/* Instrumented code calls these as functions that preserve all registers but r11. */
+#define ENTRY(name, target)                                                       \
+    __asm__(".pushsection .text\n"                                                \
+            ".globl " name "\n.hidden " name "\n.type " name ",@function\n" name ":\n" \
+            ".cfi_startproc\n"                                                    \
+            "push %rax\n.cfi_adjust_cfa_offset 8\n"                               \
+            "push %rcx\n.cfi_adjust_cfa_offset 8\n"                               \
+            "push %rdx\n.cfi_adjust_cfa_offset 8\n"                               \
+            "push %rsi\n.cfi_adjust_cfa_offset 8\n"                               \
+            "push %rdi\n.cfi_adjust_cfa_offset 8\n"                               \
+            "push %r8\n.cfi_adjust_cfa_offset 8\n"                                \
+            "push %r9\n.cfi_adjust_cfa_offset 8\n"                                \
+            "push %r10\n.cfi_adjust_cfa_offset 8\n"                               \
+            "push %r11\n.cfi_adjust_cfa_offset 8\n"                               \
+            "call " target "\n"                                                   \
+            "pop %r11\n.cfi_adjust_cfa_offset -8\n"                               \
+            "pop %r10\n.cfi_adjust_cfa_offset -8\n"                               \
+            "pop %r9\n.cfi_adjust_cfa_offset -8\n"                                \
+            "pop %r8\n.cfi_adjust_cfa_offset -8\n"                                \
+            "pop %rdi\n.cfi_adjust_cfa_offset -8\n"                               \
+            "pop %rsi\n.cfi_adjust_cfa_offset -8\n"                               \
+            "pop %rdx\n.cfi_adjust_cfa_offset -8\n"                               \
+            "pop %rcx\n.cfi_adjust_cfa_offset -8\n"                               \
+            "pop %rax\n.cfi_adjust_cfa_offset -8\n"                               \
+            "ret\n.cfi_endproc\n.size " name ", . - " name "\n.popsection\n")
+
+ENTRY(FP_HASH_MISS_SYMBOL, "hash_miss");
+ENTRY(FP_HASH_SHARED_SYMBOL, "hash_shared");
+
+static void each_entry(const struct fp_hash_entry *entries, uint64_t count,
+                       void (*call)(uint64_t, uint64_t, void *), void *context)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (entries[i].key && entries[i].count) call(entries[i].key, entries[i].count, context);
+}
+
+void rt_hash_each(const struct fp_hash_table *table, void (*call)(uint64_t, uint64_t, void *),
+                  void *context)
+{
+    each_entry(table->entries, FP_HASH_ENTRIES, call, context);
+    for (struct level *level = (struct level *)table->more; level;
+         level = (struct level *)level->more)
+        each_entry(level->entries, (uint64_t)1 << level->bits, call, context);
+}
+
+/* Keys stay where they are; a handler may be about to count in one. */
+void rt_hash_clear(struct fp_hash_table *table)
+{
+    for (uint64_t i = 0; i < FP_HASH_ENTRIES; i++) table->entries[i].count = 0;
+    for (struct level *level = (struct level *)table->more; level;
+         level = (struct level *)level->more)
+        for (uint64_t i = 0; i < (uint64_t)1 << level->bits; i++) level->entries[i].count = 0;
+}

@@ -1,0 +1,178 @@
+/* This module and the others: where the counters are, who we are, what happens
+ * when the module is loaded and unloaded.
+ *
+ * Each instrumented executable and shared library has its own runtime. They find
+ * each other by a note in their program headers, which works whatever the symbol
+ * visibility and however the library was loaded.
+ */
+#include "rt.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Made by the linker, where a section of that name exists. */
+extern char counters_start[] __asm__("__start_" FP_COUNTER_SECTION) __attribute__((weak)) FP_HIDDEN;
+extern char counters_end[] __asm__("__stop_" FP_COUNTER_SECTION) __attribute__((weak)) FP_HIDDEN;
+extern char tables_start[] __asm__("__start_" FP_HASH_SECTION) __attribute__((weak)) FP_HIDDEN;
+extern char tables_end[] __asm__("__stop_" FP_HASH_SECTION) __attribute__((weak)) FP_HIDDEN;
+extern char locals_start[] __asm__("__start_footpath_local") FP_HIDDEN;
+extern char locals_end[] __asm__("__stop_footpath_local") FP_HIDDEN;
+
+struct rt_local rt_local __attribute__((section("footpath_local"), used));
+
+struct rt_module rt_this = {.version = 1};
+
+/* What instrumented objects refer to, so that this archive is linked. */
+const char footpath_runtime[] __asm__(FP_RUNTIME_SYMBOL) FP_HIDDEN = "footpath runtime " FOOTPATH_VERSION;
+
+/* A note of type 1 named "footpath": how far from its content rt_this is. */
+__asm__(".pushsection .note.footpath,\"a\",@note\n"
+        ".balign 4\n.long 9\n.long 8\n.long 1\n.asciz \"footpath\"\n.balign 4\n"
+        "1: .quad rt_this - 1b\n.popsection\n");
+
+struct search {
+    void (*call)(struct rt_module *, void *);
+    void *context;
+};
+
+/* Notes of a loaded object: header of three words, name, content, each padded. */
+static const unsigned char *find_note(const struct dl_phdr_info *info, const char *name,
+                                      uint32_t type, size_t *len)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type != PT_NOTE) continue;
+        const unsigned char *at = (const unsigned char *)(info->dlpi_addr + segment->p_vaddr);
+        const unsigned char *end = at + segment->p_memsz;
+        while (end - at >= 12) {
+            uint32_t head[3];
+            memcpy(head, at, sizeof head);
+            const unsigned char *content = at + 12 + ((head[0] + 3u) & ~3u);
+            if (content > end || head[1] > (size_t)(end - content)) break;
+            if (head[2] == type && head[0] == strlen(name) + 1 && !memcmp(at + 12, name, head[0])) {
+                *len = head[1];
+                return content;
+            }
+            at = content + ((head[1] + 3u) & ~3u);
+        }
+    }
+    return NULL;
+}
+
+static int visit(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    struct search *search = context;
+    size_t len;
+    const unsigned char *note = find_note(info, "footpath", 1, &len);
+    int64_t distance;
+    if (!note || len != sizeof distance) return 0;
+    memcpy(&distance, note, sizeof distance);
+    search->call((struct rt_module *)(note + distance), search->context);
+    return 0;
+}
+
+void rt_each_module(void (*call)(struct rt_module *, void *), void *context)
+{
+    struct search search = {call, context};
+    dl_iterate_phdr(visit, &search);
+}
+
+/* ---- identity ---- */
+
+struct identities {
+    struct rt_identity *this_one, *program;
+    bool first;
+};
+
+static void identify(const struct dl_phdr_info *info, struct rt_identity *id)
+{
+    size_t len;
+    const unsigned char *build_id = find_note(info, "GNU", NT_GNU_BUILD_ID, &len);
+    id->load_bias = info->dlpi_addr;
+    id->build_id_len = build_id && len <= sizeof id->build_id ? len : 0;
+    memcpy(id->build_id, build_id ? build_id : id->build_id, id->build_id_len);
+    struct rt_text path = {id->path, 0, sizeof id->path};
+    if (info->dlpi_name && *info->dlpi_name) {
+        if (info->dlpi_name[0] != '/' && strchr(info->dlpi_name, '/')) {
+            rt_text_add(&path, rt_settings.folder);
+            rt_text_add_char(&path, '/');
+        }
+        rt_text_add(&path, info->dlpi_name);
+        return;
+    }
+    ssize_t got = readlink("/proc/self/exe", id->path, sizeof id->path - 1);
+    if (got > 0) id->path[got] = 0;
+}
+
+static bool holds(const struct dl_phdr_info *info, const void *address)
+{
+    uintptr_t at = (uintptr_t)address - info->dlpi_addr;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_LOAD &&
+            at - info->dlpi_phdr[i].p_vaddr < info->dlpi_phdr[i].p_memsz)
+            return true;
+    return false;
+}
+
+static int visit_identity(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    struct identities *ids = context;
+    if (ids->first) identify(info, ids->program);
+    ids->first = false;
+    if (holds(info, &rt_this)) identify(info, ids->this_one);
+    return 0;
+}
+
+void rt_identify(struct rt_identity *this_one, struct rt_identity *program)
+{
+    struct identities ids = {this_one, program, true};
+    dl_iterate_phdr(visit_identity, &ids);
+}
+
+/* ---- life ---- */
+
+static void after_fork_in_child(void)
+{
+    rt_settings_new_run();
+    rt_threads_after_fork();
+    rt_clear_counters();
+}
+
+/* Early among constructors, so that a handler registered here with the exit
+ * handlers of the program runs after theirs. */
+__attribute__((constructor(101))) static void start(void)
+{
+    int saved = errno;
+    rt_this.ranges[RT_COUNTERS] = (struct rt_range){counters_start, counters_end};
+    rt_this.ranges[RT_TABLES] = (struct rt_range){tables_start, tables_end};
+    rt_this.ranges[RT_LOCALS] = (struct rt_range){locals_start, locals_end};
+    rt_this.local = &rt_local;
+    rt_settings_read();
+    rt_threads_start();
+    pthread_atfork(NULL, NULL, after_fork_in_child);
+    errno = saved;
+}
+
+/* Is this module the executable? Its end is that of the process. */
+static bool is_program(void)
+{
+    static struct rt_identity this_one, program;
+    rt_identify(&this_one, &program);
+    return this_one.load_bias == program.load_bias;
+}
+
+/* Late among destructors: runs at exit and when a library is unloaded. */
+__attribute__((destructor(101))) static void finish(void)
+{
+    int saved = errno;
+    rt_write_profile();
+    rt_threads_forget_module(is_program());
+    errno = saved;
+}

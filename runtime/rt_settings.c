@@ -1,0 +1,135 @@
+/* Settings from the environment, read once at the start; names are expanded when
+ * the profile is written, since a child of fork has another pid. */
+#include "rt.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+struct rt_settings rt_settings;
+
+extern char **environ;
+
+static const char *const known[] = {
+    "FOOTPATH_OUT",     "FOOTPATH_LOG",         "FOOTPATH_SAMPLES",  "FOOTPATH_STRIDE",
+    "FOOTPATH_TICK_MS", "FOOTPATH_DUMP_SIGNAL", "FOOTPATH_CC_FLAGS", "FOOTPATH_PLUGIN",
+    "FOOTPATH_DUMP_SECONDS",
+};
+
+static bool is_known(const char *variable, size_t len)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strlen(known[i]) == len && !strncmp(variable, known[i], len)) return true;
+    return false;
+}
+
+/* How many letters two names differ in, roughly: enough for a typing mistake. */
+static size_t distance(const char *a, size_t len, const char *b)
+{
+    size_t head = 0, tail = 0, blen = strlen(b), shorter = len < blen ? len : blen;
+    while (head < shorter && a[head] == b[head]) head++;
+    while (tail < shorter - head && a[len - 1 - tail] == b[blen - 1 - tail]) tail++;
+    return (len > blen ? len : blen) - head - tail;
+}
+
+static void check_variable(const char *variable)
+{
+    if (strncmp(variable, "FOOTPATH", 8)) return;
+    size_t len = strcspn(variable, "=");
+    if (is_known(variable, len)) return;
+    const char *nearest = NULL;
+    size_t best = 3;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        size_t far = distance(variable, len, known[i]);
+        if (far < best) {
+            best = far;
+            nearest = known[i];
+        }
+    }
+    char name[64];
+    struct rt_text text = {name, 0, sizeof name};
+    for (size_t i = 0; i < len; i++) rt_text_add_char(&text, variable[i]);
+    if (nearest) rt_warn("unknown variable ", name, "; did you mean ", nearest, "?", NULL);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void rt_settings_new_run(void)
+{
+    rt_settings.pid = getpid();
+    rt_settings.start_ns = now_ns();
+    uint64_t seed[3] = {rt_settings.start_ns, (uint64_t)rt_settings.pid, (uint64_t)&seed};
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    rt_settings.run_id = rt_checksum(seed, sizeof seed, (uint64_t)t.tv_nsec);
+}
+
+void rt_settings_read(void)
+{
+    struct rt_text out = {rt_settings.out, 0, sizeof rt_settings.out};
+    const char *name = getenv("FOOTPATH_OUT"), *log = getenv("FOOTPATH_LOG");
+    rt_text_add(&out, name && *name ? name : "footpath.prof");
+    if (!getcwd(rt_settings.folder, sizeof rt_settings.folder)) rt_settings.folder[0] = 0;
+    rt_settings.log = log && *log && strcmp(log, "0");
+    for (char **variable = environ; variable && *variable; variable++) check_variable(*variable);
+    rt_settings_new_run();
+}
+
+static void add_time(struct rt_text *name)
+{
+    time_t now = (time_t)(rt_settings.start_ns / 1000000000u);
+    struct tm t;
+    gmtime_r(&now, &t);
+    uint64_t fields[] = {(uint64_t)t.tm_year + 1900, (uint64_t)t.tm_mon + 1, (uint64_t)t.tm_mday,
+                         (uint64_t)t.tm_hour, (uint64_t)t.tm_min, (uint64_t)t.tm_sec};
+    for (size_t i = 0; i < 6; i++) {
+        if (i == 3) rt_text_add_char(name, '-');
+        if (fields[i] < 10) rt_text_add_char(name, '0');
+        rt_text_add_number(name, fields[i]);
+    }
+}
+
+static void add_host(struct rt_text *name)
+{
+    struct utsname host;
+    rt_text_add(name, uname(&host) == 0 ? host.nodename : "host");
+}
+
+static void add_program(struct rt_text *name, const struct rt_identity *program)
+{
+    const char *slash = strrchr(program->path, '/');
+    rt_text_add(name, slash ? slash + 1 : program->path);
+}
+
+void rt_output_name(struct rt_text *name, const struct rt_identity *program)
+{
+    const char *pattern = rt_settings.out;
+    if (pattern[0] != '/' && rt_settings.folder[0]) {
+        rt_text_add(name, rt_settings.folder);
+        rt_text_add_char(name, '/');
+    }
+    for (; *pattern; pattern++) {
+        if (*pattern != '%') {
+            rt_text_add_char(name, *pattern);
+            continue;
+        }
+        switch (*++pattern) {
+        case 'p': rt_text_add_number(name, (uint64_t)rt_settings.pid); break;
+        case 'h': add_host(name); break;
+        case 'b': add_program(name, program); break;
+        case 't': add_time(name); break;
+        case 0: rt_text_add_char(name, '%'); return;
+        case '%': rt_text_add_char(name, '%'); break;
+        default:
+            rt_text_add_char(name, '%');
+            rt_text_add_char(name, *pattern);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/* Text without stdio. */
+#include "rt.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+void rt_text_add_char(struct rt_text *text, char c)
+{
+    if (text->len + 1 >= text->size) return;
+    text->at[text->len++] = c;
+    text->at[text->len] = 0;
+}
+
+void rt_text_add(struct rt_text *text, const char *string)
+{
+    while (*string) rt_text_add_char(text, *string++);
+}
+
+void rt_text_add_number(struct rt_text *text, uint64_t value)
+{
+    char digits[20];
+    size_t n = 0;
+    do digits[n++] = (char)('0' + value % 10);
+    while (value /= 10);
+    while (n) rt_text_add_char(text, digits[--n]);
+}
+
+void rt_text_add_hex(struct rt_text *text, uint64_t value, unsigned digits)
+{
+    while (digits--) rt_text_add_char(text, "0123456789abcdef"[value >> (4 * digits) & 15]);
+}
+
+void rt_warn(const char *part, ...)
+{
+    char line[1024];
+    struct rt_text text = {line, 0, sizeof line - 1};
+    va_list args;
+    rt_text_add(&text, "footpath: ");
+    va_start(args, part);
+    for (; part; part = va_arg(args, const char *)) rt_text_add(&text, part);
+    va_end(args);
+    line[text.len++] = '\n';
+    if (write(STDERR_FILENO, line, text.len) < 0) return; /* nowhere left to say it */
+}

@@ -1,0 +1,384 @@
+/* Threads: every thread but the first counts in a private copy of all counters.
+ *
+ * Instrumented code adds the base of %gs to every counter address. The base is 0
+ * in the first thread; a new thread sets it to the distance (the bias) between
+ * the counters and its copy of them, so it needs one bias that fits the counters
+ * of all modules at once: memory is mapped at the same distance from each. A copy
+ * is not merged or cleared when its thread ends: the next thread goes on counting
+ * in it, and the profile is the sum over all copies.
+ *
+ * New threads are seen by taking the place of pthread_create. Threads made
+ * without it (a bare clone) share the copy of the thread that made them.
+ */
+#include "rt.h"
+
+#include <asm/prctl.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <threads.h>
+#include <unistd.h>
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+static const int64_t STEP = (int64_t)1 << 32; /* between biases: more than any module's counters */
+
+static void lock(struct rt_process *process)
+{
+    while (__atomic_exchange_n(&process->lock, 1, __ATOMIC_ACQUIRE)) sched_yield();
+}
+
+static void unlock(struct rt_process *process)
+{
+    __atomic_store_n(&process->lock, 0, __ATOMIC_RELEASE);
+}
+
+static uint32_t thread_id(void)
+{
+    return (uint32_t)syscall(SYS_gettid);
+}
+
+/* ---- memory of copies ---- */
+
+static struct rt_range pages_of(const struct rt_range *range)
+{
+    uintptr_t page = 4096;
+    return (struct rt_range){(char *)((uintptr_t)range->start & ~(page - 1)),
+                             (char *)(((uintptr_t)range->end + page - 1) & ~(page - 1))};
+}
+
+/* The ranges of a module lie near each other and may share pages: one mapping
+ * from the first to the last. */
+static struct rt_range span_of(const struct rt_module *module)
+{
+    struct rt_range span = {0};
+    for (int i = 0; i < RT_NRANGES; i++) {
+        if (module->ranges[i].start == module->ranges[i].end) continue;
+        struct rt_range pages = pages_of(&module->ranges[i]);
+        if (!span.start || pages.start < span.start) span.start = pages.start;
+        if (pages.end > span.end) span.end = pages.end;
+    }
+    return span;
+}
+
+/* A library that was unloaded while threads ran has left its copies mapped; one
+ * that is loaded at the same place takes them over, emptied. */
+static bool adopt_orphan(const struct rt_module *module, int64_t bias)
+{
+    struct rt_process *process = rt_this.process ? rt_this.process : module->process;
+    struct rt_range span = span_of(module);
+    for (uint32_t i = 0; process && i < RT_MOST_ORPHANS; i++) {
+        struct rt_range *orphan = &process->orphans[i];
+        if (orphan->start != span.start || orphan->end != span.end) continue;
+        madvise(span.start + bias, (size_t)(span.end - span.start), MADV_DONTNEED);
+        *(int64_t *)((char *)&module->local->bias + bias) = bias;
+        return true;
+    }
+    return false;
+}
+
+static bool map_copy(const struct rt_module *module, int64_t bias)
+{
+    struct rt_range span = span_of(module);
+    size_t len = (size_t)(span.end - span.start);
+    void *want = span.start + bias;
+    void *got = mmap(want, len, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (got == want) {
+        *(int64_t *)((char *)&module->local->bias + bias) = bias;
+        return true;
+    }
+    if (got != MAP_FAILED) munmap(got, len);
+    return adopt_orphan(module, bias);
+}
+
+static void unmap_copy(const struct rt_module *module, int64_t bias)
+{
+    struct rt_range span = span_of(module);
+    munmap(span.start + bias, (size_t)(span.end - span.start));
+}
+
+struct attempt {
+    int64_t bias;
+    bool ok, low;
+    struct rt_module *until; /* undoing: stop at this one */
+};
+
+static void look_where(struct rt_module *module, void *context)
+{
+    struct attempt *attempt = context;
+    if ((uintptr_t)span_of(module).start < (uintptr_t)1 << 40) attempt->low = true;
+}
+
+static void try_module(struct rt_module *module, void *context)
+{
+    struct attempt *attempt = context;
+    if (!attempt->ok) return;
+    if (map_copy(module, attempt->bias)) return;
+    attempt->ok = false;
+    attempt->until = module;
+}
+
+static void undo_module(struct rt_module *module, void *context)
+{
+    struct attempt *attempt = context;
+    if (module == attempt->until) attempt->ok = true;
+    if (!attempt->ok) unmap_copy(module, attempt->bias);
+}
+
+/* Downwards, where the address space below programs and libraries is free; a
+ * program at a low fixed address has its free space above. */
+static bool new_copy(struct rt_process *process, int64_t *bias)
+{
+    struct attempt where = {0};
+    rt_each_module(look_where, &where);
+    for (int tries = 0; tries < 64; tries++) {
+        int64_t distance = (int64_t)++process->next_step * STEP;
+        struct attempt attempt = {.bias = where.low ? distance : -distance, .ok = true};
+        rt_each_module(try_module, &attempt);
+        if (attempt.ok) {
+            *bias = attempt.bias;
+            return true;
+        }
+        rt_each_module(undo_module, &attempt);
+    }
+    return false;
+}
+
+/* ---- copies and their owners ---- */
+
+/* The copy of a thread that has ended for good: its kernel thread is gone. */
+static struct rt_region *abandoned(struct rt_process *process)
+{
+    for (uint32_t i = 0; i < process->nregions; i++) {
+        struct rt_region *region = &process->regions[i];
+        if (!region->tid) return region;
+        if (!__atomic_load_n(&region->ended, __ATOMIC_ACQUIRE)) continue;
+        if (syscall(SYS_tgkill, getpid(), region->tid, 0) < 0 && errno == ESRCH) return region;
+    }
+    return NULL;
+}
+
+static struct rt_region *take_region(struct rt_process *process)
+{
+    lock(process);
+    struct rt_region *region = abandoned(process);
+    int64_t bias;
+    if (!region && process->nregions < RT_MOST_REGIONS && new_copy(process, &bias)) {
+        region = &process->regions[process->nregions];
+        region->bias = bias;
+        __atomic_store_n(&process->nregions, process->nregions + 1, __ATOMIC_RELEASE);
+    }
+    if (region) {
+        region->tid = thread_id();
+        region->ended = 0;
+    }
+    unlock(process);
+    return region;
+}
+
+static pthread_key_t ending;
+static bool have_key;
+
+static void thread_ends(void *region)
+{
+    __atomic_store_n(&((struct rt_region *)region)->ended, 1, __ATOMIC_RELEASE);
+}
+
+/* Begun already by the runtime of another module that stood in as well? */
+static bool has_begun(const struct rt_process *process)
+{
+    int64_t bias = RT_LOCAL->bias;
+    uint32_t self = thread_id(), count = __atomic_load_n(&process->nregions, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; bias && i < count; i++)
+        if (process->regions[i].bias == bias) return process->regions[i].tid == self;
+    return false;
+}
+
+static void begin_thread(void)
+{
+    int saved = errno;
+    if (has_begun(rt_this.process)) return;
+    struct rt_region *region = take_region(rt_this.process);
+    int64_t bias = region ? region->bias : 0;
+    if (!region && !__atomic_exchange_n(&rt_this.process->complained, 1, __ATOMIC_RELAXED))
+        rt_warn("no address space for a thread's counters; its counts may be lost", NULL);
+    syscall(SYS_arch_prctl, ARCH_SET_GS, bias);
+    if (region && have_key) pthread_setspecific(ending, region);
+    errno = saved;
+}
+
+/* ---- standing in for pthread_create ---- */
+
+struct start {
+    union {
+        void *(*pthread)(void *);
+        int (*c11)(void *);
+    };
+    void *arg;
+    uint32_t used;
+};
+
+enum { MOST_STARTS = 256 };
+static struct start starts[MOST_STARTS]; /* of threads not begun yet */
+
+static struct start *take_start(void)
+{
+    for (;;) {
+        for (size_t i = 0; i < MOST_STARTS; i++)
+            if (!__atomic_exchange_n(&starts[i].used, 1, __ATOMIC_ACQUIRE)) return &starts[i];
+        sched_yield();
+    }
+}
+
+static struct start begin(void *context)
+{
+    struct start *slot = context, start = *slot;
+    __atomic_store_n(&slot->used, 0, __ATOMIC_RELEASE);
+    begin_thread();
+    return start;
+}
+
+static void *begin_pthread(void *context)
+{
+    struct start start = begin(context);
+    return start.pthread(start.arg);
+}
+
+static int begin_c11(void *context)
+{
+    struct start start = begin(context);
+    return start.c11(start.arg);
+}
+
+typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef int c11_function(thrd_t *, thrd_start_t, void *);
+
+static int create_with(create_function *real, pthread_t *thread, const pthread_attr_t *attributes,
+                       void *(*routine)(void *), void *arg)
+{
+    if (!rt_this.process) return real(thread, attributes, routine, arg);
+    struct start *start = take_start();
+    start->pthread = routine;
+    start->arg = arg;
+    int result = real(thread, attributes, begin_pthread, start);
+    if (result) __atomic_store_n(&start->used, 0, __ATOMIC_RELEASE);
+    return result;
+}
+
+/* Where the linker was told to wrap calls (static and sanitizer builds). */
+extern create_function __real_pthread_create __attribute__((weak));
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*routine)(void *), void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*routine)(void *), void *arg)
+{
+    return create_with(__real_pthread_create, thread, attributes, routine, arg);
+}
+
+int __footpath_thrd_create(thrd_t *thread, thrd_start_t routine, void *arg);
+int __footpath_thrd_create(thrd_t *thread, thrd_start_t routine, void *arg)
+{
+    static c11_function *real;
+    if (!real) real = (c11_function *)dlsym(RTLD_NEXT, "thrd_create");
+    if (!real) return thrd_error;
+    if (!rt_this.process) return real(thread, routine, arg);
+    struct start *start = take_start();
+    start->c11 = routine;
+    start->arg = arg;
+    int result = real(thread, begin_c11, start);
+    if (result != thrd_success) __atomic_store_n(&start->used, 0, __ATOMIC_RELEASE);
+    return result;
+}
+
+int __footpath_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                              void *(*routine)(void *), void *arg);
+int __footpath_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                              void *(*routine)(void *), void *arg)
+{
+    static create_function *real;
+    if (!real) real = (create_function *)dlsym(RTLD_NEXT, "pthread_create");
+    if (!real) return EAGAIN;
+    return create_with(real, thread, attributes, routine, arg);
+}
+
+/* ---- modules ---- */
+
+static void find_process(struct rt_module *module, void *context)
+{
+    struct rt_process **process = context;
+    if (module->process) *process = module->process;
+}
+
+/* The first module makes the table that all share. A module that is loaded later
+ * gets its part of every copy that exists. */
+void rt_threads_start(void)
+{
+    struct rt_process *process = NULL;
+    rt_each_module(find_process, &process);
+    if (!process) {
+        process = mmap(NULL, sizeof *process, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (process == MAP_FAILED) process = NULL;
+    }
+    if (!process) {
+        rt_warn("no memory to tell threads apart; counts of threads may be lost", NULL);
+        return;
+    }
+    have_key = pthread_key_create(&ending, thread_ends) == 0;
+    lock(process);
+    for (uint32_t i = 0; i < process->nregions; i++)
+        if (!map_copy(&rt_this, process->regions[i].bias) && !process->complained++)
+            rt_warn("no address space for counters of a loaded library in a running thread", NULL);
+    rt_this.process = process;
+    unlock(process);
+}
+
+static bool threads_run(const struct rt_process *process)
+{
+    for (uint32_t i = 0; i < process->nregions; i++)
+        if (process->regions[i].tid && !process->regions[i].ended) return true;
+    return false;
+}
+
+/* When the process ends, threads may still run and count: everything stays. When
+ * a library is unloaded, its part of the copies goes, unless threads run that
+ * might be in it: then it stays for the next library at that place. */
+void rt_threads_forget_module(bool process_ends)
+{
+    struct rt_process *process = rt_this.process;
+    if (!process) return;
+    if (process_ends) __atomic_store_n(&process->exiting, 1, __ATOMIC_RELEASE);
+    if (process->exiting) return;
+    lock(process);
+    if (threads_run(process)) {
+        struct rt_range span = span_of(&rt_this);
+        process->orphans[process->norphans++ % RT_MOST_ORPHANS] = span;
+    } else {
+        for (uint32_t i = 0; i < process->nregions; i++)
+            unmap_copy(&rt_this, process->regions[i].bias);
+    }
+    rt_this.process = NULL;
+    unlock(process);
+    if (have_key) pthread_key_delete(ending);
+    have_key = false;
+}
+
+/* Copies of threads that are not in this process any more are free for new ones.
+ * A thread other than the first goes on in its own copy. */
+void rt_threads_after_fork(void)
+{
+    struct rt_process *process = rt_this.process;
+    if (!process) return;
+    process->lock = 0;
+    for (uint32_t i = 0; i < process->nregions; i++) {
+        bool mine = process->regions[i].bias == RT_LOCAL->bias;
+        process->regions[i].tid = mine ? thread_id() : 0;
+    }
+    for (size_t i = 0; i < MOST_STARTS; i++) starts[i].used = 0;
+}

@@ -1,0 +1,345 @@
+/* Writing the profile: gathering what was counted, and appending it to the file
+ * in a way that a kill at any moment leaves what was there before whole
+ * (footpath/profile_abi.h). */
+#include "footpath/profile_abi.h"
+#include "rt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, WORDS = PAGE / sizeof(uint64_t) };
+
+/* ---- which pages were ever written to ---- */
+
+/* /proc/self/pagemap has 64 bits per page: bit 63 in memory, bit 62 in swap. Where
+ * it cannot be read every page counts as touched. */
+static int open_pagemap(void)
+{
+    return open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+}
+
+static bool touched(int pagemap, const char *page)
+{
+    uint64_t entry;
+    if (pagemap < 0) return true;
+    off_t at = (off_t)((uintptr_t)page / PAGE * sizeof entry);
+    if (pread(pagemap, &entry, sizeof entry, at) != sizeof entry) return true;
+    return entry >> 62;
+}
+
+/* ---- copies of a place: the first thread's, then the others' ---- */
+
+static uint32_t ncopies(void)
+{
+    return rt_this.process ? 1 + __atomic_load_n(&rt_this.process->nregions, __ATOMIC_ACQUIRE) : 1;
+}
+
+static char *copy_of(char *place, uint32_t i)
+{
+    return i ? place + rt_this.process->regions[i - 1].bias : place;
+}
+
+/* ---- counters ---- */
+
+struct counters {
+    struct rt_buffer *out;
+    uint64_t last;  /* index of the last one put */
+    uint64_t count; /* how many */
+};
+
+static void put_counter(struct counters *c, uint64_t index, uint64_t value)
+{
+    rt_put_uint(c->out, index - c->last);
+    rt_put_uint(c->out, value);
+    c->last = index;
+    c->count++;
+}
+
+/* Pairs of distance and value for every counter that is not 0. */
+static void put_page(struct counters *c, int pagemap, char *page, const struct rt_range *range)
+{
+    uint64_t sums[WORDS];
+    bool any = false;
+    for (uint32_t i = 0; i < ncopies(); i++) {
+        const uint64_t *words = (const uint64_t *)copy_of(page, i);
+        if (!touched(pagemap, (const char *)words)) continue;
+        for (size_t w = 0; w < WORDS; w++) {
+            uint64_t value = __atomic_load_n(&words[w], __ATOMIC_RELAXED);
+            sums[w] = any ? sums[w] + value : value;
+        }
+        any = true;
+    }
+    if (!any) return;
+    for (size_t w = 0; w < WORDS; w++) {
+        char *at = page + w * sizeof(uint64_t);
+        if (sums[w] && at >= range->start && at < range->end)
+            put_counter(c, (uint64_t)(at - range->start) / sizeof(uint64_t), sums[w]);
+    }
+}
+
+static void put_counters(struct rt_buffer *out, int pagemap)
+{
+    const struct rt_range *range = &rt_this.ranges[RT_COUNTERS];
+    struct rt_buffer pairs = {0};
+    struct counters c = {.out = &pairs};
+    char *first = (char *)((uintptr_t)range->start & ~(uintptr_t)(PAGE - 1));
+    for (char *page = first; page < range->end; page += PAGE) put_page(&c, pagemap, page, range);
+    rt_put_uint(out, c.count);
+    rt_put_bytes(out, pairs.bytes, pairs.len);
+    out->failed |= pairs.failed;
+    rt_buffer_free(&pairs);
+}
+
+/* ---- hash tables ---- */
+
+struct tables {
+    struct rt_buffer *out;
+    uint64_t table, count;
+};
+
+static void put_entry(uint64_t key, uint64_t count, void *context)
+{
+    struct tables *t = context;
+    rt_put_uint(t->out, t->table);
+    rt_put_uint(t->out, key - 1);
+    rt_put_uint(t->out, count);
+    t->count++;
+}
+
+/* Triples of table, path and count; a path of several threads is there several
+ * times, and the reader adds up. */
+static void put_tables(struct rt_buffer *out, int pagemap)
+{
+    const struct rt_range *range = &rt_this.ranges[RT_TABLES];
+    struct rt_buffer entries = {0};
+    struct tables t = {.out = &entries};
+    for (char *at = range->start; at + FP_HASH_TABLE_SIZE <= range->end; at += FP_HASH_TABLE_SIZE) {
+        for (uint32_t i = 0; i < ncopies(); i++) {
+            char *table = copy_of(at, i);
+            bool used = false;
+            for (char *page = table; page < table + FP_HASH_TABLE_SIZE + PAGE; page += PAGE)
+                used |= touched(pagemap, page);
+            if (used) rt_hash_each((struct fp_hash_table *)table, put_entry, &t);
+        }
+        t.table++;
+    }
+    rt_put_uint(out, t.count);
+    rt_put_bytes(out, entries.bytes, entries.len);
+    out->failed |= entries.failed;
+    rt_buffer_free(&entries);
+}
+
+void rt_clear_counters(void)
+{
+    int pagemap = open_pagemap();
+    const struct rt_range *range = &rt_this.ranges[RT_COUNTERS];
+    for (uint32_t i = 0; i < ncopies(); i++) {
+        char *end = copy_of(range->end, i);
+        for (char *at = copy_of(range->start, i); at < end;) {
+            char *next = (char *)(((uintptr_t)at + PAGE) & ~(uintptr_t)(PAGE - 1));
+            if (next > end) next = end;
+            if (touched(pagemap, at)) memset(at, 0, (size_t)(next - at));
+            at = next;
+        }
+        const struct rt_range *tables = &rt_this.ranges[RT_TABLES];
+        for (char *at = tables->start; at + FP_HASH_TABLE_SIZE <= tables->end; at += FP_HASH_TABLE_SIZE)
+            if (touched(pagemap, copy_of(at, i)))
+                rt_hash_clear((struct fp_hash_table *)copy_of(at, i));
+    }
+    if (pagemap >= 0) close(pagemap);
+}
+
+/* ---- the record ---- */
+
+static void put_arguments(struct rt_buffer *out)
+{
+    enum { MOST = 1 << 16 };
+    char *text = mmap(NULL, MOST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd >= 0 && text != MAP_FAILED ? read(fd, text, MOST - 1) : 0;
+    uint64_t count = 0;
+    if (len < 0) len = 0;
+    for (ssize_t i = 0; i < len; i++) count += text[i] == 0 || i + 1 == len;
+    rt_put_uint(out, count);
+    for (ssize_t i = 0; i < len; i += (ssize_t)strlen(text + i) + 1) rt_put_string(out, text + i);
+    if (fd >= 0) close(fd);
+    if (text != MAP_FAILED) munmap(text, MOST);
+}
+
+static uint64_t link_address(const struct rt_identity *id, const char *place)
+{
+    return place ? (uint64_t)((uintptr_t)place - id->load_bias) : 0;
+}
+
+static void put_run(struct rt_buffer *out, const struct rt_identity *id, const struct rt_identity *program)
+{
+    struct timespec now;
+    struct utsname host;
+    clock_gettime(CLOCK_REALTIME, &now);
+    rt_put_uint(out, 0); /* flags */
+    rt_put_u64(out, rt_settings.run_id);
+    rt_put_uint(out, 1); /* runs in this record */
+    rt_put_uint(out, rt_settings.start_ns);
+    rt_put_uint(out, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+    rt_put_uint(out, (uint64_t)rt_settings.pid);
+    rt_put_string(out, uname(&host) == 0 ? host.nodename : "");
+    rt_put_string(out, program->path);
+    rt_put_string(out, rt_settings.folder);
+    put_arguments(out);
+    rt_put_string(out, id->path);
+    rt_put_uint(out, id->build_id_len);
+    rt_put_bytes(out, id->build_id, id->build_id_len);
+    for (int i = RT_COUNTERS; i <= RT_TABLES; i++) {
+        const struct rt_range *range = &rt_this.ranges[i];
+        rt_put_uint(out, link_address(id, range->start));
+        rt_put_uint(out, (uint64_t)(range->end - range->start));
+    }
+    int pagemap = open_pagemap();
+    put_counters(out, pagemap);
+    put_tables(out, pagemap);
+    if (pagemap >= 0) close(pagemap);
+    rt_put_uint(out, 0); /* paths in flight */
+}
+
+/* ---- the file ---- */
+
+static bool write_at(int fd, const void *bytes, size_t len, off_t at)
+{
+    while (len) {
+        ssize_t put = pwrite(fd, bytes, len, at);
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return false;
+        bytes = (const char *)bytes + put;
+        at += put;
+        len -= (size_t)put;
+    }
+    return true;
+}
+
+static uint32_t commit_check(const struct fp_profile_commit *commit)
+{
+    return (uint32_t)rt_checksum(commit, offsetof(struct fp_profile_commit, check), 0);
+}
+
+static bool is_valid(const struct fp_profile_commit *commit, off_t size)
+{
+    return commit->check == commit_check(commit) && commit->length <= (uint64_t)size &&
+           commit->length >= sizeof(struct fp_profile_header);
+}
+
+/* Which build of which program a file belongs to. */
+static uint64_t program_id(const struct rt_identity *program)
+{
+    return rt_checksum(program->build_id, program->build_id_len, 0);
+}
+
+enum opened { OPENED, OTHER_BUILD, FAILED };
+
+/* Opens and locks; reads or writes the header. */
+static enum opened open_profile(const char *name, uint64_t program, struct fp_profile_header *header,
+                                int *fd)
+{
+    *fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (*fd < 0) return FAILED;
+    while (flock(*fd, LOCK_EX) < 0)
+        if (errno != EINTR) break; /* a file system without locks: go on without */
+    struct stat info;
+    if (fstat(*fd, &info) < 0) return FAILED;
+    if (info.st_size == 0) {
+        *header = (struct fp_profile_header){.version = FP_PROFILE_VERSION,
+                                             .oldest_reader = FP_PROFILE_OLDEST_READER,
+                                             .program = program};
+        memcpy(header->magic, FP_PROFILE_MAGIC, sizeof header->magic);
+        header->commits[0] = (struct fp_profile_commit){.length = sizeof *header, .sequence = 1};
+        header->commits[0].check = commit_check(&header->commits[0]);
+        return write_at(*fd, header, sizeof *header, 0) ? OPENED : FAILED;
+    }
+    if (pread(*fd, header, sizeof *header, 0) != sizeof *header ||
+        memcmp(header->magic, FP_PROFILE_MAGIC, sizeof header->magic) ||
+        header->oldest_reader > FP_PROFILE_VERSION || header->program != program)
+        return OTHER_BUILD;
+    bool any = is_valid(&header->commits[0], info.st_size) || is_valid(&header->commits[1], info.st_size);
+    return any ? OPENED : OTHER_BUILD;
+}
+
+/* Appends behind the last whole record, then commits. */
+static bool append(int fd, struct fp_profile_header *header, const struct rt_buffer *payload)
+{
+    struct stat info;
+    if (fstat(fd, &info) < 0) return false;
+    bool first_valid = is_valid(&header->commits[0], info.st_size);
+    bool second_valid = is_valid(&header->commits[1], info.st_size);
+    int last = second_valid && (!first_valid || header->commits[1].sequence > header->commits[0].sequence);
+    off_t end = (off_t)header->commits[last].length;
+    struct fp_record_header record = {
+        .magic = FP_RECORD_MAGIC,
+        .type = FP_RECORD_RUN,
+        .length = payload->len,
+        .checksum = rt_checksum(payload->bytes, payload->len, 0),
+    };
+    if (!write_at(fd, &record, sizeof record, end) ||
+        !write_at(fd, payload->bytes, payload->len, end + (off_t)sizeof record))
+        return false;
+    struct fp_profile_commit commit = {
+        .length = (uint64_t)end + sizeof record + payload->len,
+        .sequence = header->commits[last].sequence + 1,
+    };
+    commit.check = commit_check(&commit);
+    off_t place = (off_t)offsetof(struct fp_profile_header, commits) + (off_t)sizeof commit * !last;
+    return write_at(fd, &commit, sizeof commit, place);
+}
+
+/* Another build's profile stays as it is; ours goes beside it. */
+static enum opened open_beside(struct rt_text *name, uint64_t program,
+                               struct fp_profile_header *header, int *fd)
+{
+    enum opened opened = open_profile(name->at, program, header, fd);
+    if (opened != OTHER_BUILD) return opened;
+    close(*fd);
+    char other[4200];
+    struct rt_text before = {other, 0, sizeof other};
+    rt_text_add(&before, name->at);
+    rt_text_add_char(name, '.');
+    rt_text_add_hex(name, program >> 32, 8);
+    bool is_new = access(name->at, F_OK) < 0;
+    opened = open_profile(name->at, program, header, fd);
+    if (opened == OPENED && is_new)
+        rt_warn(other, " is of another build; writing ", name->at, NULL);
+    return opened;
+}
+
+bool rt_write_profile(void)
+{
+    static struct rt_identity id, program;
+    static char path[4400];
+    struct rt_text name = {path, 0, sizeof path};
+    struct rt_buffer payload = {0};
+    struct fp_profile_header header;
+    int fd = -1;
+    if (rt_this.ranges[RT_COUNTERS].start == rt_this.ranges[RT_COUNTERS].end &&
+        rt_this.ranges[RT_TABLES].start == rt_this.ranges[RT_TABLES].end)
+        return true; /* nothing instrumented was linked */
+    rt_identify(&id, &program);
+    rt_output_name(&name, &program);
+    put_run(&payload, &id, &program);
+    enum opened opened = open_beside(&name, program_id(&program), &header, &fd);
+    bool ok = opened == OPENED && !payload.failed && append(fd, &header, &payload);
+    if (opened == OTHER_BUILD)
+        rt_warn(path, " is not a profile of this build; nothing written", NULL);
+    else if (!ok)
+        rt_warn("cannot write ", path, ": ", payload.failed ? "out of memory" : strerror(errno),
+                "; set FOOTPATH_OUT to a place that can be written", NULL);
+    else if (rt_settings.log)
+        rt_warn("wrote ", path, NULL);
+    if (fd >= 0) close(fd);
+    rt_buffer_free(&payload);
+    return ok;
+}

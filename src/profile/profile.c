@@ -1,0 +1,330 @@
+/* Adding up runs, and giving each function its counts: see profile.h. */
+#include "profile/profile.h"
+
+#include "footpath/abi.h"
+#include "footpath/profile_abi.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fp_profile *fp_profile_new(void)
+{
+    struct fp_profile *profile = calloc(1, sizeof *profile);
+    if (!profile) abort();
+    return profile;
+}
+
+void fp_profile_free(struct fp_profile *profile)
+{
+    if (!profile) return;
+    for (size_t i = 0; i < profile->modules.len; i++) free(profile->modules.at[i]->words);
+    fp_arena_free(&profile->arena);
+    free(profile);
+}
+
+/* ---- adding runs ---- */
+
+static struct fp_module_id copy_id(struct fp_arena *arena, const struct fp_module_id *id)
+{
+    struct fp_module_id copy = *id;
+    copy.path = fp_arena_strdup(arena, id->path);
+    copy.build_id = (unsigned char *)fp_arena_strndup(arena, (const char *)id->build_id,
+                                                      id->build_id_len);
+    return copy;
+}
+
+static struct fp_module *module_of(struct fp_profile *profile, const struct fp_module_id *id)
+{
+    for (size_t i = 0; i < profile->modules.len; i++)
+        if (fp_same_module(&profile->modules.at[i]->id, id)) return profile->modules.at[i];
+    struct fp_module *module = FP_NEW(&profile->arena, struct fp_module);
+    module->id = copy_id(&profile->arena, id);
+    module->nwords = id->counters_size / 8;
+    module->words = calloc(module->nwords ? module->nwords : 1, sizeof *module->words);
+    if (!module->words) return NULL;
+    fp_map_init(&module->tables, &profile->arena);
+    fp_vec_push(&profile->arena, &profile->modules, module);
+    return module;
+}
+
+static struct fp_map *paths_of_table(struct fp_profile *profile, struct fp_module *module,
+                                     uint64_t table)
+{
+    uint64_t *index = fp_map_add(&module->tables, table);
+    if (!*index) {
+        struct fp_map paths;
+        fp_map_init(&paths, &profile->arena);
+        fp_vec_push(&profile->arena, &module->paths_of, paths);
+        *index = module->paths_of.len;
+    }
+    return &module->paths_of.at[*index - 1];
+}
+
+static void add_in_flight(struct fp_profile *profile, struct fp_module *module,
+                          const struct fp_in_flight *entry)
+{
+    for (size_t i = 0; i < module->in_flight.len; i++) {
+        struct fp_in_flight *known = &module->in_flight.at[i];
+        if (known->function != entry->function || known->block != entry->block ||
+            known->reg != entry->reg)
+            continue;
+        known->count += entry->count;
+        return;
+    }
+    fp_vec_push(&profile->arena, &module->in_flight, *entry);
+}
+
+/* What is shown of a run: everything but its counts. */
+static void note_run(struct fp_profile *profile, const struct fp_run *run)
+{
+    struct fp_arena *arena = &profile->arena;
+    struct fp_run note = *run;
+    note.counters = NULL, note.ncounters = 0;
+    note.tables = NULL, note.ntables = 0;
+    note.in_flight = NULL, note.nin_flight = 0;
+    note.host = fp_arena_strdup(arena, run->host);
+    note.program = fp_arena_strdup(arena, run->program);
+    note.folder = fp_arena_strdup(arena, run->folder);
+    note.args = FP_NEW_ARRAY(arena, char *, run->nargs);
+    for (size_t i = 0; i < run->nargs; i++) note.args[i] = fp_arena_strdup(arena, run->args[i]);
+    note.module = copy_id(arena, &run->module);
+    fp_vec_push(arena, &profile->runs, note);
+}
+
+bool fp_profile_add_run(struct fp_profile *profile, const struct fp_run *run)
+{
+    struct fp_module *module = module_of(profile, &run->module);
+    if (!module) return false;
+    module->runs += run->runs;
+    for (size_t i = 0; i < run->ncounters; i++)
+        module->words[run->counters[i].index] += run->counters[i].count;
+    for (size_t i = 0; i < run->ntables; i++)
+        *fp_map_add(paths_of_table(profile, module, run->tables[i].table), run->tables[i].path) +=
+            run->tables[i].count;
+    for (size_t i = 0; i < run->nin_flight; i++)
+        add_in_flight(profile, module, &run->in_flight[i]);
+    note_run(profile, run);
+    return true;
+}
+
+/* Runs that were still going on when written wait until the end of the file: a
+ * later record of the same run and module replaces them. */
+struct adding {
+    struct fp_profile *profile;
+    struct fp_arena arena;
+    FP_VEC(struct fp_run) waiting;
+    struct fp_error *error;
+    const char *path;
+};
+
+static void forget_waiting(struct adding *a, const struct fp_run *run)
+{
+    for (size_t i = 0; i < a->waiting.len; i++)
+        if (a->waiting.at[i].id == run->id && fp_same_module(&a->waiting.at[i].module, &run->module)) {
+            a->waiting.at[i] = a->waiting.at[--a->waiting.len];
+            return;
+        }
+}
+
+static void keep_waiting(struct adding *a, const struct fp_run *run)
+{
+    struct fp_writer bytes = {0};
+    struct fp_run copy;
+    fp_run_encode(&bytes, run);
+    unsigned char *kept = fp_arena_alloc(&a->arena, bytes.len);
+    memcpy(kept, bytes.bytes, bytes.len);
+    struct fp_reader reader = {.bytes = kept, .len = bytes.len, .error = a->error};
+    if (fp_run_decode(&a->arena, &reader, &copy)) fp_vec_push(&a->arena, &a->waiting, copy);
+    fp_writer_free(&bytes);
+}
+
+static bool add_now(struct adding *a, const struct fp_run *run)
+{
+    if (run->module.counters_size > UINT32_MAX || !fp_profile_add_run(a->profile, run))
+        return fp_fail(a->error, a->path, "expected at most 4 GB of counters, got %" PRIu64 " bytes",
+                       run->module.counters_size);
+    return true;
+}
+
+static bool add_callback(struct fp_arena *arena, const struct fp_run *run, void *context)
+{
+    (void)arena;
+    struct adding *a = context;
+    if (a->waiting.len) forget_waiting(a, run);
+    if (run->flags & FP_RUN_UNFINISHED) {
+        keep_waiting(a, run);
+        return true;
+    }
+    return add_now(a, run);
+}
+
+bool fp_profile_add(struct fp_profile *profile, const char *path, struct fp_error *error)
+{
+    struct adding a = {.profile = profile, .error = error, .path = path};
+    bool cut = false;
+    bool ok = fp_profile_each_run(path, add_callback, &a, &cut, error) && !error->set;
+    for (size_t i = 0; ok && i < a.waiting.len; i++) ok = add_now(&a, &a.waiting.at[i]);
+    fp_arena_free(&a.arena);
+    if (!ok) return false;
+    char *name = fp_arena_strdup(&profile->arena, path);
+    fp_vec_push(&profile->arena, &profile->files, name);
+    if (cut) fp_vec_push(&profile->arena, &profile->cut, name);
+    return true;
+}
+
+/* ---- maps ---- */
+
+static bool fits(const struct fp_module *module, const struct fp_program *program)
+{
+    return module->id.build_id_len == program->build_id_len &&
+           (!program->build_id_len ||
+            !memcmp(module->id.build_id, program->build_id, program->build_id_len));
+}
+
+static bool try_map(struct fp_profile *profile, struct fp_module *module, const char *path)
+{
+    struct fp_program program;
+    struct fp_error error = {0};
+    if (!fp_program_read(&profile->arena, path, &program, &error)) {
+        if (!module->problem.set) module->problem = error;
+        return false;
+    }
+    if (!fits(module, &program)) {
+        fp_fail(&module->problem, path, "is another build than the one that ran");
+        return false;
+    }
+    module->program = program;
+    return module->have_program = true;
+}
+
+void fp_profile_load_maps(struct fp_profile *profile, const char *binary)
+{
+    for (size_t i = 0; i < profile->modules.len; i++) {
+        struct fp_module *module = profile->modules.at[i];
+        if (module->have_program || (binary && try_map(profile, module, binary))) continue;
+        if (try_map(profile, module, module->id.path)) module->problem.set = false;
+    }
+}
+
+/* ---- counts of one function ---- */
+
+/* The words of a function's counters, or NULL where they lie outside. */
+static const uint64_t *words_at(const struct fp_module *module, uint64_t address, uint64_t slots)
+{
+    uint64_t index = (address - module->id.counters_address) / 8;
+    if (address < module->id.counters_address || index > module->nwords ||
+        slots > module->nwords - index)
+        return NULL;
+    return module->words + index;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct fp_path_count *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static void array_counts(struct fp_arena *arena, const struct fp_function *f, const uint64_t *words,
+                         struct fp_counts *counts)
+{
+    bool cycles = f->flags & FP_FUNCTION_CYCLES;
+    uint64_t stride = cycles ? 2 : 1, executed = 0;
+    for (uint64_t id = 0; id < f->numbering->num_ids; id++) executed += words[id * stride] != 0;
+    counts->paths = FP_NEW_ARRAY(arena, struct fp_path_count, executed);
+    for (uint64_t id = 0; id < f->numbering->num_ids; id++)
+        if (words[id * stride])
+            counts->paths[counts->npaths++] = (struct fp_path_count){
+                id, words[id * stride], cycles ? words[id * stride + 1] : 0};
+}
+
+static void table_counts(struct fp_arena *arena, const struct fp_module *module,
+                         const struct fp_function *f, struct fp_counts *counts)
+{
+    uint64_t table = (f->path_address - module->id.tables_address) / FP_HASH_TABLE_SIZE;
+    const uint64_t *index = fp_map_find(&module->tables, table);
+    const struct fp_map *paths = index ? &module->paths_of.at[*index - 1] : NULL;
+    uint32_t nlaps = f->truncation->laps.len;
+    counts->paths = FP_NEW_ARRAY(arena, struct fp_path_count, (paths ? paths->len : 0) + nlaps);
+    uint64_t id, count;
+    for (size_t i = 0; paths && fp_map_next(paths, &i, &id, &count);)
+        if (count && id < f->numbering->num_paths)
+            counts->paths[counts->npaths++] = (struct fp_path_count){id, count, 0};
+    /* laps have counters of their own, in front of the edge counters */
+    const uint64_t *laps = words_at(module, f->edge_address, f->edge_slots);
+    for (uint32_t k = 0; laps && k < nlaps && k < f->edge_slots; k++)
+        if (laps[k])
+            counts->paths[counts->npaths++] =
+                (struct fp_path_count){f->numbering->num_paths + k, laps[k], 0};
+    if (counts->npaths) qsort(counts->paths, counts->npaths, sizeof *counts->paths, by_id);
+}
+
+static void flow_counts(struct fp_arena *arena, const struct fp_module *module,
+                        const struct fp_function *f, struct fp_counts *counts)
+{
+    const uint64_t *words = words_at(module, f->edge_address, f->edge_slots);
+    counts->flow = FP_NEW_ARRAY(arena, uint64_t, f->flow->nedges);
+    for (uint32_t i = 0; words && i < f->flow->nedges; i++)
+        if (f->flow_slot[i] != FP_NONE) counts->flow[i] = words[f->flow_slot[i]];
+}
+
+void fp_profile_counts(struct fp_arena *arena, const struct fp_module *module,
+                       const struct fp_function *f, struct fp_counts *counts)
+{
+    *counts = (struct fp_counts){.function = f};
+    if (f->flags & FP_FUNCTION_PATHS) {
+        const uint64_t *words = words_at(module, f->path_address, f->path_slots);
+        if (f->flags & FP_FUNCTION_HASHED)
+            table_counts(arena, module, f, counts);
+        else if (words)
+            array_counts(arena, f, words, counts);
+    }
+    if (f->flags & FP_FUNCTION_EDGES) flow_counts(arena, module, f, counts);
+}
+
+/* ---- merging ---- */
+
+static void merge_tables(struct fp_arena *arena, const struct fp_module *module, struct fp_run *run)
+{
+    for (size_t i = 0; i < module->paths_of.len; i++) run->ntables += module->paths_of.at[i].len;
+    run->tables = FP_NEW_ARRAY(arena, struct fp_table_count, run->ntables);
+    size_t at = 0;
+    uint64_t table, index, path, count;
+    for (size_t i = 0; fp_map_next(&module->tables, &i, &table, &index);)
+        for (size_t k = 0; fp_map_next(&module->paths_of.at[index - 1], &k, &path, &count);)
+            run->tables[at++] = (struct fp_table_count){table, path, count};
+}
+
+static struct fp_run merged_module(struct fp_profile *profile, struct fp_module *module)
+{
+    struct fp_arena *arena = &profile->arena;
+    struct fp_run run = {0};
+    for (size_t i = 0; i < profile->runs.len; i++) {
+        const struct fp_run *one = &profile->runs.at[i];
+        if (!fp_same_module(&one->module, &module->id)) continue;
+        uint64_t start = run.start_ns, end = run.end_ns;
+        if (!run.runs) run = *one;
+        else if (one->start_ns < start) run.start_ns = one->start_ns;
+        if (end > run.end_ns) run.end_ns = end;
+    }
+    run.runs = module->runs;
+    if (run.runs > 1) run.flags |= FP_RUN_MERGED;
+    for (size_t i = 0; i < module->nwords; i++) run.ncounters += module->words[i] != 0;
+    run.counters = FP_NEW_ARRAY(arena, struct fp_counter, run.ncounters);
+    size_t at = 0;
+    for (size_t i = 0; i < module->nwords; i++)
+        if (module->words[i]) run.counters[at++] = (struct fp_counter){i, module->words[i]};
+    merge_tables(arena, module, &run);
+    run.in_flight = module->in_flight.at;
+    run.nin_flight = module->in_flight.len;
+    return run;
+}
+
+struct fp_run *fp_profile_merged(struct fp_profile *profile, size_t *nruns)
+{
+    struct fp_run *runs = FP_NEW_ARRAY(&profile->arena, struct fp_run, profile->modules.len);
+    for (size_t i = 0; i < profile->modules.len; i++)
+        runs[i] = merged_module(profile, profile->modules.at[i]);
+    *nruns = profile->modules.len;
+    return runs;
+}

@@ -1,0 +1,77 @@
+/* A profile: the counts of any number of runs of a program, with its map.
+ *
+ *     struct fp_profile *p = fp_profile_new();
+ *     fp_profile_add(p, "footpath.prof", &error);
+ *     fp_profile_load_maps(p, &where);
+ *     for each module, function: fp_profile_counts(...)
+ */
+#ifndef FP_PROFILE_PROFILE_H
+#define FP_PROFILE_PROFILE_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "profile/program.h"
+#include "profile/runs.h"
+
+struct fp_module {
+    struct fp_module_id id;
+    uint64_t runs;
+    uint64_t *words; /* sums, one per counter */
+    size_t nwords;
+    struct fp_map tables; /* table -> index in paths_of */
+    FP_VEC(struct fp_map) paths_of; /* path -> count */
+    FP_VEC(struct fp_in_flight) in_flight;
+    bool have_program;
+    struct fp_program program;
+    struct fp_error problem; /* why there is no program */
+};
+
+struct fp_profile {
+    struct fp_arena arena;
+    FP_VEC(struct fp_module *) modules;
+    FP_VEC(struct fp_run) runs; /* without counts */
+    FP_VEC(const char *) files;
+    FP_VEC(const char *) cut; /* files that end before their last record */
+};
+
+struct fp_profile *fp_profile_new(void);
+void fp_profile_free(struct fp_profile *profile);
+
+/* Adds the runs of a file. A run that was written several times (by a dump while
+ * it went on) counts once, as it was last. On failure nothing is added. */
+bool fp_profile_add(struct fp_profile *profile, const char *path, struct fp_error *error);
+bool fp_profile_add_run(struct fp_profile *profile, const struct fp_run *run);
+
+/* Finds the map of each module: in its file, or in `binary` where that is of the
+ * same build. Modules without one have a problem to report. */
+void fp_profile_load_maps(struct fp_profile *profile, const char *binary);
+
+struct fp_path_count {
+    uint64_t id, count;
+    uint64_t cycles; /* where they were measured */
+};
+
+/* A path that never ended, as often as it is given. */
+struct fp_partial_count {
+    uint32_t block;
+    uint64_t prefix;
+    int64_t count;
+};
+
+struct fp_counts {
+    const struct fp_function *function;
+    struct fp_path_count *paths; /* executed ones, by id */
+    size_t npaths;
+    struct fp_partial_count *partials;
+    size_t npartials;
+    uint64_t *flow; /* per flow edge that has a counter; with FP_FUNCTION_EDGES */
+};
+
+/* The counts of one function of a module whose map is loaded. */
+void fp_profile_counts(struct fp_arena *arena, const struct fp_module *module,
+                       const struct fp_function *function, struct fp_counts *counts);
+
+/* One run record per module with all of its runs summed, for writing. */
+struct fp_run *fp_profile_merged(struct fp_profile *profile, size_t *nruns);
+
+#endif

@@ -1,0 +1,161 @@
+/* Reading maps from ELF files, by libelf. */
+#include "profile/program.h"
+
+#include "base/checksum.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "profile/mapcode.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <inttypes.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- records ---- */
+
+struct parsing {
+    struct fp_arena *arena;
+    struct fp_map live; /* function id -> 1 if some copy of it was kept */
+    bool have_live;
+    struct fp_map seen; /* function id -> 1 */
+    FP_VEC(struct fp_function) functions;
+};
+
+/* Pairs of address and id; the linker leaves 0 as the address of what it dropped. */
+static void read_live(struct parsing *p, const unsigned char *bytes, size_t len)
+{
+    p->have_live = bytes != NULL;
+    for (size_t at = 0; bytes && at + 16 <= len; at += 16) {
+        uint64_t pair[2];
+        memcpy(pair, bytes + at, sizeof pair);
+        if (pair[0]) *fp_map_add(&p->live, pair[1]) = 1;
+    }
+}
+
+static bool is_wanted(struct parsing *p, const struct fp_function *f)
+{
+    uint64_t *seen = fp_map_add(&p->seen, f->id);
+    if (*seen) return false; /* the linker keeps one; ld -r may have left two */
+    *seen = 1;
+    if (f->flags & (FP_FUNCTION_SKIPPED | FP_FUNCTION_EARLY) || !p->have_live) return true;
+    return fp_map_find(&p->live, f->id) != NULL;
+}
+
+static bool read_record(struct parsing *p, struct fp_reader *section)
+{
+    uint64_t offset = section->at;
+    uint32_t magic = fp_read_u32(section);
+    uint32_t len = fp_read_u32(section);
+    uint64_t checksum = fp_read_u64(section);
+    struct fp_function f = {.path_address = fp_read_u64(section)};
+    f.edge_address = fp_read_u64(section);
+    if (section->failed) return false;
+    if (magic != FP_MAP_MAGIC)
+        return fp_fail_at(section->error, section->file, offset,
+                          "map: expected a record (%08x), got %08x", FP_MAP_MAGIC, magic);
+    const unsigned char *payload = fp_read_bytes(section, len);
+    if (!payload) return false;
+    uint64_t got = fp_checksum(payload, len, 0);
+    if (got != checksum)
+        return fp_fail_at(section->error, section->file, offset,
+                          "map: expected checksum %016" PRIx64 ", got %016" PRIx64, checksum, got);
+    struct fp_reader reader = {.bytes = payload, .len = len, .base = offset + FP_MAP_HEADER_SIZE,
+                               .file = section->file, .error = section->error};
+    if (!fp_map_decode(p->arena, &reader, &f)) return false;
+    if (is_wanted(p, &f)) fp_vec_push(p->arena, &p->functions, f);
+    return true;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct fp_function *x = a, *y = b;
+    if (x->path_address != y->path_address) return x->path_address < y->path_address ? -1 : 1;
+    if (x->edge_address != y->edge_address) return x->edge_address < y->edge_address ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+bool fp_program_parse(struct fp_arena *arena, const char *path, const unsigned char *map,
+                      size_t map_len, const unsigned char *live, size_t live_len,
+                      struct fp_program *program, struct fp_error *error)
+{
+    struct parsing p = {.arena = arena};
+    fp_map_init(&p.live, arena);
+    fp_map_init(&p.seen, arena);
+    read_live(&p, live, live_len);
+    struct fp_reader section = {.bytes = map, .len = map_len, .file = path, .error = error};
+    while (fp_reader_left(&section))
+        if (!read_record(&p, &section)) return false;
+    if (p.functions.len) qsort(p.functions.at, p.functions.len, sizeof *p.functions.at, by_address);
+    program->path = path;
+    program->functions = p.functions.at;
+    program->nfunctions = p.functions.len;
+    for (size_t i = 0; i < p.functions.len; i++)
+        program->nskipped += (p.functions.at[i].flags & FP_FUNCTION_SKIPPED) != 0;
+    return true;
+}
+
+/* ---- the ELF file ---- */
+
+struct sections {
+    Elf_Data *map, *live, *build_id;
+};
+
+static void find_sections(Elf *elf, struct sections *found)
+{
+    size_t names;
+    Elf_Scn *section = NULL;
+    if (elf_getshdrstrndx(elf, &names) < 0) return;
+    while ((section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header)) continue;
+        const char *name = elf_strptr(elf, names, header.sh_name);
+        if (!name || header.sh_type == SHT_NOBITS) continue;
+        if (!strcmp(name, FP_MAP_SECTION)) found->map = elf_getdata(section, NULL);
+        if (!strcmp(name, FP_MAP_LIVE_SECTION)) found->live = elf_getdata(section, NULL);
+        if (!strcmp(name, ".note.gnu.build-id")) found->build_id = elf_getdata(section, NULL);
+    }
+}
+
+static void read_build_id(struct fp_arena *arena, Elf_Data *note, struct fp_program *program)
+{
+    GElf_Nhdr header;
+    size_t name, content;
+    if (!note || !gelf_getnote(note, 0, &header, &name, &content)) return;
+    unsigned char *id = fp_arena_alloc(arena, header.n_descsz + 1u);
+    memcpy(id, (const char *)note->d_buf + content, header.n_descsz);
+    program->build_id = id;
+    program->build_id_len = header.n_descsz;
+}
+
+static bool read_elf(struct fp_arena *arena, Elf *elf, const char *path, struct fp_program *program,
+                     struct fp_error *error)
+{
+    struct sections found = {0};
+    if (elf_kind(elf) != ELF_K_ELF) return fp_fail(error, path, "expected an ELF file");
+    find_sections(elf, &found);
+    read_build_id(arena, found.build_id, program);
+    if (!found.map || !found.map->d_buf)
+        return fp_fail(error, path, "has no footpath map; build it with footpath-cc");
+    return fp_program_parse(arena, path, found.map->d_buf, found.map->d_size,
+                            found.live ? found.live->d_buf : NULL,
+                            found.live ? found.live->d_size : 0, program, error);
+}
+
+bool fp_program_read(struct fp_arena *arena, const char *path, struct fp_program *program,
+                     struct fp_error *error)
+{
+    *program = (struct fp_program){0};
+    elf_version(EV_CURRENT);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return fp_fail(error, path, "cannot open: %s", strerror(errno));
+    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    bool ok = elf ? read_elf(arena, elf, fp_arena_strdup(arena, path), program, error)
+                  : fp_fail(error, path, "cannot read: %s", elf_errmsg(-1));
+    if (elf) elf_end(elf);
+    close(fd);
+    return ok;
+}

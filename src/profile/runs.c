@@ -1,0 +1,255 @@
+/* The profile file: see runs.h. */
+#include "profile/runs.h"
+
+#include "base/checksum.h"
+#include "base/io.h"
+#include "footpath/profile_abi.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+/* ---- one record ---- */
+
+void fp_run_encode(struct fp_writer *w, const struct fp_run *run)
+{
+    const struct fp_module_id *m = &run->module;
+    fp_write_uint(w, run->flags);
+    fp_write_u64(w, run->id);
+    fp_write_uint(w, run->runs);
+    fp_write_uint(w, run->start_ns);
+    fp_write_uint(w, run->end_ns);
+    fp_write_uint(w, run->pid);
+    fp_write_string(w, run->host);
+    fp_write_string(w, run->program);
+    fp_write_string(w, run->folder);
+    fp_write_uint(w, run->nargs);
+    for (size_t i = 0; i < run->nargs; i++) fp_write_string(w, run->args[i]);
+    fp_write_string(w, m->path);
+    fp_write_uint(w, m->build_id_len);
+    fp_write_bytes(w, m->build_id, m->build_id_len);
+    fp_write_uint(w, m->counters_address);
+    fp_write_uint(w, m->counters_size);
+    fp_write_uint(w, m->tables_address);
+    fp_write_uint(w, m->tables_size);
+    fp_write_uint(w, run->ncounters);
+    uint64_t last = 0;
+    for (size_t i = 0; i < run->ncounters; i++) {
+        fp_write_uint(w, run->counters[i].index - last);
+        fp_write_uint(w, run->counters[i].count);
+        last = run->counters[i].index;
+    }
+    fp_write_uint(w, run->ntables);
+    for (size_t i = 0; i < run->ntables; i++) {
+        fp_write_uint(w, run->tables[i].table);
+        fp_write_uint(w, run->tables[i].path);
+        fp_write_uint(w, run->tables[i].count);
+    }
+    fp_write_uint(w, run->nin_flight);
+    for (size_t i = 0; i < run->nin_flight; i++) {
+        fp_write_u64(w, run->in_flight[i].function);
+        fp_write_uint(w, run->in_flight[i].block);
+        fp_write_u64(w, run->in_flight[i].reg);
+        fp_write_int(w, run->in_flight[i].count);
+    }
+}
+
+static void decode_counters(struct fp_arena *arena, struct fp_reader *r, struct fp_run *run)
+{
+    run->ncounters = fp_read_count(r, 2);
+    run->counters = FP_NEW_ARRAY(arena, struct fp_counter, run->ncounters);
+    uint64_t index = 0, limit = run->module.counters_size / 8;
+    for (size_t i = 0; i < run->ncounters && !r->failed; i++) {
+        uint64_t step = fp_read_uint(r);
+        if (step > limit || index + step >= limit || (i && !step)) {
+            fp_reader_fail(r, "expected a counter below %" PRIu64 ", got %" PRIu64, limit,
+                           index + step);
+            return;
+        }
+        index += step;
+        run->counters[i] = (struct fp_counter){index, fp_read_uint(r)};
+    }
+}
+
+static void decode_tables(struct fp_arena *arena, struct fp_reader *r, struct fp_run *run)
+{
+    run->ntables = fp_read_count(r, 3);
+    run->tables = FP_NEW_ARRAY(arena, struct fp_table_count, run->ntables);
+    for (size_t i = 0; i < run->ntables && !r->failed; i++) {
+        run->tables[i].table = fp_read_uint(r);
+        run->tables[i].path = fp_read_uint(r);
+        run->tables[i].count = fp_read_uint(r);
+    }
+}
+
+static void decode_in_flight(struct fp_arena *arena, struct fp_reader *r, struct fp_run *run)
+{
+    run->nin_flight = fp_read_count(r, 18);
+    run->in_flight = FP_NEW_ARRAY(arena, struct fp_in_flight, run->nin_flight);
+    for (size_t i = 0; i < run->nin_flight && !r->failed; i++) {
+        run->in_flight[i].function = fp_read_u64(r);
+        run->in_flight[i].block = fp_read_uint(r);
+        run->in_flight[i].reg = fp_read_u64(r);
+        run->in_flight[i].count = fp_read_int(r);
+    }
+}
+
+bool fp_run_decode(struct fp_arena *arena, struct fp_reader *r, struct fp_run *run)
+{
+    *run = (struct fp_run){.flags = fp_read_uint(r)};
+    struct fp_module_id *m = &run->module;
+    run->id = fp_read_u64(r);
+    run->runs = fp_read_uint(r);
+    run->start_ns = fp_read_uint(r);
+    run->end_ns = fp_read_uint(r);
+    run->pid = fp_read_uint(r);
+    run->host = fp_read_string(r, arena);
+    run->program = fp_read_string(r, arena);
+    run->folder = fp_read_string(r, arena);
+    run->nargs = fp_read_count(r, 1);
+    run->args = FP_NEW_ARRAY(arena, char *, run->nargs);
+    for (size_t i = 0; i < run->nargs; i++) run->args[i] = fp_read_string(r, arena);
+    m->path = fp_read_string(r, arena);
+    m->build_id_len = fp_read_count(r, 1);
+    m->build_id = fp_read_bytes(r, m->build_id_len);
+    m->counters_address = fp_read_uint(r);
+    m->counters_size = fp_read_uint(r);
+    m->tables_address = fp_read_uint(r);
+    m->tables_size = fp_read_uint(r);
+    decode_counters(arena, r, run);
+    decode_tables(arena, r, run);
+    decode_in_flight(arena, r, run);
+    return !r->failed;
+}
+
+/* ---- the file ---- */
+
+static uint32_t commit_check(const struct fp_profile_commit *commit)
+{
+    return (uint32_t)fp_checksum(commit, offsetof(struct fp_profile_commit, check), 0);
+}
+
+/* How far the file is whole by its header; what the larger commit says, or the
+ * whole file where it has been cut below that. */
+static bool read_header(const unsigned char *bytes, size_t len, const char *name, size_t *end,
+                        bool *cut, struct fp_error *error)
+{
+    struct fp_profile_header header;
+    if (len < sizeof header || memcmp(bytes, FP_PROFILE_MAGIC, 8))
+        return fp_fail_at(error, name, 0, "expected a footpath profile, got %s",
+                          len < sizeof header ? "a shorter file" : "something else");
+    memcpy(&header, bytes, sizeof header);
+    if (header.oldest_reader > FP_PROFILE_VERSION)
+        return fp_fail_at(error, name, 8, "expected version %d, got %u, which needs a newer footpath",
+                          FP_PROFILE_VERSION, header.version);
+    const struct fp_profile_commit *best = NULL;
+    for (int i = 0; i < 2; i++) {
+        const struct fp_profile_commit *commit = &header.commits[i];
+        if (commit->check != commit_check(commit)) continue;
+        if (!best || commit->sequence > best->sequence) best = commit;
+    }
+    if (!best)
+        return fp_fail_at(error, name, offsetof(struct fp_profile_header, commits),
+                          "expected a length with its check, got neither of two");
+    *cut = best->length > len;
+    *end = *cut ? len : (size_t)best->length;
+    return true;
+}
+
+static bool parse_record(struct fp_reader *file, const struct fp_record_header *header,
+                         fp_run_callback *call, void *context, bool *go_on)
+{
+    uint64_t offset = file->base + file->at;
+    const unsigned char *payload = fp_read_bytes(file, header->length);
+    uint64_t checksum = fp_checksum(payload, header->length, 0);
+    if (checksum != header->checksum)
+        return fp_fail_at(file->error, file->file, offset,
+                          "expected checksum %016" PRIx64 ", got %016" PRIx64, header->checksum,
+                          checksum);
+    if (header->type != FP_RECORD_RUN) return true;
+    struct fp_arena arena = {0};
+    struct fp_run run;
+    struct fp_reader reader = {.bytes = payload, .len = header->length, .base = offset,
+                               .file = file->file, .error = file->error};
+    bool ok = fp_run_decode(&arena, &reader, &run);
+    if (ok) *go_on = call(&arena, &run, context);
+    fp_arena_free(&arena);
+    return ok;
+}
+
+bool fp_profile_parse(const unsigned char *bytes, size_t len, const char *name, fp_run_callback *call,
+                      void *context, bool *cut, struct fp_error *error)
+{
+    size_t end = 0;
+    *cut = false;
+    if (!read_header(bytes, len, name, &end, cut, error)) return false;
+    struct fp_reader file = {.bytes = bytes, .len = end, .at = sizeof(struct fp_profile_header),
+                             .file = name, .error = error};
+    if (file.at > file.len) file.len = file.at;
+    bool go_on = true;
+    while (go_on && fp_reader_left(&file)) {
+        struct fp_record_header header;
+        if (fp_reader_left(&file) < sizeof header) return *cut = true;
+        uint64_t offset = file.at;
+        memcpy(&header, fp_read_bytes(&file, sizeof header), sizeof header);
+        if (header.magic != FP_RECORD_MAGIC)
+            return fp_fail_at(error, name, offset, "expected a record (%08x), got %08x",
+                              FP_RECORD_MAGIC, header.magic);
+        if (header.length > fp_reader_left(&file)) return *cut = true;
+        if (!parse_record(&file, &header, call, context, &go_on)) return false;
+    }
+    return true;
+}
+
+bool fp_profile_each_run(const char *path, fp_run_callback *call, void *context, bool *cut,
+                         struct fp_error *error)
+{
+    struct fp_file file;
+    if (!fp_file_open(&file, path, error)) return false;
+    bool ok = fp_profile_parse(file.bytes, file.len, path, call, context, cut, error);
+    fp_file_close(&file);
+    return ok;
+}
+
+static void write_record(struct fp_writer *w, const struct fp_run *run)
+{
+    struct fp_writer payload = {0};
+    fp_run_encode(&payload, run);
+    struct fp_record_header header = {
+        .magic = FP_RECORD_MAGIC,
+        .type = FP_RECORD_RUN,
+        .length = payload.len,
+        .checksum = fp_checksum(payload.bytes, payload.len, 0),
+    };
+    fp_write_bytes(w, &header, sizeof header);
+    fp_write_bytes(w, payload.bytes, payload.len);
+    fp_writer_free(&payload);
+}
+
+bool fp_profile_write(const char *path, const struct fp_run *runs, size_t nruns,
+                      struct fp_error *error)
+{
+    struct fp_writer w = {0};
+    struct fp_profile_header header = {.version = FP_PROFILE_VERSION,
+                                       .oldest_reader = FP_PROFILE_OLDEST_READER};
+    memcpy(header.magic, FP_PROFILE_MAGIC, sizeof header.magic);
+    if (nruns)
+        header.program = fp_checksum(runs[0].module.build_id, runs[0].module.build_id_len, 0);
+    fp_write_bytes(&w, &header, sizeof header);
+    for (size_t i = 0; i < nruns; i++) write_record(&w, &runs[i]);
+    header.commits[0] = (struct fp_profile_commit){.length = w.len, .sequence = 1};
+    header.commits[0].check = commit_check(&header.commits[0]);
+    memcpy(w.bytes, &header, sizeof header);
+    bool ok = fp_file_write(path, w.bytes, w.len, error);
+    fp_writer_free(&w);
+    return ok;
+}
+
+bool fp_same_module(const struct fp_module_id *a, const struct fp_module_id *b)
+{
+    if (a->build_id_len != b->build_id_len || a->counters_size != b->counters_size ||
+        a->tables_size != b->tables_size)
+        return false;
+    if (a->build_id_len) return !memcmp(a->build_id, b->build_id, a->build_id_len);
+    return !strcmp(a->path, b->path);
+}

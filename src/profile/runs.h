@@ -1,0 +1,74 @@
+/* The profile file: reading it record by record, and writing it.
+ * docs/formats/profile.md describes the bytes; footpath/profile_abi.h is what the
+ * runtime and this reader share.
+ */
+#ifndef FP_PROFILE_RUNS_H
+#define FP_PROFILE_RUNS_H
+
+#include "base/error.h"
+#include "base/varint.h"
+
+/* Which module of which build. */
+struct fp_module_id {
+    const char *path;
+    const unsigned char *build_id;
+    size_t build_id_len;
+    uint64_t counters_address, counters_size; /* of its counter section, as linked */
+    uint64_t tables_address, tables_size;     /* of its hash tables */
+};
+
+struct fp_counter {
+    uint64_t index, count; /* word in the counter section */
+};
+
+struct fp_table_count {
+    uint64_t table, path, count;
+};
+
+/* A frame that left for good: where it was, what its path register held. */
+struct fp_in_flight {
+    uint64_t function; /* id */
+    uint64_t block;
+    uint64_t reg;
+    int64_t count;
+};
+
+/* One record: what one module counted in one run (or in several, merged). */
+struct fp_run {
+    uint64_t flags; /* of enum fp_run_flag */
+    uint64_t id, runs;
+    uint64_t start_ns, end_ns, pid;
+    const char *host, *program, *folder;
+    char **args;
+    size_t nargs;
+    struct fp_module_id module;
+    struct fp_counter *counters; /* by rising index */
+    size_t ncounters;
+    struct fp_table_count *tables;
+    size_t ntables;
+    struct fp_in_flight *in_flight;
+    size_t nin_flight;
+};
+
+/* Calls with every whole run record of a file, in order; an arena per record. The
+ * callback returns false to stop. Where the file ends before its last record does
+ * (it was cut short, or its writer was killed), *cut is set and the whole records
+ * before are given; anything else that is wrong is an error. */
+typedef bool fp_run_callback(struct fp_arena *arena, const struct fp_run *run, void *context);
+bool fp_profile_each_run(const char *path, fp_run_callback *call, void *context, bool *cut,
+                         struct fp_error *error);
+
+/* The same over bytes in memory. */
+bool fp_profile_parse(const unsigned char *bytes, size_t len, const char *name, fp_run_callback *call,
+                      void *context, bool *cut, struct fp_error *error);
+
+void fp_run_encode(struct fp_writer *writer, const struct fp_run *run);
+bool fp_run_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_run *run);
+
+/* A new file with one record per run; program is its first run's build. */
+bool fp_profile_write(const char *path, const struct fp_run *runs, size_t nruns,
+                      struct fp_error *error);
+
+bool fp_same_module(const struct fp_module_id *a, const struct fp_module_id *b);
+
+#endif

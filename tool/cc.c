@@ -1,0 +1,382 @@
+/* footpath-cc and footpath-c++: clang with the plugin in its compilations and the
+ * runtime in its links. Takes every clang argument and the --fp- flags of
+ * docs/footpath-cc.md; silent unless something is wrong.
+ *
+ * What it adds:
+ *   to a compilation   -fpass-plugin=..., and line tables for the map where no
+ *                      debug information is asked for (the plugin removes them
+ *                      again: object files get none)
+ *   to a final link    the runtime archive, a build-id, and the object that sees
+ *                      new threads (or --wrap, in static and sanitizer builds)
+ * It adds nothing to -E, -M, -fsyntax-only, -r and the like.
+ */
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "base/vec.h"
+#include "llvm/plugin_env.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct words {
+    char **at;
+    size_t len, cap;
+};
+
+struct invocation {
+    struct fp_arena arena;
+    bool cxx;
+    struct words clang_args; /* what the user said, without our flags */
+    struct words all_args;   /* the same with response files expanded: to look at */
+    struct words plugin;     /* NAME=VALUE lines for the plugin */
+    char *mode, *llvm, *threads;
+    char *here; /* folder of this program */
+
+    /* found in all_args */
+    bool stops_early; /* -c, -S: no link */
+    bool no_code;     /* -E, -M, -fsyntax-only, questions: neither */
+    bool relocatable, shared, is_static, sanitized;
+    bool has_input, has_source, debug, has_build_id;
+};
+
+static void push(struct invocation *in, struct words *words, const char *word)
+{
+    fp_vec_push(&in->arena, words, fp_arena_strdup(&in->arena, word));
+}
+
+static void die(const char *program, const char *what, const char *word, const char *fix)
+{
+    fprintf(stderr, "%s: %s%s%s%s\n", program, what, word, *fix ? "; " : "", fix);
+    exit(2);
+}
+
+/* ---- our own flags ---- */
+
+struct flag {
+    const char *name;    /* after --fp- */
+    const char *plugin;  /* name towards the plugin, or NULL */
+    const char *choices; /* separated by spaces, or NULL for any text */
+};
+
+static const struct flag flags[] = {
+    {"mode", "mode", "path edge edge-min check pep none"},
+    {"threads", "threads", "local shared atomic"},
+    {"at", "at", "late early"},
+    {"metric", "metric", "count cycles"},
+    {"guide", "guide", NULL},
+    {"allow", "allow", NULL},
+    {"deny", "deny", NULL},
+    {"array-paths", "array-paths", NULL},
+    {"weights", "weights", "llvm static"},
+    {"llvm", NULL, NULL},
+};
+
+static bool is_choice(const char *choices, const char *value)
+{
+    size_t len = strlen(value);
+    for (const char *at = choices; (at = strstr(at, value)); at++)
+        if (len && (at == choices || at[-1] == ' ') && (at[len] == 0 || at[len] == ' ')) return true;
+    return false;
+}
+
+/* A file name is made absolute: the plugin may run in another folder. */
+static char *absolute(struct invocation *in, const char *path)
+{
+    char full[PATH_MAX];
+    return realpath(path, full) ? fp_arena_strdup(&in->arena, full)
+                                : fp_arena_strdup(&in->arena, path);
+}
+
+static void take_flag(struct invocation *in, const char *program, const char *word)
+{
+    const char *name = word + strlen("--fp-"), *equals = strchr(name, '=');
+    size_t len = equals ? (size_t)(equals - name) : strlen(name);
+    if (!strcmp(word, "--fp-exits")) {
+        push(in, &in->plugin, "exits=1");
+        return;
+    }
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        const struct flag *flag = &flags[i];
+        if (strlen(flag->name) != len || strncmp(flag->name, name, len)) continue;
+        if (!equals || !equals[1]) die(program, word, " needs a value", "write FLAG=VALUE");
+        char *value = fp_arena_strdup(&in->arena, equals + 1);
+        if (flag->choices && !is_choice(flag->choices, value))
+            die(program, "unknown value in ", word,
+                fp_arena_printf(&in->arena, "known: %s", flag->choices));
+        if (!strcmp(flag->name, "mode")) in->mode = value;
+        if (!strcmp(flag->name, "llvm")) in->llvm = value;
+        if (!strcmp(flag->name, "threads")) in->threads = value;
+        if (!strcmp(flag->name, "guide") || !strcmp(flag->name, "allow") || !strcmp(flag->name, "deny")) {
+            if (access(value, R_OK) < 0) die(program, "cannot read ", value, strerror(errno));
+            value = absolute(in, value);
+        }
+        if (flag->plugin)
+            push(in, &in->plugin, fp_arena_printf(&in->arena, "%s=%s", flag->plugin, value));
+        return;
+    }
+    die(program, "unknown flag ", word, "see footpath-cc --fp-help");
+}
+
+static void take_environment(struct invocation *in, const char *program)
+{
+    const char *text = getenv("FOOTPATH_CC_FLAGS");
+    char *copy = fp_arena_strdup(&in->arena, text ? text : ""), *save = NULL;
+    for (char *word = strtok_r(copy, " \t\n", &save); word; word = strtok_r(NULL, " \t\n", &save)) {
+        if (strncmp(word, "--fp-", 5)) die(program, "FOOTPATH_CC_FLAGS: not a --fp- flag: ", word, "");
+        take_flag(in, program, word);
+    }
+}
+
+/* ---- looking at what clang will do ---- */
+
+/* Response files: words in quotes, backslash escapes, nested. */
+static void expand(struct invocation *in, const char *word, int depth)
+{
+    struct fp_file file;
+    struct fp_error error = {0};
+    if (word[0] != '@' || depth > 8 || !fp_file_open(&file, word + 1, &error)) {
+        push(in, &in->all_args, word);
+        return;
+    }
+    char *text = fp_arena_alloc(&in->arena, file.len + 1);
+    size_t len = 0;
+    bool some = false;
+    char quote = 0;
+    for (size_t i = 0; i <= file.len; i++) {
+        char c = i < file.len ? (char)file.bytes[i] : ' ';
+        if (!quote && isspace((unsigned char)c)) {
+            text[len] = 0;
+            if (some) expand(in, text, depth + 1);
+            len = 0;
+            some = false;
+        } else if (c == quote) {
+            quote = 0;
+        } else if (!quote && (c == '"' || c == '\'')) {
+            quote = c;
+            some = true;
+        } else {
+            if (c == '\\' && i + 1 < file.len) c = (char)file.bytes[++i];
+            text[len++] = c;
+            some = true;
+        }
+    }
+    fp_file_close(&file);
+}
+
+static bool in_list(const char *word, const char *const *list)
+{
+    for (; *list; list++)
+        if (!strcmp(word, *list)) return true;
+    return false;
+}
+
+static bool starts(const char *word, const char *prefix)
+{
+    return !strncmp(word, prefix, strlen(prefix));
+}
+
+static bool takes_argument(const char *word)
+{
+    static const char *const list[] = {
+        "-o",         "-x",         "-I",        "-L",          "-D",       "-U",      "-l",
+        "-include",   "-imacros",   "-isystem",  "-idirafter",  "-iquote",  "-isysroot", "-iprefix",
+        "-MF",        "-MT",        "-MQ",       "-Xclang",     "-Xlinker", "-Xassembler",
+        "-Xpreprocessor", "-mllvm", "-target",   "-arch",       "-T",       "-u",      "-z",
+        "-e",         "--param",    "-framework", "--sysroot",  "-B",       "-aux-info", "-gcc-toolchain",
+        "-resource-dir", "-rpath",  "-h",        "-soname",     "-iwithprefix", "-iwithprefixbefore",
+        "-dependency-file", NULL};
+    return in_list(word, list);
+}
+
+static bool is_source(const char *name)
+{
+    static const char *const endings[] = {".c", ".C", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".CPP",
+                                          ".i", ".ii", ".m", ".mm", ".mi", ".ll", ".bc", NULL};
+    const char *dot = strrchr(name, '.');
+    return !strcmp(name, "-") || (dot && in_list(dot, endings));
+}
+
+static void look_at_linker_word(struct invocation *in, const char *word)
+{
+    if (strstr(word, "--build-id")) in->has_build_id = true;
+    if (starts(word, "-Wl,")) word += 4;
+    if (!strcmp(word, "-r") || !strcmp(word, "--relocatable")) in->relocatable = true;
+    if (!strcmp(word, "-static") || !strcmp(word, "-Bstatic")) in->is_static |= word[1] == 's';
+}
+
+static void look_at_word(struct invocation *in, const char *word)
+{
+    static const char *const questions[] = {"-E", "-M", "-MM", "-fsyntax-only", "--version", "-###",
+                                            "--help", "-dumpversion", "-dumpmachine", "--analyze",
+                                            "-emit-ast", "--precompile", "-cc1", "-cc1as", NULL};
+    if (in_list(word, questions) || starts(word, "-print-") || starts(word, "--print-"))
+        in->no_code = true;
+    else if (!strcmp(word, "-c") || !strcmp(word, "-S"))
+        in->stops_early = true;
+    else if (!strcmp(word, "-shared"))
+        in->shared = true;
+    else if (!strcmp(word, "-static") || !strcmp(word, "-static-pie") || !strcmp(word, "--static"))
+        in->is_static = true;
+    else if (!strcmp(word, "-r") || starts(word, "-Wl,"))
+        look_at_linker_word(in, word);
+    else if (starts(word, "-fsanitize=") && !starts(word, "-fsanitize=undefined"))
+        in->sanitized = true;
+    else if (!strcmp(word, "-g0"))
+        in->debug = false;
+    else if (starts(word, "-g") && !starts(word, "-gcc-"))
+        in->debug = true;
+    else if (starts(word, "-l"))
+        in->has_input = true;
+    else if (word[0] != '-' || !word[1]) {
+        in->has_input = true;
+        in->has_source |= is_source(word);
+    }
+}
+
+static void look(struct invocation *in)
+{
+    const struct words *words = &in->all_args;
+    for (size_t i = 0; i < words->len; i++) {
+        const char *word = words->at[i];
+        if (!strcmp(word, "-x") && i + 1 < words->len) in->has_source |= strcmp(words->at[i + 1], "none");
+        if (!strcmp(word, "-Xlinker") && i + 1 < words->len) look_at_linker_word(in, words->at[i + 1]);
+        if (!strcmp(word, "-l")) in->has_input = true;
+        if (takes_argument(word))
+            i++;
+        else
+            look_at_word(in, word);
+    }
+}
+
+/* ---- the command ---- */
+
+static char *find_here(struct fp_arena *arena)
+{
+    char path[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (len <= 0) return fp_arena_strdup(arena, ".");
+    path[len] = 0;
+    *strrchr(path, '/') = 0;
+    return fp_arena_strdup(arena, path);
+}
+
+static char *part(struct invocation *in, const char *name)
+{
+    return fp_arena_printf(&in->arena, "%s/../lib/footpath/%s", in->here, name);
+}
+
+/* clang-N in PATH, or where Debian keeps it; FOOTPATH_CLANG overrides. */
+static char *find_clang(struct invocation *in, const char *program)
+{
+    const char *given = getenv("FOOTPATH_CLANG"), *end = in->cxx ? "clang++" : "clang";
+    if (given && *given)
+        return in->cxx && !strstr(given, "++") ? fp_arena_printf(&in->arena, "%s++", given)
+                                               : fp_arena_strdup(&in->arena, given);
+    char *debian = fp_arena_printf(&in->arena, "/usr/lib/llvm-%s/bin/%s", in->llvm, end);
+    if (access(debian, X_OK) == 0) return debian;
+    char *name = fp_arena_printf(&in->arena, "%s-%s", end, in->llvm), *save = NULL;
+    char *path = fp_arena_strdup(&in->arena, getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
+    for (char *folder = strtok_r(path, ":", &save); folder; folder = strtok_r(NULL, ":", &save)) {
+        char *full = fp_arena_printf(&in->arena, "%s/%s", folder, name);
+        if (access(full, X_OK) == 0) return full;
+    }
+    die(program, name, " was not found",
+        fp_arena_printf(&in->arena, "install clang-%s, or choose another by --fp-llvm=N", in->llvm));
+    return NULL;
+}
+
+static void add_compilation(struct invocation *in, struct words *command, const char *program)
+{
+    char *plugin = part(in, fp_arena_printf(&in->arena, "footpath-llvm-%s.so", in->llvm));
+    if (access(plugin, R_OK) < 0)
+        die(program, "no plugin for LLVM ", in->llvm,
+            fp_arena_printf(&in->arena, "expected %s; build footpath with LLVM=%s", plugin, in->llvm));
+    push(in, command, "--start-no-unused-arguments");
+    push(in, command, fp_arena_printf(&in->arena, "-fpass-plugin=%s", plugin));
+    if (!in->debug) push(in, command, "-gline-tables-only");
+    push(in, command, "--end-no-unused-arguments");
+}
+
+static void add_link(struct invocation *in, struct words *command)
+{
+    bool local = !in->threads || !strcmp(in->threads, "local");
+    push(in, command, "--start-no-unused-arguments");
+    push(in, command, "-x");
+    push(in, command, "none");
+    if (local && !in->is_static && !in->sanitized && !in->shared) {
+        push(in, command, part(in, "footpath-interpose.o"));
+        push(in, command, "-Wl,--export-dynamic-symbol=pthread_create");
+        push(in, command, "-Wl,--export-dynamic-symbol=thrd_create");
+    } else if (local) {
+        push(in, command, "-Wl,--wrap=pthread_create");
+    }
+    if (!in->has_build_id) push(in, command, "-Wl,--build-id=sha1");
+    push(in, command, part(in, "libfootpath-rt.a"));
+    push(in, command, "--end-no-unused-arguments");
+}
+
+static void set_plugin_variable(struct invocation *in)
+{
+    size_t room = 1;
+    for (size_t i = 0; i < in->plugin.len; i++) room += strlen(in->plugin.at[i]) + 1;
+    char *text = fp_arena_alloc(&in->arena, room), *at = text;
+    for (size_t i = 0; i < in->plugin.len; i++)
+        at += snprintf(at, room - (size_t)(at - text), "%s\n", in->plugin.at[i]);
+    setenv(FP_PLUGIN_VARIABLE, text, 1);
+}
+
+static void print_help(const char *program)
+{
+    printf("usage: %s [--fp-FLAG...] CLANG-ARGUMENTS...\n"
+           "Compiles with clang and makes the program count its paths.\n\n"
+           "  --fp-mode=path|edge|edge-min|check|none   what to count (path)\n"
+           "  --fp-exits                 exact counts where a function never returns\n"
+           "  --fp-threads=local|atomic|shared          how threads count (local: exact)\n"
+           "  --fp-at=late|early         after optimisation, or before inlining (late)\n"
+           "  --fp-metric=count|cycles   add 1 per path, or also the cycles it took\n"
+           "  --fp-allow=FILE --fp-deny=FILE            functions and files to instrument\n"
+           "  --fp-llvm=N                which clang (%s)\n\n"
+           "FOOTPATH_CC_FLAGS holds the same flags. The program writes footpath.prof, or\n"
+           "what FOOTPATH_OUT names; look at it with footpath show.\n",
+           program, FOOTPATH_DEFAULT_LLVM);
+}
+
+int main(int argc, char **argv)
+{
+    const char *slash = strrchr(argv[0], '/'), *program = slash ? slash + 1 : argv[0];
+    struct invocation in = {.mode = (char *)"path", .llvm = (char *)FOOTPATH_DEFAULT_LLVM};
+    in.cxx = strstr(program, "++") || strstr(program, "cxx");
+    in.here = find_here(&in.arena);
+    take_environment(&in, program);
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--fp-help")) return print_help(program), 0;
+        if (starts(argv[i], "--fp-")) {
+            take_flag(&in, program, argv[i]);
+            continue;
+        }
+        push(&in, &in.clang_args, argv[i]);
+        expand(&in, argv[i], 0);
+    }
+    look(&in);
+    push(&in, &in.plugin, fp_arena_printf(&in.arena, "mode=%s", in.mode));
+    if (!in.debug) push(&in, &in.plugin, "strip-lines=1");
+
+    struct words command = {0};
+    char *clang = find_clang(&in, program);
+    push(&in, &command, clang);
+    bool counts = strcmp(in.mode, "none") != 0;
+    if (counts && in.has_source && !in.no_code) add_compilation(&in, &command, program);
+    for (size_t i = 0; i < in.clang_args.len; i++) push(&in, &command, in.clang_args.at[i]);
+    if (in.has_input && !in.no_code && !in.stops_early && !in.relocatable) add_link(&in, &command);
+    fp_vec_push(&in.arena, &command, NULL);
+    set_plugin_variable(&in);
+    execv(clang, command.at);
+    die(program, "cannot run ", clang, strerror(errno));
+    return 2;
+}

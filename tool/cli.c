@@ -1,0 +1,175 @@
+/* Options, messages, loading: see cli.h. */
+#include "cli.h"
+
+#include "base/io.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void cli_say(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("footpath: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+int cli_fail(const struct fp_error *error, const char *what_to_do)
+{
+    char text[1024];
+    fp_error_text(error, text, sizeof text);
+    cli_say("%s%s%s", text, what_to_do ? "; " : "", what_to_do ? what_to_do : "");
+    return EXIT_FAILED;
+}
+
+void cli_print_help(const struct cli_command *command)
+{
+    printf("usage: footpath %s [OPTION...] %s\n%s.\n", command->name, command->arguments,
+           command->summary);
+    if (command->text) printf("\n%s\n", command->text);
+    printf("\n");
+    for (const struct cli_option *o = command->options; o->name; o++) {
+        char left[64];
+        snprintf(left, sizeof left, "%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+        printf("  %-22s %s\n", left, o->help);
+    }
+    printf("  %-22s %s\n", "--help", "this text");
+}
+
+_Noreturn void cli_usage(const struct cli_command *command, const char *format, ...)
+{
+    va_list args;
+    fprintf(stderr, "footpath %s: ", command->name);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fprintf(stderr, "; see footpath %s --help\n", command->name);
+    exit(EXIT_USAGE);
+}
+
+/* "--top=5" and "--top 5"; "-o" stands for "--output". */
+int cli_next(struct cli *cli, char **value)
+{
+    if (cli->at >= cli->argc) return CLI_END;
+    char *word = cli->argv[cli->at++];
+    *value = word;
+    if (cli->only_words || word[0] != '-' || !word[1]) return CLI_WORD;
+    if (!strcmp(word, "--")) {
+        cli->only_words = true;
+        return cli_next(cli, value);
+    }
+    if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+        cli_print_help(cli->command);
+        exit(EXIT_OK);
+    }
+    char *equals = word[1] == '-' ? strchr(word, '=') : NULL;
+    size_t len = equals ? (size_t)(equals - word) : strlen(word);
+    for (int i = 0; cli->command->options[i].name; i++) {
+        const struct cli_option *o = &cli->command->options[i];
+        bool matches = strlen(o->name) == len && !strncmp(o->name, word, len);
+        if (!matches) continue;
+        if (!o->value && equals) cli_usage(cli->command, "%s takes no value", o->name);
+        if (!o->value) return i;
+        if (!equals && cli->at >= cli->argc) cli_usage(cli->command, "%s needs a value", o->name);
+        *value = equals ? equals + 1 : cli->argv[cli->at++];
+        return i;
+    }
+    cli_usage(cli->command, "unknown option %s", word);
+}
+
+uint64_t cli_number(const struct cli_command *command, const char *option, const char *value)
+{
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(value, &end, 10);
+    if (errno || *end || end == value || *value == '-')
+        cli_usage(command, "%s needs a number, got '%s'", option, value);
+    return number;
+}
+
+/* ---- profiles ---- */
+
+struct fp_profile *cli_read(struct cli_profiles *profiles)
+{
+    struct fp_profile *profile = fp_profile_new();
+    size_t skipped = 0;
+    for (size_t i = 0; i < profiles->names.len; i++) {
+        struct fp_error error = {0};
+        if (fp_profile_add(profile, profiles->names.at[i], &error)) continue;
+        cli_fail(&error, NULL);
+        skipped++;
+        if (profiles->strict || profiles->names.len == 1) {
+            fp_profile_free(profile);
+            return NULL;
+        }
+    }
+    if (skipped) cli_say("skipped %zu of %zu profiles", skipped, profiles->names.len);
+    for (size_t i = 0; i < profile->cut.len; i++)
+        cli_say("%s: ends in the middle of a record; the runs before it are used",
+                profile->cut.at[i]);
+    if (profile->modules.len) return profile;
+    cli_say("no runs to show; did the instrumented program run to its end?");
+    fp_profile_free(profile);
+    return NULL;
+}
+
+struct fp_profile *cli_load(struct cli_profiles *profiles)
+{
+    struct fp_profile *profile = cli_read(profiles);
+    if (!profile) return NULL;
+    fp_profile_load_maps(profile, profiles->binary);
+    size_t found = 0;
+    for (size_t i = 0; i < profile->modules.len; i++) {
+        const struct fp_module *module = profile->modules.at[i];
+        found += module->have_program;
+        if (!module->have_program)
+            cli_fail(&module->problem, "name the program that ran by --binary FILE");
+    }
+    if (found) return profile;
+    fp_profile_free(profile);
+    return NULL;
+}
+
+int cli_output(const char *path, struct fp_writer *writer)
+{
+    struct fp_error error = {0};
+    bool ok = fp_file_write(path ? path : "-", writer->bytes, writer->len, &error);
+    fp_writer_free(writer);
+    return ok ? EXIT_OK : cli_fail(&error, NULL);
+}
+
+bool cli_colours(FILE *to)
+{
+    const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    if (no && *no) return false;
+    return isatty(fileno(to)) && terminal && strcmp(terminal, "dumb");
+}
+
+const char *cli_count(uint64_t value)
+{
+    static char rooms[8][32];
+    static unsigned next;
+    char digits[24], *out = rooms[next++ % 8];
+    size_t len = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, value), at = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0) out[at++] = ',';
+        out[at++] = digits[i];
+    }
+    out[at] = 0;
+    return out;
+}
+
+const char *cli_percent(double part, double whole)
+{
+    static char rooms[4][16];
+    static unsigned next;
+    char *out = rooms[next++ % 4];
+    snprintf(out, sizeof rooms[0], "%.1f%%", whole > 0 ? 100 * part / whole : 0.0);
+    return out;
+}

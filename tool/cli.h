@@ -1,0 +1,76 @@
+/* What the subcommands share: options, messages, loading of profiles. */
+#ifndef FP_TOOL_CLI_H
+#define FP_TOOL_CLI_H
+
+#include "profile/profile.h"
+#include "report/json.h"
+
+#include <stdio.h>
+
+/* Exit codes: 0 ok, 1 failure, 2 usage, 3 a threshold not met. */
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_THRESHOLD = 3 };
+
+struct cli_option {
+    const char *name;  /* "--top" */
+    const char *value; /* "N" if it takes one, else NULL */
+    const char *help;
+};
+
+struct cli_command {
+    const char *name;
+    const char *arguments; /* "PROFILE..." */
+    const char *summary;   /* one line */
+    const char *text;      /* for --help, may be NULL */
+    const struct cli_option *options; /* ends with a NULL name */
+    int (*run)(struct cli_command *command, int argc, char **argv);
+};
+
+/* Goes through the arguments: gives the index of an option, with its value, or
+ * CLI_WORD for what is none, or CLI_END. Usage errors and --help do not return. */
+enum { CLI_END = -1, CLI_WORD = -2 };
+struct cli {
+    const struct cli_command *command;
+    int argc, at;
+    char **argv;
+    bool only_words; /* behind -- */
+};
+int cli_next(struct cli *cli, char **value);
+
+_Noreturn void cli_usage(const struct cli_command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void cli_print_help(const struct cli_command *command);
+
+/* "footpath: ..." on stderr. */
+void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int cli_fail(const struct fp_error *error, const char *what_to_do);
+
+uint64_t cli_number(const struct cli_command *command, const char *option, const char *value);
+
+/* Options that every command with profiles has, and what they set. */
+#define CLI_PROFILE_OPTIONS                                                                  \
+    {"--binary", "FILE", "the program that ran, where it is not at its old place"},          \
+    {"--strict", NULL, "a bad input among several is an error, not skipped"}
+
+struct cli_profiles {
+    const char *binary;
+    bool strict;
+    FP_VEC(const char *) names;
+    struct fp_arena arena;
+};
+
+/* Reads all of them into one profile and loads the maps; warns about files that
+ * were skipped, cut short or have no map. NULL after saying what failed. */
+struct fp_profile *cli_load(struct cli_profiles *profiles);
+/* The same without maps. */
+struct fp_profile *cli_read(struct cli_profiles *profiles);
+
+/* Writes to a file or, with NULL or "-", to standard output. */
+int cli_output(const char *path, struct fp_writer *writer);
+
+bool cli_colours(FILE *to);
+
+/* A number with separators, in one of a few static rooms. */
+const char *cli_count(uint64_t value);
+const char *cli_percent(double part, double whole);
+
+#endif

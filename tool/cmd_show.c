@@ -1,0 +1,65 @@
+/* footpath show: the paths that cost most, in the terminal or as JSON. */
+#include "commands.h"
+
+#include "report/show.h"
+
+static const struct cli_option options[] = {
+    {"--top", "N", "how many (20; 0: all)"},
+    {"--function", "NAME", "only functions whose name contains NAME"},
+    {"--functions", NULL, "functions instead of paths"},
+    {"--edges", NULL, "edges instead of paths"},
+    {"--blocks", NULL, "blocks instead of paths"},
+    {"--json", NULL, "everything, as JSON"},
+    CLI_PROFILE_OPTIONS,
+    {NULL, NULL, NULL},
+};
+enum { TOP, FUNCTION, FUNCTIONS, EDGES, BLOCKS, JSON, BINARY, STRICT };
+
+static int run(struct cli_command *command, int argc, char **argv)
+{
+    struct cli cli = {.command = command, .argc = argc, .argv = argv};
+    struct cli_profiles inputs = {0};
+    struct fp_report_options what = {0};
+    struct fp_show_options how = {.view = FP_SHOW_PATHS, .top = 20, .colours = cli_colours(stdout)};
+    bool json = false;
+    char *value;
+    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
+        switch (option) {
+        case TOP: how.top = cli_number(command, "--top", value); break;
+        case FUNCTION: what.function = value; break;
+        case FUNCTIONS: how.view = FP_SHOW_FUNCTIONS; break;
+        case EDGES: how.view = FP_SHOW_EDGES; break;
+        case BLOCKS: how.view = FP_SHOW_BLOCKS; break;
+        case JSON: json = true; break;
+        case BINARY: inputs.binary = value; break;
+        case STRICT: inputs.strict = true; break;
+        case CLI_WORD: fp_vec_push(&inputs.arena, &inputs.names, value); break;
+        default: break;
+        }
+    }
+    if (!inputs.names.len) fp_vec_push(&inputs.arena, &inputs.names, "footpath.prof");
+    struct fp_profile *profile = cli_load(&inputs);
+    if (!profile) return EXIT_FAILED;
+    struct fp_arena arena = {0};
+    struct fp_writer out = {0};
+    what.edges = json || how.view == FP_SHOW_EDGES || how.view == FP_SHOW_BLOCKS;
+    struct fp_report *report = fp_report_make(&arena, profile, &what);
+    if (json)
+        fp_show_json(&out, report);
+    else
+        fp_show_text(&out, report, &how);
+    fp_arena_free(&arena);
+    fp_profile_free(profile);
+    fp_arena_free(&inputs.arena);
+    return cli_output(NULL, &out);
+}
+
+struct cli_command command_show = {
+    .name = "show",
+    .arguments = "[PROFILE...]",
+    .summary = "Show the paths that cost most, with their source lines",
+    .text = "Without PROFILE, footpath.prof. A path is a row of lines; (true) and (false) say\n"
+            "which way a branch went, ... where a path begins or goes on at a loop.",
+    .options = options,
+    .run = run,
+};

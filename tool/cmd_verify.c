@@ -1,0 +1,131 @@
+/* footpath verify: do the paths imply the edges that were counted? */
+#include "commands.h"
+
+#include "analysis/verify.h"
+#include "report/model.h"
+
+#include <inttypes.h>
+
+static const struct cli_option options[] = {
+    {"--json", NULL, "as JSON"},
+    CLI_PROFILE_OPTIONS,
+    {NULL, NULL, NULL},
+};
+enum { JSON, BINARY, STRICT };
+
+static void print_edge(const struct fp_difference *d)
+{
+    const struct fp_function *f = d->function;
+    printf("%s", f->name);
+    if (d->edge == FP_NONE) {
+        printf(" entries");
+        return;
+    }
+    const struct fp_edge *edge = &f->cfg->edges[d->edge];
+    printf(" edge %u->%u", edge->src, edge->dst);
+    const struct fp_block_info *info = &f->blocks[edge->src];
+    if (info->npositions) {
+        const struct fp_position *p = &f->positions[info->first_position + info->npositions - 1];
+        printf(" (%s:%u)", fp_base_name(f->scopes[p->scope].file), p->line);
+    }
+}
+
+static void print_text(const struct fp_verification *v)
+{
+    for (size_t i = 0; i < v->ndifferences; i++) {
+        const struct fp_difference *d = &v->differences[i];
+        print_edge(d);
+        if (d->what)
+            printf(": %s\n", d->what);
+        else
+            printf(": by paths %" PRIu64 ", counted %" PRIu64 "\n", d->from_paths, d->counted);
+    }
+    if (v->unmatched) printf("%zu functions have no counterpart\n", v->unmatched);
+    printf("%zu functions, %zu edges: ", v->functions, v->edges);
+    if (v->different)
+        printf("%zu differ\n", v->different);
+    else
+        printf("identical\n");
+}
+
+static int print_json(const struct fp_verification *v)
+{
+    struct fp_writer out = {0};
+    struct fp_json j = {.out = &out};
+    fp_json_begin(&j, '{');
+    fp_json_key(&j, "format_version"), fp_json_uint(&j, 1);
+    fp_json_key(&j, "functions"), fp_json_uint(&j, v->functions);
+    fp_json_key(&j, "edges"), fp_json_uint(&j, v->edges);
+    fp_json_key(&j, "different"), fp_json_uint(&j, v->different);
+    fp_json_key(&j, "unmatched"), fp_json_uint(&j, v->unmatched);
+    fp_json_key(&j, "differences"), fp_json_begin(&j, '[');
+    for (size_t i = 0; i < v->ndifferences; i++) {
+        const struct fp_difference *d = &v->differences[i];
+        fp_json_begin(&j, '{');
+        fp_json_key(&j, "function"), fp_json_string(&j, d->function->name);
+        if (d->edge != FP_NONE) {
+            fp_json_key(&j, "from"), fp_json_uint(&j, d->function->cfg->edges[d->edge].src);
+            fp_json_key(&j, "to"), fp_json_uint(&j, d->function->cfg->edges[d->edge].dst);
+        }
+        fp_json_key(&j, "by_paths"), fp_json_uint(&j, d->from_paths);
+        fp_json_key(&j, "counted"), fp_json_uint(&j, d->counted);
+        if (d->what) fp_json_key(&j, "problem"), fp_json_string(&j, d->what);
+        fp_json_end(&j, '}');
+    }
+    fp_json_end(&j, ']');
+    fp_json_end(&j, '}');
+    fp_write_u8(&out, '\n');
+    return cli_output(NULL, &out);
+}
+
+static int run(struct cli_command *command, int argc, char **argv)
+{
+    struct cli cli = {.command = command, .argc = argc, .argv = argv};
+    struct cli_profiles inputs[2] = {0};
+    size_t count = 0;
+    bool json = false;
+    char *value;
+    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
+        if (option == JSON) json = true;
+        if (option == BINARY) inputs[0].binary = value;
+        if (option == STRICT) inputs[0].strict = inputs[1].strict = true;
+        if (option != CLI_WORD) continue;
+        if (count == 2) cli_usage(command, "at most two profiles");
+        fp_vec_push(&inputs[count].arena, &inputs[count].names, value);
+        count++;
+    }
+    if (!count) cli_usage(command, "no profile given");
+    struct fp_profile *paths = cli_load(&inputs[0]), *edges = paths;
+    if (paths && count == 2) edges = cli_load(&inputs[1]);
+    if (!paths || !edges) return EXIT_FAILED;
+    struct fp_arena arena = {0};
+    struct fp_verification result;
+    struct fp_error error = {0};
+    int status;
+    if (!fp_verify(&arena, paths, edges, &result, &error)) {
+        status = cli_fail(&error, NULL);
+    } else {
+        status = result.different ? EXIT_FAILED : EXIT_OK;
+        if (!json)
+            print_text(&result);
+        else if (print_json(&result) != EXIT_OK)
+            status = EXIT_FAILED;
+    }
+    fp_arena_free(&arena);
+    if (edges != paths) fp_profile_free(edges);
+    fp_profile_free(paths);
+    fp_arena_free(&inputs[0].arena);
+    fp_arena_free(&inputs[1].arena);
+    return status;
+}
+
+struct cli_command command_verify = {
+    .name = "verify",
+    .arguments = "PATHS EDGES | CHECK",
+    .summary = "Compare the edges that paths imply with the edges that were counted",
+    .text = "PATHS and EDGES are profiles of two builds of one program (--fp-mode=path and\n"
+            "edge or edge-min); CHECK is the profile of one build with --fp-mode=check.\n"
+            "Exit status 0: identical. 1: not, with the first differences.",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,9 @@
+/* The subcommands, one per file cmd_NAME.c. */
+#ifndef FP_TOOL_COMMANDS_H
+#define FP_TOOL_COMMANDS_H
+
+#include "cli.h"
+
+extern struct cli_command command_info, command_merge, command_show, command_verify;
+
+#endif

@@ -1,0 +1,75 @@
+/* footpath: finds the subcommand and runs it. */
+#include "commands.h"
+
+#include <string.h>
+
+static struct cli_command *const commands[] = {
+    &command_show,
+    &command_verify,
+    &command_merge,
+    &command_info,
+};
+
+static void print_usage(FILE *to)
+{
+    fprintf(to, "usage: footpath COMMAND [OPTION...] ARGUMENT...\n"
+                "Shows which paths a program took, built with footpath-cc.\n\n");
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        fprintf(to, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
+    fprintf(to, "\nEach has --help and a manual page, footpath-COMMAND(1).\n");
+}
+
+/* How many letters differ at most, for "did you mean". */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[32], alen = strlen(a), blen = strlen(b);
+    if (alen > 30 || blen > 30) return 99;
+    for (size_t i = 0; i <= blen; i++) row[i] = i;
+    for (size_t i = 1; i <= alen; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t k = 1; k <= blen; k++) {
+            size_t above = row[k], change = diagonal + (a[i - 1] != b[k - 1]);
+            size_t least = above < row[k - 1] ? above : row[k - 1];
+            row[k] = change < least + 1 ? change : least + 1;
+            diagonal = above;
+        }
+    }
+    return row[blen];
+}
+
+static int unknown(const char *name)
+{
+    const char *nearest = NULL;
+    size_t best = 3;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (distance(name, commands[i]->name) < best) {
+            best = distance(name, commands[i]->name);
+            nearest = commands[i]->name;
+        }
+    if (nearest)
+        cli_say("no command '%s'; did you mean %s?", name, nearest);
+    else
+        cli_say("no command '%s'; see footpath --help", name);
+    return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_usage(stderr);
+        return EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help") || !strcmp(argv[1], "-h")) {
+        print_usage(stdout);
+        return EXIT_OK;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        printf("footpath %s\n", FOOTPATH_VERSION);
+        return EXIT_OK;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (!strcmp(argv[1], commands[i]->name))
+            return commands[i]->run(commands[i], argc - 2, argv + 2);
+    return unknown(argv[1]);
+}
