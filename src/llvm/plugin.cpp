@@ -111,7 +111,7 @@ LLVMBasicBlockRef fp_shim_arrival_block(LLVMBasicBlockRef Block)
         Phi.addIncoming(Moved, At);
     }
     for (BasicBlock &From : *To->getParent())
-        if (auto *Jump = dyn_cast<IndirectBrInst>(From.getTerminator()))
+        if (auto *Jump = dyn_cast_or_null<IndirectBrInst>(From.getTerminator()))
             for (unsigned I = 0; I < Jump->getNumDestinations(); I++)
                 if (Jump->getDestination(I) == To) Jump->setSuccessor(I, At);
     if (To->hasAddressTaken()) {

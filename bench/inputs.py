@@ -1,0 +1,211 @@
+"""Inputs for the real programs, made from a seed so that they are the same
+everywhere. `python3 inputs.py FOLDER` makes all of them."""
+import os
+import random
+import sys
+
+WORDS = ("the of and to in is that it was for on are as with his they be at one have this from or had by "
+         "hot but some what there we can out other were all your when up use word how said an each she which "
+         "do their time if will way about many then them would write like so these her long make thing see "
+         "him two has look more day could go come did my sound no most number who over know water than call "
+         "first people may down side been now find").split()
+
+
+def text(rng, size):
+    out, length = [], 0
+    while length < size:
+        sentence = " ".join(rng.choices(WORDS, k=rng.randint(4, 18))).capitalize()
+        out.append(sentence + rng.choice(".!?,;") + rng.choice("  \n"))
+        length += len(out[-1])
+    return "".join(out)[:size].encode()
+
+
+def mix(rng, size):
+    """Text, tables of numbers, runs and noise: what compressors meet."""
+    out, length = [], 0
+    while length < size:
+        kind = rng.randrange(5)
+        if kind < 2:
+            piece = text(rng, 20000)
+        elif kind == 2:
+            piece = "\n".join("%d,%d,%.3f" % (i, rng.randrange(1000), rng.random()) for i in range(800)).encode()
+        elif kind == 3:
+            piece = bytes([rng.randrange(256)]) * rng.randrange(100, 5000)
+        else:
+            piece = rng.randbytes(8000)
+        out.append(piece)
+        length += len(piece)
+    return b"".join(out)[:size]
+
+
+AWK = r"""
+{ gsub(/[^a-zA-Z ]/, ""); for (i = 1; i <= NF; i++) { w = tolower($i); n[w]++; len += length(w)
+  if (w ~ /^[aeiou]/) vowels++; else if (length(w) > 4) long++ } }
+END { for (w in n) if (n[w] > max) { max = n[w]; best = w }
+  for (i = 0; i < 20000; i++) s = s substr("abc", i % 3 + 1, 1); printf "%s %d %d %d %d %d\n", best, max, len, vowels, long, length(s) }
+"""
+
+LUA = r"""
+local n = tonumber(arg[1]) or 1
+local function fib(k) if k < 2 then return k end return fib(k - 1) + fib(k - 2) end
+local function sieve(m) local p, c = {}, 0
+  for i = 2, m do p[i] = true end
+  for i = 2, m do if p[i] then c = c + 1 for j = i * i, m, i do p[j] = false end end end
+  return c end
+local function words(k) local t = {}
+  for i = 1, k do local w = ("w%d"):format(i * 7919 % 1013) t[w] = (t[w] or 0) + 1 end
+  local s = {} for w, c in pairs(t) do s[#s + 1] = w .. c end table.sort(s) return #table.concat(s, ",") end
+local function queens(size) local count, cols, d1, d2 = 0, {}, {}, {}
+  local function place(r) if r > size then count = count + 1 return end
+    for c = 1, size do if not cols[c] and not d1[r + c] and not d2[r - c + size] then
+      cols[c], d1[r + c], d2[r - c + size] = true, true, true place(r + 1)
+      cols[c], d1[r + c], d2[r - c + size] = nil, nil, nil end end end
+  place(1) return count end
+local object = setmetatable({v = 0}, {__index = {add = function(self, x) self.v = self.v + x return self end}})
+for i = 1, n do
+  fib(18) sieve(8000) words(3000) queens(6)
+  for k = 1, 3000 do object:add(k % 5) end
+  local ok = pcall(function() error("x") end)
+  local s = ("hello world "):rep(40):gsub("o", "0"):upper():find("W0RLD", 1, true)
+end
+print(object.v)
+"""
+
+TCL = r"""
+set n [lindex $argv 0]
+proc fib k { expr {$k < 2 ? $k : [fib [expr {$k - 1}]] + [fib [expr {$k - 2}]]} }
+proc sieve m { set c 0
+  for {set i 2} {$i <= $m} {incr i} { set p($i) 1 }
+  for {set i 2} {$i <= $m} {incr i} { if {$p($i)} { incr c; for {set j [expr {$i * $i}]} {$j <= $m} {incr j $i} { set p($j) 0 } } }
+  return $c }
+proc words k { for {set i 0} {$i < $k} {incr i} { dict incr t w[expr {$i * 7919 % 1013}] }
+  return [llength [lsort [dict keys $t]]] }
+for {set i 0} {$i < $n} {incr i} {
+  fib 14; sieve 3000; words 2000
+  set s [string repeat "hello world " 200]
+  regsub -all {o(.)} $s {0\1} s; regexp -all {w0r} $s; string map {l L} $s
+  catch { error x }; set l {}; for {set k 0} {$k < 500} {incr k} { lappend l [expr {($k * 37) % 101}] }
+  lsort -integer -unique $l; join [lreverse $l] ,
+}
+puts done
+"""
+
+
+def go(rng, moves, genmoves):
+    lines, used = ["boardsize 9", "clear_board", "set_random_seed 1"], set()
+    letters = "ABCDEFGHJ"
+    for i in range(moves):
+        at = rng.choice(letters) + str(rng.randint(1, 9))
+        if at not in used:
+            used.add(at)
+            lines.append("play %s %s" % ("black" if i % 2 else "white", at))
+    for i in range(genmoves):
+        lines.append("genmove %s" % ("black" if i % 2 else "white"))
+    return "\n".join(lines + ["final_score", "quit", ""])
+
+
+def chess(depth):
+    games = ["startpos", "startpos moves e2e4 e7e5 g1f3 b8c6 f1b5", "startpos moves d2d4 g8f6 c2c4 e7e6"]
+    lines = ["uci", "isready"]
+    for game in games:
+        lines += ["position " + game, "go depth %d" % depth]
+    return "\n".join(lines + ["quit", ""])
+
+
+def proteins(rng, count):
+    letters = "ACDEFGHIKLMNPQRSTVWY"
+    return "".join(">seq%d\n%s\n" % (i, "".join(rng.choices(letters, k=rng.randint(100, 400)))) for i in range(count))
+
+
+def ninja(folder, edges):
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "build.ninja"), "w") as out:
+        out.write("cflags = -O2\nrule cc\n  command = cc $cflags -c $in -o $out\n  description = CC $out\n"
+                  "rule link\n  command = cc $in -o $out\n\n")
+        for i in range(edges):
+            out.write("build obj/dir%d/file%d.o: cc src/dir%d/file%d.c | include/h%d.h\n" % (i % 40, i, i % 40, i, i % 97))
+        for k in range(edges // 50):
+            out.write("build bin/prog%d: link %s\n" % (k, " ".join("obj/dir%d/file%d.o" % (i % 40, i) for i in range(k * 50, k * 50 + 50))))
+    for i in range(edges):
+        path = os.path.join(folder, "src/dir%d" % (i % 40))
+        os.makedirs(path, exist_ok=True)
+        open(os.path.join(path, "file%d.c" % i), "w").close()
+    os.makedirs(os.path.join(folder, "include"), exist_ok=True)
+    for i in range(97):
+        open(os.path.join(folder, "include/h%d.h" % i), "w").close()
+
+
+def c_source(rng, functions):
+    out = ["#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nstruct node { int v; struct node *next; };\n"]
+    for i in range(functions):
+        out.append("static int f%d(int a, char *p, struct node *n) {\n  int x = a * %d, y[10]; char b[%d];\n"
+                   "  for (int i = 0; i < %d; i++) { if (x > i) y[i %% 10] = x; else x += i; }\n"
+                   "  if (p && n) { strcpy(b, p); n->v = x; free(n); } else if (!p) { x = *p; }\n"
+                   "  switch (a %% 4) { case 0: x++; break; case 1: x = y[%d]; case 2: x--; break; default: return b[0]; }\n"
+                   "  return x ? f%d_missing(x) : y[x];\n}\n" % (i, rng.randint(2, 9), rng.randint(4, 40), rng.randint(5, 15),
+                                                                    rng.randrange(12), i))
+    return "".join(out)
+
+
+def sat(rng, variables, ratio):
+    clauses = int(variables * ratio)
+    lines = ["p cnf %d %d" % (variables, clauses)]
+    for _ in range(clauses):
+        lines.append(" ".join(str(v if rng.random() < 0.5 else -v) for v in rng.sample(range(1, variables + 1), 3)) + " 0")
+    return "\n".join(lines) + "\n"
+
+
+def video(rng, frames, width=176, height=144):
+    """A moving gradient with a noisy box: planar YUV 4:2:0."""
+    out = bytearray()
+    noise = rng.randbytes(64 * 64)
+    for t in range(frames):
+        plane = bytearray((x + y + 2 * t) & 255 for y in range(height) for x in range(width))
+        for y in range(64):
+            at = ((20 + t // 2 + y) % height) * width + (t * 3) % (width - 64)
+            plane[at:at + 64] = noise[y * 64:y * 64 + 64]
+        out += plane + bytes([128 + t % 20]) * (width * height // 4) + bytes([100]) * (width * height // 4)
+    return bytes(out)
+
+
+def make(folder):
+    """Makes what is missing."""
+    os.makedirs(folder, exist_ok=True)
+
+    def put(name, content):
+        path = os.path.join(folder, name)
+        if os.path.exists(path):
+            return
+        data = content(random.Random(name))
+        with open(path + ".tmp", "wb") as out:
+            out.write(data if isinstance(data, bytes) else data.encode())
+        os.rename(path + ".tmp", path)
+
+    for name, size in (("300k", 300 << 10), ("1m", 1 << 20), ("4m", 4 << 20), ("8m", 8 << 20), ("16m", 16 << 20)):
+        put("mix-" + name, lambda rng, size=size: mix(rng, size))
+    put("text-300k", lambda rng: text(rng, 300 << 10))
+    put("text-8m", lambda rng: text(rng, 8 << 20))
+    put("words.awk", lambda rng: AWK)
+    put("bench.lua", lambda rng: LUA)
+    put("bench.tcl", lambda rng: TCL)
+    put("go-small.gtp", lambda rng: go(rng, 24, 2))
+    put("go-large.gtp", lambda rng: go(rng, 20, 16))
+    put("chess-small.uci", lambda rng: chess(4))
+    put("chess-large.uci", lambda rng: chess(9))
+    put("protein-small.fa", lambda rng: proteins(rng, 60))
+    put("protein-large.fa", lambda rng: proteins(rng, 2500))
+    put("check-small.c", lambda rng: c_source(rng, 3))
+    put("check-large.c", lambda rng: c_source(rng, 60))
+    put("sat-small.cnf", lambda rng: sat(rng, 120, 4.26))
+    put("sat-large.cnf", lambda rng: sat(rng, 230, 4.26))
+    put("video.yuv", lambda rng: video(rng, 60))
+    put("sphinx-small.ctl", lambda rng: "goforward\n")
+    put("sphinx-large.ctl", lambda rng: "goforward\n" * 8)
+    for name, edges in (("ninja-small", 400), ("ninja-large", 8000)):
+        if not os.path.exists(os.path.join(folder, name, "build.ninja")):
+            ninja(os.path.join(folder, name), edges)
+    return folder
+
+
+if __name__ == "__main__":
+    make(sys.argv[1])
