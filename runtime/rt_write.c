@@ -311,7 +311,9 @@ static enum opened open_beside(struct rt_text *name, uint64_t program,
     rt_text_add_hex(name, program >> 32, 8);
     bool is_new = access(name->at, F_OK) < 0;
     opened = open_profile(name->at, program, header, fd);
-    if (opened == OPENED && is_new)
+    /* For people only: a program whose stderr somebody reads (Tcl's exec takes any
+     * word there for a failure) must not say more than it did. */
+    if (opened == OPENED && is_new && (rt_settings.log || isatty(STDERR_FILENO)))
         rt_warn(other, " is of another build; writing ", name->at, NULL);
     return opened;
 }
