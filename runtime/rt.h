@@ -67,6 +67,15 @@ extern struct rt_local rt_local FP_HIDDEN;
 /* This thread's; rt_local itself is the first thread's. */
 #define RT_LOCAL ((__seg_gs struct rt_local *)(uintptr_t)&rt_local)
 
+struct rt_frame;
+
+/* Why a profile is written. */
+enum rt_why {
+    RT_AT_END,     /* of the program or of a library */
+    RT_MEANWHILE,  /* the program goes on: a later one of this run replaces it */
+    RT_BY_SIGNAL,  /* the program is about to die */
+};
+
 /* What other runtimes in the process may know of a module, found through a note
  * in its program headers. Only ever extended at the end. */
 struct rt_module {
@@ -75,11 +84,17 @@ struct rt_module {
     struct rt_range ranges[RT_NRANGES];
     struct rt_local *local;     /* the first thread's */
     struct rt_process *process; /* shared by all modules */
+    /* Is the frame of this module? Then count its path in flight, weight times. */
+    bool (*frame_left)(const struct rt_frame *frame, int64_t weight);
+    /* frame: where this thread is, NULL if not known */
+    bool (*write)(enum rt_why why, const struct rt_frame *frame);
+    void (*clear)(void);
 };
 
 extern struct rt_module rt_this FP_HIDDEN;
 
-/* Calls with every instrumented module that is loaded, this one included. */
+/* Calls with every instrumented module that is loaded, this one included. Takes the
+ * loader's lock: not for signal handlers, which use the process's list. */
 void rt_each_module(void (*call)(struct rt_module *module, void *context), void *context) FP_HIDDEN;
 
 struct rt_identity {
@@ -120,7 +135,7 @@ struct rt_region {
     uint32_t ended; /* its owner is ending */
 };
 
-enum { RT_MOST_REGIONS = 16384, RT_MOST_ORPHANS = 64 };
+enum { RT_MOST_REGIONS = 16384, RT_MOST_ORPHANS = 64, RT_MOST_MODULES = 256 };
 
 struct rt_process {
     uint32_t lock;
@@ -129,6 +144,9 @@ struct rt_process {
     uint32_t complained;
     uint32_t exiting; /* the process, not only a library, is at its end */
     uint32_t norphans;
+    uint32_t watched; /* fatal signals have a handler */
+    struct rt_module *modules[RT_MOST_MODULES]; /* loaded ones, with gaps */
+    struct { uint32_t turn, waiting, released; } stop; /* rt_stop.c */
     struct rt_range orphans[RT_MOST_ORPHANS];
     struct rt_region regions[RT_MOST_REGIONS];
 };
@@ -146,10 +164,41 @@ void rt_hash_each(const struct fp_hash_table *table,
                   void (*call)(uint64_t key, uint64_t count, void *context), void *context) FP_HIDDEN;
 void rt_hash_clear(struct fp_hash_table *table) FP_HIDDEN;
 
+/* ---- frames that do not return: rt_inflight.c ---- */
+
+/* Frames of this module from `frame` outwards, each with its path in flight, into
+ * the buffer: function, block, register, 1. Gives their number. */
+uint64_t rt_in_flight_now(struct rt_buffer *out, const struct rt_frame *frame) FP_HIDDEN;
+/* Those that were left before. */
+uint64_t rt_in_flight_left(struct rt_buffer *out) FP_HIDDEN;
+/* Those of contexts that wait for swapcontext. */
+uint64_t rt_in_flight_waiting(struct rt_buffer *out) FP_HIDDEN;
+/* This thread's frames up to the one whose cfa is above `until`, in all modules. */
+void rt_frames_left(const struct rt_frame *frame, uint64_t until, int64_t weight) FP_HIDDEN;
+/* For the module's entry points. */
+bool rt_frame_left(const struct rt_frame *frame, int64_t weight) FP_HIDDEN;
+void rt_in_flight_clear(void) FP_HIDDEN;
+/* Is the place of an interrupted frame certain, or in the middle of counting? */
+bool rt_place_is_certain(const struct rt_frame *frame) FP_HIDDEN;
+bool rt_has_marks(void) FP_HIDDEN;
+
+/* ---- the end: rt_end.c ---- */
+
+void rt_end_watch(void) FP_HIDDEN;
+/* Writes the profiles of all modules. */
+void rt_write_all(enum rt_why why, const struct rt_frame *frame) FP_HIDDEN;
+
+/* ---- other threads: rt_stop.c ---- */
+
+/* Holds all other threads that count while `work` runs; each gives its frames to
+ * `visit` first. */
+void rt_with_threads_stopped(void (*visit)(const struct rt_frame *frame, void *context),
+                             void (*work)(void *context), void *context) FP_HIDDEN;
+
 /* ---- the profile: rt_write.c ---- */
 
 /* Writes what was counted so far; a later call of the same run replaces it. */
-bool rt_write_profile(void) FP_HIDDEN;
+bool rt_write_profile(enum rt_why why, const struct rt_frame *frame) FP_HIDDEN;
 void rt_clear_counters(void) FP_HIDDEN;
 
 #endif

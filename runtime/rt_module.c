@@ -5,7 +5,7 @@
  * each other by a note in their program headers, which works whatever the symbol
  * visibility and however the library was loaded.
  */
-#include "rt.h"
+#include "rt_unwind.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -138,11 +138,19 @@ void rt_identify(struct rt_identity *this_one, struct rt_identity *program)
 
 /* ---- life ---- */
 
+/* The child's profile is of what the child runs: it starts from 0, and what the
+ * paths in flight did before the fork is taken off them. */
 static void after_fork_in_child(void)
 {
+    struct rt_frame frame;
     rt_settings_new_run();
     rt_threads_after_fork();
     rt_clear_counters();
+    rt_in_flight_clear();
+    if (!rt_has_marks()) return;
+    rt_unwind_here(&frame);
+    for (; rt_unwind_look(&frame); )
+        if (rt_frame_left(&frame, -1), !rt_unwind_step(&frame)) break;
 }
 
 /* Early among constructors, so that a handler registered here with the exit
@@ -154,8 +162,12 @@ __attribute__((constructor(101))) static void start(void)
     rt_this.ranges[RT_TABLES] = (struct rt_range){tables_start, tables_end};
     rt_this.ranges[RT_LOCALS] = (struct rt_range){locals_start, locals_end};
     rt_this.local = &rt_local;
+    rt_this.frame_left = rt_frame_left;
+    rt_this.write = rt_write_profile;
+    rt_this.clear = rt_clear_counters;
     rt_settings_read();
     rt_threads_start();
+    rt_end_watch();
     pthread_atfork(NULL, NULL, after_fork_in_child);
     errno = saved;
 }
@@ -172,7 +184,9 @@ static bool is_program(void)
 __attribute__((destructor(101))) static void finish(void)
 {
     int saved = errno;
-    rt_write_profile();
+    struct rt_frame frame;
+    rt_unwind_here(&frame);
+    rt_write_profile(RT_AT_END, &frame);
     rt_threads_forget_module(is_program());
     errno = saved;
 }

@@ -335,6 +335,11 @@ void rt_threads_start(void)
     for (uint32_t i = 0; i < process->nregions; i++)
         if (!map_copy(&rt_this, process->regions[i].bias) && !process->complained++)
             rt_warn("no address space for counters of a loaded library in a running thread", NULL);
+    for (size_t i = 0; i < RT_MOST_MODULES; i++)
+        if (!process->modules[i]) {
+            process->modules[i] = &rt_this;
+            break;
+        }
     rt_this.process = process;
     unlock(process);
 }
@@ -363,6 +368,8 @@ void rt_threads_forget_module(bool process_ends)
         for (uint32_t i = 0; i < process->nregions; i++)
             unmap_copy(&rt_this, process->regions[i].bias);
     }
+    for (size_t i = 0; i < RT_MOST_MODULES; i++)
+        if (process->modules[i] == &rt_this) process->modules[i] = NULL;
     rt_this.process = NULL;
     unlock(process);
     if (have_key) pthread_key_delete(ending);

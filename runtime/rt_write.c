@@ -179,12 +179,13 @@ static uint64_t link_address(const struct rt_identity *id, const char *place)
     return place ? (uint64_t)((uintptr_t)place - id->load_bias) : 0;
 }
 
-static void put_run(struct rt_buffer *out, const struct rt_identity *id, const struct rt_identity *program)
+static void put_head(struct rt_buffer *out, enum rt_why why, const struct rt_identity *id,
+                     const struct rt_identity *program)
 {
     struct timespec now;
     struct utsname host;
     clock_gettime(CLOCK_REALTIME, &now);
-    rt_put_uint(out, 0); /* flags */
+    rt_put_uint(out, why == RT_MEANWHILE ? FP_RUN_UNFINISHED : why == RT_BY_SIGNAL ? FP_RUN_SIGNALLED : 0);
     rt_put_u64(out, rt_settings.run_id);
     rt_put_uint(out, 1); /* runs in this record */
     rt_put_uint(out, rt_settings.start_ns);
@@ -202,11 +203,44 @@ static void put_run(struct rt_buffer *out, const struct rt_identity *id, const s
         rt_put_uint(out, link_address(id, range->start));
         rt_put_uint(out, (uint64_t)(range->end - range->start));
     }
+}
+
+/* What all threads counted, taken while they are held. */
+struct gathering {
+    struct rt_buffer *out;
+    const struct rt_frame *frame;
+    struct rt_buffer in_flight;
+    uint64_t nin_flight;
+};
+
+static void gather_frames(const struct rt_frame *frame, void *context)
+{
+    struct gathering *g = context;
+    g->nin_flight += rt_in_flight_now(&g->in_flight, frame);
+}
+
+static void gather(void *context)
+{
+    struct gathering *g = context;
     int pagemap = open_pagemap();
-    put_counters(out, pagemap);
-    put_tables(out, pagemap);
+    put_counters(g->out, pagemap);
+    put_tables(g->out, pagemap);
     if (pagemap >= 0) close(pagemap);
-    rt_put_uint(out, 0); /* paths in flight */
+    if (g->frame) gather_frames(g->frame, g);
+    g->nin_flight += rt_in_flight_left(&g->in_flight);
+    g->nin_flight += rt_in_flight_waiting(&g->in_flight);
+    rt_put_uint(g->out, g->nin_flight);
+    rt_put_bytes(g->out, g->in_flight.bytes, g->in_flight.len);
+    g->out->failed |= g->in_flight.failed;
+}
+
+static void put_run(struct rt_buffer *out, enum rt_why why, const struct rt_frame *frame,
+                    const struct rt_identity *id, const struct rt_identity *program)
+{
+    struct gathering g = {.out = out, .frame = frame};
+    put_head(out, why, id, program);
+    rt_with_threads_stopped(gather_frames, gather, &g);
+    rt_buffer_free(&g.in_flight);
 }
 
 /* ---- the file ---- */
@@ -318,7 +352,7 @@ static enum opened open_beside(struct rt_text *name, uint64_t program,
     return opened;
 }
 
-bool rt_write_profile(void)
+bool rt_write_profile(enum rt_why why, const struct rt_frame *frame)
 {
     static struct rt_identity id, program;
     static char path[4400];
@@ -331,7 +365,7 @@ bool rt_write_profile(void)
         return true; /* nothing instrumented was linked */
     rt_identify(&id, &program);
     rt_output_name(&name, &program);
-    put_run(&payload, &id, &program);
+    put_run(&payload, why, frame, &id, &program);
     enum opened opened = open_beside(&name, program_id(&program), &header, &fd);
     bool ok = opened == OPENED && !payload.failed && append(fd, &header, &payload);
     if (opened == OTHER_BUILD)

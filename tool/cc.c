@@ -311,8 +311,10 @@ static void add_link(struct invocation *in, struct words *command)
     push(in, command, "none");
     if (local && !in->is_static && !in->sanitized && !in->shared) {
         push(in, command, part(in, "footpath-interpose.o"));
-        push(in, command, "-Wl,--export-dynamic-symbol=pthread_create");
-        push(in, command, "-Wl,--export-dynamic-symbol=thrd_create");
+        static const char *const stand_ins[] = {"pthread_create", "thrd_create", "sigaction", "signal"};
+        for (size_t i = 0; i < sizeof stand_ins / sizeof *stand_ins; i++)
+            push(in, command,
+                 fp_arena_printf(&in->arena, "-Wl,--export-dynamic-symbol=%s", stand_ins[i]));
     } else if (local) {
         push(in, command, "-Wl,--wrap=pthread_create");
     }

@@ -15,6 +15,28 @@
 #define FP_EDGE_COUNTER_PREFIX "__footpath_e_"
 #define FP_HASH_PREFIX "__footpath_h_"
 
+/* With --fp-exits: marks in the code (docs/exits.md). A mark says: from here on the
+ * program counter is in this block, or with FP_MARK_END: no longer. Addresses are
+ * relative to the field. */
+#define FP_MARK_SECTION "footpath_mark"
+#define FP_SLOT_SECTION "footpath_slot"
+#define FP_MARK_END 0x80000000u
+
+struct fp_mark {
+    int32_t address;
+    uint32_t block;
+    uint64_t function; /* id */
+};
+
+/* Where a function keeps its path register, as assembler writes it: "8(%rsp)", for
+ * the stack pointer as it is at `address`. */
+struct fp_slot_mark {
+    int32_t address;
+    uint32_t unused;
+    uint64_t function;
+    char place[16];
+};
+
 /* An instrumented module refers to this symbol, which only the runtime has; who
  * links without it reads here what to do. */
 #define FP_RUNTIME_SYMBOL "__footpath_runtime__link_with_footpath_cc"

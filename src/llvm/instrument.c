@@ -8,7 +8,9 @@
 #include "footpath/abi.h"
 #include "llvm/iredges.h"
 #include "llvm/iredit.h"
+#include "llvm/irframe.h"
 #include "llvm/irgraph.h"
+#include "llvm/irhooks.h"
 #include "llvm/irmap.h"
 #include "llvm/irpath.h"
 #include "llvm/options.h"
@@ -134,7 +136,19 @@ static uint32_t mode_flags(const struct fp_llvm_options *options)
     case FP_MODE_PEP: flags |= FP_FUNCTION_SAMPLED; break;
     }
     if (options->cycles && flags & FP_FUNCTION_PATHS) flags |= FP_FUNCTION_CYCLES;
+    if (options->exits) flags |= FP_FUNCTION_EXITS;
     return flags;
+}
+
+/* What is in flight in a block, for the reader of profiles. Without paths all that
+ * counts is that the block was not passed. */
+static void note_exits(struct fp_arena *arena, struct fp_function *f, const struct fp_plan *plan)
+{
+    uint32_t n = f->cfg->nblocks;
+    f->counted = plan ? plan->counted : FP_NEW_ARRAY(arena, bool, n);
+    f->has_register = plan ? plan->has_register : FP_NEW_ARRAY(arena, bool, n);
+    f->offset = plan ? plan->offset : FP_NEW_ARRAY(arena, int64_t, n);
+    for (uint32_t b = 0; !plan && b < n; b++) f->counted[b] = fp_cfg_out_degree(f->cfg, b) == 0;
 }
 
 /* ---- one function ---- */
@@ -164,15 +178,20 @@ static void instrument(struct module_work *work, struct fp_arena *arena, struct 
     if (f->flags & FP_FUNCTION_PATHS) plan = plan_paths(arena, f, ir->weights, options);
     if (f->flags & FP_FUNCTION_EDGES)
         plan_edges(arena, f, ir->weights, f->flags & FP_FUNCTION_CHORDS);
+    if (options->exits) note_exits(arena, f, plan);
     f->id = function_id(work, ir);
 
     struct fp_editor ed;
     bool optnone = !work->optimizing || fp_ir_has_attribute(ir->function, "optnone");
     fp_editor_init(&ed, ir, options->threads, optnone);
     if (!options->early) fp_ir_emit_live_mark(ir);
+    bool slot = options->exits && fp_ir_needs_slot(f);
+    if (options->exits) fp_ir_emit_marks(&ed, slot);
     if (f->flags & FP_FUNCTION_EDGES) fp_ir_emit_edges(&ed);
+    if (slot) fp_ir_emit_slot(&ed, plan);
     if (plan) fp_ir_emit_paths(&ed, plan);
     fp_editor_finish(&ed);
+    fp_ir_emit_hooks(ir->function, options->exits);
     fp_ir_emit_map(work->module, f);
 }
 
@@ -211,7 +230,10 @@ bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing)
     struct fp_arena arena = {0};
     struct fp_llvm_options options;
     struct module_work work = {.module = module, .options = &options, .optimizing = optimizing};
-    if (read_options(&arena, &options) && options.mode != FP_MODE_NONE && options.early == early) {
+    /* a check build verifies itself however the program ends */
+    bool ok = read_options(&arena, &options);
+    if (options.mode == FP_MODE_CHECK) options.exits = true;
+    if (ok && options.mode != FP_MODE_NONE && options.early == early) {
         work.module_hash = hash_module(module);
         for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
             if (!is_absent(f)) do_function(&work, f);

@@ -16,6 +16,7 @@ struct fp_editor {
     enum fp_threads threads;
     bool one_instruction; /* where the code generator would not fold load, add and
                              store into one: at -O0 */
+    LLVMValueRef slot; /* where the path register is kept for others to see, or NULL */
     LLVMBasicBlockRef *edge_block; /* per cfg edge: the block made on it, or NULL */
     uint32_t pending;              /* block whose end was last written to */
     LLVMValueRef before_pending;

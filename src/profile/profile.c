@@ -268,6 +268,24 @@ static void flow_counts(struct fp_arena *arena, const struct fp_module *module,
         if (f->flow_slot[i] != FP_NONE) counts->flow[i] = words[f->flow_slot[i]];
 }
 
+/* Where a path was already counted when its frame was left, nothing is in flight. */
+static void partial_counts(struct fp_arena *arena, const struct fp_module *module,
+                           const struct fp_function *f, struct fp_counts *counts)
+{
+    FP_VEC(struct fp_partial_count) partials = {0};
+    for (size_t i = 0; i < module->in_flight.len; i++) {
+        const struct fp_in_flight *left = &module->in_flight.at[i];
+        if (left->function != f->id || left->block >= f->cfg->nblocks || !left->count) continue;
+        uint32_t block = (uint32_t)left->block;
+        if (f->counted[block]) continue;
+        uint64_t prefix = (uint64_t)f->offset[block] + (f->has_register[block] ? left->reg : 0);
+        struct fp_partial_count partial = {block, prefix, left->count};
+        fp_vec_push(arena, &partials, partial);
+    }
+    counts->partials = partials.at;
+    counts->npartials = partials.len;
+}
+
 void fp_profile_counts(struct fp_arena *arena, const struct fp_module *module,
                        const struct fp_function *f, struct fp_counts *counts)
 {
@@ -280,6 +298,7 @@ void fp_profile_counts(struct fp_arena *arena, const struct fp_module *module,
             array_counts(arena, f, words, counts);
     }
     if (f->flags & FP_FUNCTION_EDGES) flow_counts(arena, module, f, counts);
+    if (f->flags & FP_FUNCTION_EXITS) partial_counts(arena, module, f, counts);
 }
 
 /* ---- merging ---- */

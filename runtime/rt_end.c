@@ -1,0 +1,164 @@
+/* The ends that run no destructors: _exit, exec, fatal signals. The profile is
+ * written, and then the program ends as it would have.
+ *
+ * A handler is set only for signals whose action was the default one, and takes that
+ * again before the program dies of the signal: the status its parent sees is the
+ * same. Programs that ask for their handlers are told the default (rt_interpose.c).
+ */
+#include "rt_unwind.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void rt_write_all(enum rt_why why, const struct rt_frame *frame)
+{
+    struct rt_process *process = rt_this.process;
+    if (!process) rt_write_profile(why, frame);
+    for (size_t i = 0; process && i < RT_MOST_MODULES; i++) {
+        struct rt_module *module = __atomic_load_n(&process->modules[i], __ATOMIC_ACQUIRE);
+        if (module) module->write(why, frame);
+    }
+}
+
+/* A child of vfork shares the memory of its parent, who will write. */
+static bool is_vfork_child(void)
+{
+    return getpid() != rt_settings.pid;
+}
+
+/* Called by instrumented code in front of _exit, and in front of exec and daemon,
+ * which may also fail and return. */
+void __footpath_before_end(void) FP_HIDDEN;
+void __footpath_before_end(void)
+{
+    int saved = errno;
+    struct rt_frame frame;
+    rt_unwind_here(&frame);
+    if (!is_vfork_child()) rt_write_all(RT_MEANWHILE, &frame);
+    errno = saved;
+}
+
+static void at_quick_exit_now(void)
+{
+    struct rt_frame frame;
+    rt_unwind_here(&frame);
+    if (!is_vfork_child()) rt_write_profile(RT_AT_END, &frame);
+}
+
+/* ---- fatal signals ---- */
+
+static const int fatal[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,    SIGABRT, SIGSYS,  SIGTRAP, SIGTERM,
+                            SIGINT,  SIGHUP,  SIGQUIT, SIGPIPE,   SIGALRM, SIGXCPU, SIGXFSZ, SIGVTALRM,
+                            SIGPROF, SIGUSR1, SIGUSR2, SIGSTKFLT, SIGPOLL, SIGPWR};
+
+static void restore_default(int signal)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigaction(signal, &action, NULL);
+}
+
+/* Sent by somebody, not raised by an instruction that would be repeated. */
+static bool was_sent(int signal, const siginfo_t *info)
+{
+    bool by_instruction = signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE ||
+                          signal == SIGILL || signal == SIGTRAP || signal == SIGSYS;
+    return !by_instruction || info->si_code <= 0 || signal == SIGTRAP || signal == SIGSYS;
+}
+
+static void die(int signal, siginfo_t *info, void *context)
+{
+    static uint32_t dying;
+    restore_default(signal);
+    if (!__atomic_exchange_n(&dying, 1, __ATOMIC_ACQ_REL) && !is_vfork_child()) {
+        struct rt_frame frame;
+        rt_unwind_from_signal(&frame, context);
+        frame.careful = true;
+        rt_write_all(RT_BY_SIGNAL, &frame);
+    }
+    /* The signal is blocked while we are here and arrives when we return; what an
+     * instruction raised is raised again by the same instruction. */
+    if (was_sent(signal, info))
+        syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+}
+
+/* Asked by rt_interpose.c. */
+bool __footpath_is_our_handler(const struct sigaction *action);
+bool __footpath_is_our_handler(const struct sigaction *action)
+{
+    return action->sa_flags & SA_SIGINFO && action->sa_sigaction == die;
+}
+
+/* ---- a signal that asks for the profile of a running program ---- */
+
+static void write_meanwhile(int signal, siginfo_t *info, void *context)
+{
+    (void)signal, (void)info;
+    int saved = errno;
+    struct rt_frame frame;
+    rt_unwind_from_signal(&frame, context);
+    rt_write_all(RT_MEANWHILE, &frame);
+    errno = saved;
+}
+
+/* A number, or a name with or without SIG. */
+static int signal_named(const char *text)
+{
+    static const struct { const char *name; int signal; } names[] = {
+        {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"HUP", SIGHUP}, {"QUIT", SIGQUIT}, {"ALRM", SIGALRM},
+        {"PROF", SIGPROF}, {"WINCH", SIGWINCH}, {"URG", SIGURG}, {"CONT", SIGCONT}};
+    int number = atoi(text);
+    if (number > 0 && number < NSIG) return number;
+    if (!strncmp(text, "SIG", 3)) text += 3;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(text, names[i].name)) return names[i].signal;
+    return 0;
+}
+
+static void watch_dump_signal(void)
+{
+    const char *text = getenv("FOOTPATH_DUMP_SIGNAL");
+    if (!text || !*text) return;
+    int signal = signal_named(text);
+    if (!signal) {
+        rt_warn("FOOTPATH_DUMP_SIGNAL=", text, " is not a signal", NULL);
+        return;
+    }
+    struct sigaction action = {.sa_sigaction = write_meanwhile, .sa_flags = SA_SIGINFO | SA_RESTART};
+    sigfillset(&action.sa_mask);
+    sigaction(signal, &action, NULL);
+}
+
+/* A stack for the handler, so that a stack that overflowed can be reported; only
+ * where the program has not set one up. */
+static void provide_signal_stack(void)
+{
+    enum { SIZE = 1 << 16 };
+    stack_t stack;
+    if (sigaltstack(NULL, &stack) < 0 || !(stack.ss_flags & SS_DISABLE)) return;
+    void *memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return;
+    stack = (stack_t){.ss_sp = memory, .ss_size = SIZE};
+    sigaltstack(&stack, NULL);
+}
+
+void rt_end_watch(void)
+{
+    at_quick_exit(at_quick_exit_now);
+    if (rt_this.process && __atomic_exchange_n(&rt_this.process->watched, 1, __ATOMIC_ACQ_REL)) return;
+    provide_signal_stack();
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
+        struct sigaction old, action = {.sa_sigaction = die, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+        sigfillset(&action.sa_mask);
+        if (sigaction(fatal[i], NULL, &old) < 0 || old.sa_flags & SA_SIGINFO ||
+            old.sa_handler != SIG_DFL)
+            continue;
+        sigaction(fatal[i], &action, NULL);
+    }
+    watch_dump_signal();
+}

@@ -1,0 +1,126 @@
+/* Jumps out of functions: longjmp and its kin, and switches of context. The plugin
+ * calls these from code built with --fp-exits, right before the jump. */
+#include "rt_unwind.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <ucontext.h>
+
+/* ---- where a jmp_buf leads ---- */
+
+/* glibc keeps the stack pointer in word 6, mixed with a secret of the process. */
+static uint64_t unmixed(uint64_t word)
+{
+    uint64_t secret;
+    __asm__("movq %%fs:0x30, %0" : "=r"(secret));
+    return (word >> 17 | word << 47) ^ secret;
+}
+
+/* Is the library's jmp_buf as we think? Tried out once on one of our own. */
+__attribute__((noinline)) static bool know_jmp_buf(void)
+{
+    static int known; /* 0 not tried, 1 yes, -1 no */
+    if (known) return known > 0;
+    jmp_buf env;
+    if (setjmp(env)) return false;
+    uint64_t here = (uint64_t)__builtin_frame_address(0), words[8];
+    __builtin_memcpy(words, env, sizeof words);
+    uint64_t sp = unmixed(words[6]);
+    known = sp <= here && here - sp < 4096 ? 1 : -1;
+    return known > 0;
+}
+
+/* Frames on an alternate signal stack lie elsewhere: they are all left. */
+static uint64_t end_of_signal_stack(void)
+{
+    stack_t stack;
+    if (sigaltstack(NULL, &stack) < 0 || !(stack.ss_flags & SS_ONSTACK)) return 0;
+    return (uint64_t)stack.ss_sp + stack.ss_size;
+}
+
+/* From a frame on the signal stack, out to the stack that was interrupted. */
+static bool leave_signal_stack(struct rt_frame *frame)
+{
+    uint64_t end = end_of_signal_stack();
+    if (!end) return true;
+    struct rt_process *process = rt_this.process;
+    while (rt_unwind_look(frame)) {
+        if (frame->regs[RT_RSP] > end || frame->regs[RT_RSP] + (1 << 22) < end) return true;
+        for (size_t i = 0; process && i < RT_MOST_MODULES; i++) {
+            struct rt_module *module = process->modules[i];
+            if (module && module->frame_left(frame, 1)) break;
+        }
+        if (!rt_unwind_step(frame)) return false;
+    }
+    return false;
+}
+
+static void frames_up_to(uint64_t sp)
+{
+    struct rt_frame frame;
+    rt_unwind_here(&frame);
+    if (leave_signal_stack(&frame)) rt_frames_left(&frame, sp, 1);
+}
+
+void __footpath_before_longjmp(const uint64_t *env) FP_HIDDEN;
+void __footpath_before_longjmp(const uint64_t *env)
+{
+    if (know_jmp_buf()) frames_up_to(unmixed(env[6]));
+}
+
+/* ---- contexts ---- */
+
+void __footpath_before_setcontext(const ucontext_t *to) FP_HIDDEN;
+void __footpath_before_setcontext(const ucontext_t *to)
+{
+    /* On another stack: every frame of this one is left, which walking finds out. */
+    uint64_t sp = (uint64_t)to->uc_mcontext.gregs[REG_RSP];
+    uint64_t here = (uint64_t)__builtin_frame_address(0);
+    frames_up_to(sp > here ? sp : UINT64_MAX);
+}
+
+/* Contexts that wait to be switched back to. What they have in flight when the
+ * program ends was left there. */
+enum { MOST_CONTEXTS = 4096 };
+static const ucontext_t *waiting[MOST_CONTEXTS];
+
+void __footpath_before_swapcontext(const ucontext_t *from) FP_HIDDEN;
+void __footpath_before_swapcontext(const ucontext_t *from)
+{
+    for (size_t i = 0; i < MOST_CONTEXTS; i++) {
+        const ucontext_t *free_place = NULL;
+        if (__atomic_compare_exchange_n(&waiting[i], &free_place, from, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_RELAXED) ||
+            free_place == from)
+            return;
+    }
+}
+
+void __footpath_after_swapcontext(const ucontext_t *from) FP_HIDDEN;
+void __footpath_after_swapcontext(const ucontext_t *from)
+{
+    for (size_t i = 0; i < MOST_CONTEXTS; i++)
+        if (__atomic_load_n(&waiting[i], __ATOMIC_ACQUIRE) == from)
+            __atomic_store_n(&waiting[i], NULL, __ATOMIC_RELEASE);
+}
+
+/* The memory of a context may have been given back: everything is read with care. */
+uint64_t rt_in_flight_waiting(struct rt_buffer *out)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < MOST_CONTEXTS; i++) {
+        const ucontext_t *from = __atomic_load_n(&waiting[i], __ATOMIC_ACQUIRE);
+        if (!from) continue;
+        ucontext_t copy;
+        struct rt_frame frame, reading = {.careful = true};
+        bool whole = true;
+        for (size_t at = 0; at < sizeof copy; at += 8)
+            whole &= rt_read_word(&reading, (uint64_t)from + at, (uint64_t *)((char *)&copy + at));
+        if (!whole) continue;
+        rt_unwind_from_signal(&frame, &copy);
+        frame.interrupted = false; /* it is behind its call of swapcontext */
+        frame.careful = true;
+        count += rt_in_flight_now(out, &frame);
+    }
+    return count;
+}

@@ -1,0 +1,96 @@
+/* Personality functions for code built with --fp-exits: the unwinder calls them for
+ * every frame that an exception, pthread_exit or a cancellation passes. A frame that
+ * has nothing to do there is about to die: its path in flight is counted. */
+#include "rt_unwind.h"
+
+#include <dlfcn.h>
+#include <unwind.h>
+
+typedef _Unwind_Reason_Code personality(int, _Unwind_Action, _Unwind_Exception_Class,
+                                        struct _Unwind_Exception *, struct _Unwind_Context *);
+
+extern personality __gxx_personality_v0 __attribute__((weak));
+extern personality __gcc_personality_v0 __attribute__((weak));
+personality __footpath_personality, __footpath_personality_gxx, __footpath_personality_gcc;
+
+extern _Unwind_Word _Unwind_GetGR(struct _Unwind_Context *, int) __attribute__((weak));
+extern _Unwind_Ptr _Unwind_GetIPInfo(struct _Unwind_Context *, int *) __attribute__((weak));
+extern _Unwind_Word _Unwind_GetCFA(struct _Unwind_Context *) __attribute__((weak));
+
+struct unwinder {
+    __typeof__(&_Unwind_GetGR) get_register;
+    __typeof__(&_Unwind_GetIPInfo) get_address;
+    __typeof__(&_Unwind_GetCFA) get_cfa;
+};
+
+/* In C++ they are linked. A C program gets its unwinder when a thread ends, loaded by
+ * libc out of our sight. */
+static bool find_unwinder(struct unwinder *u)
+{
+    static struct unwinder known;
+    if (!known.get_cfa) {
+        struct unwinder found = {_Unwind_GetGR, _Unwind_GetIPInfo, _Unwind_GetCFA};
+        if (!found.get_cfa) {
+            void *library = dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_NOLOAD);
+            if (!library) return false;
+            found.get_register = (__typeof__(found.get_register))dlsym(library, "_Unwind_GetGR");
+            found.get_address = (__typeof__(found.get_address))dlsym(library, "_Unwind_GetIPInfo");
+            found.get_cfa = (__typeof__(found.get_cfa))dlsym(library, "_Unwind_GetCFA");
+        }
+        if (!found.get_register || !found.get_address || !found.get_cfa) return false;
+        known = found;
+    }
+    *u = known;
+    return true;
+}
+
+/* What the unwinder calls the cfa of a context is that of the frame below: the
+ * stack pointer here. */
+static void frame_passed(struct _Unwind_Context *context)
+{
+    static const int kept[] = {RT_RBX, RT_RBP, 12, 13, 14, 15};
+    struct unwinder u;
+    int before = 0;
+    if (!find_unwinder(&u)) return;
+    struct rt_frame frame = {0};
+    frame.regs[RT_RIP] = u.get_address(context, &before);
+    frame.interrupted = before;
+    frame.regs[RT_RSP] = u.get_cfa(context);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        frame.regs[kept[i]] = u.get_register(context, kept[i]);
+    if (rt_unwind_look(&frame)) rt_frame_left(&frame, 1);
+}
+
+static _Unwind_Reason_Code ask(personality *real, int version, _Unwind_Action actions,
+                               _Unwind_Exception_Class class, struct _Unwind_Exception *exception,
+                               struct _Unwind_Context *context)
+{
+    _Unwind_Reason_Code code =
+        real ? real(version, actions, class, exception, context) : _URC_CONTINUE_UNWIND;
+    if (actions & _UA_CLEANUP_PHASE && code == _URC_CONTINUE_UNWIND) frame_passed(context);
+    return code;
+}
+
+_Unwind_Reason_Code __footpath_personality(int version, _Unwind_Action actions,
+                                           _Unwind_Exception_Class class,
+                                           struct _Unwind_Exception *exception,
+                                           struct _Unwind_Context *context)
+{
+    return ask(NULL, version, actions, class, exception, context);
+}
+
+_Unwind_Reason_Code __footpath_personality_gxx(int version, _Unwind_Action actions,
+                                               _Unwind_Exception_Class class,
+                                               struct _Unwind_Exception *exception,
+                                               struct _Unwind_Context *context)
+{
+    return ask(__gxx_personality_v0, version, actions, class, exception, context);
+}
+
+_Unwind_Reason_Code __footpath_personality_gcc(int version, _Unwind_Action actions,
+                                               _Unwind_Exception_Class class,
+                                               struct _Unwind_Exception *exception,
+                                               struct _Unwind_Context *context)
+{
+    return ask(__gcc_personality_v0, version, actions, class, exception, context);
+}

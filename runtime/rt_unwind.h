@@ -1,0 +1,36 @@
+/* Walking a stack by the unwind tables (.eh_frame) that every x86-64 program has.
+ * Works in signal handlers: no locks, no allocation. */
+#ifndef FP_RT_UNWIND_H
+#define FP_RT_UNWIND_H
+
+#include "rt.h"
+
+#include <ucontext.h>
+
+enum { RT_RAX, RT_RDX, RT_RCX, RT_RBX, RT_RSI, RT_RDI, RT_RBP, RT_RSP, RT_RIP = 16, RT_NREGS };
+
+struct rt_frame {
+    uint64_t regs[RT_NREGS]; /* by DWARF number; rip is where the frame is */
+    uint64_t cfa;            /* its caller's stack pointer; filled by rt_unwind_look */
+    bool interrupted;        /* by a signal: rip is an instruction, not behind a call */
+    bool careful;            /* memory may not be readable: check each word */
+    uint64_t function_start; /* start of the code that the tables describe as one */
+};
+
+/* The frame that calls this. */
+void rt_unwind_here(struct rt_frame *frame) FP_HIDDEN;
+void rt_unwind_from_signal(struct rt_frame *frame, const ucontext_t *context) FP_HIDDEN;
+
+/* Finds the frame's tables and its cfa; false where there are none. */
+bool rt_unwind_look(struct rt_frame *frame) FP_HIDDEN;
+
+/* To the caller; needs a frame that was looked at. False at the outermost one. */
+bool rt_unwind_step(struct rt_frame *frame) FP_HIDDEN;
+
+/* How far from the stack pointer the cfa is at an address, where the tables say it
+ * by the stack pointer. */
+bool rt_unwind_cfa_offset(uint64_t address, int64_t *offset) FP_HIDDEN;
+
+bool rt_read_word(const struct rt_frame *frame, uint64_t address, uint64_t *word) FP_HIDDEN;
+
+#endif

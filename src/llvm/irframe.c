@@ -1,0 +1,251 @@
+/* Marks and the slot: see irframe.h. */
+#include "llvm/irframe.h"
+
+#include "footpath/abi.h"
+#include "llvm/shim.h"
+
+#include <llvm/Config/llvm-config.h>
+#include <stdio.h>
+#include <string.h>
+
+bool fp_ir_needs_slot(const struct fp_function *f)
+{
+    for (uint32_t b = 0; b < f->cfg->nblocks; b++)
+        if (f->cfg->flags[b] & FP_BLOCK_LEAVES && f->has_register[b]) return true;
+    return false;
+}
+
+/* ---- marks ---- */
+
+static LLVMAttributeRef enum_attribute(LLVMContextRef context, const char *name, uint64_t value)
+{
+    return LLVMCreateEnumAttribute(context, LLVMGetEnumAttributeKindForName(name, strlen(name)), value);
+}
+
+/* Assembly at the builder's place. Convergent keeps it from being duplicated. */
+static void emit_assembly(struct fp_editor *ed, const char *text, LLVMValueRef memory)
+{
+    LLVMTypeRef pointer = memory ? LLVMTypeOf(memory) : NULL;
+    LLVMTypeRef type = LLVMFunctionType(ed->void_, &pointer, memory != NULL, 0);
+    const char *constraints = memory ? "*m" : "";
+    LLVMValueRef code = LLVMGetInlineAsm(type, (char *)text, strlen(text), (char *)constraints,
+                                         strlen(constraints), 1, 0, LLVMInlineAsmDialectATT, 0);
+    LLVMValueRef call = LLVMBuildCall2(ed->builder, type, code, &memory, memory != NULL, "");
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             enum_attribute(ed->context, "convergent", 0));
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             enum_attribute(ed->context, "nounwind", 0));
+    if (!memory) return;
+    unsigned kind = LLVMGetEnumAttributeKindForName("elementtype", strlen("elementtype"));
+    LLVMAddCallSiteAttribute(call, 1, LLVMCreateTypeAttribute(ed->context, kind, ed->i64));
+}
+
+/* The function's name as an assembler takes it: in quotes, "$" doubled for LLVM. */
+static void quote_name(const struct fp_function *f, char *room, size_t size)
+{
+    size_t at = 0;
+    room[at++] = '"';
+    for (const char *c = f->name; *c && at + 4 < size; c++) {
+        if (*c == '"' || *c == '\\') room[at++] = '\\';
+        if (*c == '$') room[at++] = '$';
+        room[at++] = *c;
+    }
+    room[at++] = '"';
+    room[at] = 0;
+}
+
+/* Linked to the function's section, and in its group: goes where that goes. */
+static void emit_mark(struct fp_editor *ed, uint32_t block, bool end)
+{
+    char text[4600], name[4200];
+    quote_name(ed->ir->f, name, sizeof name);
+    snprintf(text, sizeof text,
+             "771:\n.pushsection " FP_MARK_SECTION ",\"ao?\",@progbits,%s\n.long 771b - .\n.long %u\n"
+             ".quad 0x%016llx\n.popsection",
+             name, block | (end ? FP_MARK_END : 0), (unsigned long long)ed->ir->f->id);
+    emit_assembly(ed, text, NULL);
+}
+
+static void emit_slot_mark(struct fp_editor *ed)
+{
+    char text[4600], name[4200];
+    quote_name(ed->ir->f, name, sizeof name);
+    snprintf(text, sizeof text,
+             "771:\n.pushsection " FP_SLOT_SECTION ",\"ao?\",@progbits,%s\n772:\n.long 771b - .\n.long 0\n"
+             ".quad 0x%016llx\n.ascii \"$0\"\n.zero 32 - (. - 772b)\n.popsection",
+             name, (unsigned long long)ed->ir->f->id);
+    emit_assembly(ed, text, ed->slot);
+}
+
+/* The mark behind a block's code keeps the code generator from sharing its last
+ * instructions with another block. A block that ends in a call has none. */
+static bool takes_end_mark(const struct fp_editor *ed, uint32_t block)
+{
+    const struct fp_ir_block *b = &ed->ir->blocks[block];
+    if (fp_cfg_out_degree(ed->ir->f->cfg, block) == 0) return false;
+    if (!b->has_terminator) return true;
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(b->end);
+    return opcode != LLVMInvoke && opcode != LLVMCallBr;
+}
+
+static void mark_block(struct fp_editor *ed, uint32_t block)
+{
+    struct fp_ir_block *b = &ed->ir->blocks[block];
+    if (takes_end_mark(ed, block)) {
+        LLVMPositionBuilderBefore(ed->builder, b->end);
+        emit_mark(ed, block, true);
+    }
+    LLVMPositionBuilderBefore(ed->builder, b->begin);
+    LLVMValueRef before = LLVMGetPreviousInstruction(b->begin);
+    emit_mark(ed, block, false);
+    /* what is put at the head from now on goes in front of the mark */
+    b->begin = before ? LLVMGetNextInstruction(before) : LLVMGetFirstInstruction(b->bb);
+}
+
+/* Where the slot's place is noted: in a block that needs the stack anyway, so that
+ * a quick way through the function is not burdened with setting it up. */
+static uint32_t block_for_slot_mark(const struct fp_function *f)
+{
+    uint32_t found = FP_NONE;
+    for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
+        if (!(f->cfg->flags[b] & FP_BLOCK_LEAVES) || !f->has_register[b]) continue;
+        if (f->cfg->flags[b] & FP_BLOCK_CALLS) return b;
+        if (found == FP_NONE) found = b;
+    }
+    return found;
+}
+
+/* ---- exceptions ---- */
+
+static const char *wrapper_of(const char *personality)
+{
+    if (!personality) return "__footpath_personality";
+    if (!strcmp(personality, "__gxx_personality_v0")) return "__footpath_personality_gxx";
+    if (!strcmp(personality, "__gcc_personality_v0")) return "__footpath_personality_gcc";
+    return NULL;
+}
+
+/* Exceptions and thread ends pass frames through their personality function: ours
+ * counts the path of a frame that is passed, and otherwise does what the one
+ * before did. */
+static void set_personality(struct fp_editor *ed)
+{
+    LLVMValueRef function = ed->ir->function;
+    const char *name = NULL;
+    if (LLVMHasPersonalityFn(function)) {
+        size_t len;
+        LLVMValueRef old = LLVMGetPersonalityFn(function);
+        while (LLVMIsAConstantExpr(old)) old = LLVMGetOperand(old, 0); /* a cast */
+        name = LLVMGetValueName2(old, &len);
+    }
+    const char *wrapper = wrapper_of(name);
+    if (!wrapper) return;
+    LLVMValueRef fn = LLVMGetNamedFunction(ed->module, wrapper);
+    if (!fn) {
+        fn = LLVMAddFunction(ed->module, wrapper, LLVMFunctionType(ed->i32, NULL, 0, 1));
+        LLVMSetVisibility(fn, LLVMHiddenVisibility);
+    }
+    LLVMSetPersonalityFn(function, fn);
+    /* tables for all instructions, also where the program asked for none */
+    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            enum_attribute(ed->context, "uwtable", LLVM_VERSION_MAJOR > 14 ? 2 : 0));
+}
+
+void fp_ir_emit_marks(struct fp_editor *ed, bool slot)
+{
+    const struct fp_function *f = ed->ir->f;
+    if (slot) {
+        fp_edit_at_head(ed, 0);
+        LLVMPositionBuilderBefore(ed->builder, LLVMGetFirstInstruction(ed->ir->blocks[0].bb));
+        ed->slot = LLVMBuildAlloca(ed->builder, ed->i64, "");
+        LLVMSetAlignment(ed->slot, 8);
+        LLVMPositionBuilderBefore(ed->builder, ed->ir->blocks[block_for_slot_mark(f)].begin);
+        emit_slot_mark(ed);
+    }
+    for (uint32_t b = 0; b < f->cfg->nblocks; b++)
+        if (f->cfg->flags[b] & FP_BLOCK_LEAVES) mark_block(ed, b);
+    set_personality(ed);
+    /* a frame of its own, so that a program counter means one function: the linker
+     * may optimise too */
+    LLVMAddAttributeAtIndex(ed->ir->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            enum_attribute(ed->context, "noinline", 0));
+}
+
+/* ---- the slot ---- */
+
+static void store_slot(struct fp_editor *ed, int64_t value)
+{
+    LLVMValueRef store =
+        LLVMBuildStore(ed->builder, LLVMConstInt(ed->i64, (uint64_t)value, 1), ed->slot);
+    LLVMSetVolatile(store, 1);
+    LLVMSetAlignment(store, 8);
+}
+
+static void add_to_slot(struct fp_editor *ed, int64_t value)
+{
+    LLVMValueRef old = LLVMBuildLoad2(ed->builder, ed->i64, ed->slot, "");
+    LLVMSetVolatile(old, 1);
+    LLVMSetAlignment(old, 8);
+    LLVMValueRef sum =
+        LLVMBuildAdd(ed->builder, old, LLVMConstInt(ed->i64, (uint64_t)value, 1), "");
+    LLVMValueRef store = LLVMBuildStore(ed->builder, sum, ed->slot);
+    LLVMSetVolatile(store, 1);
+    LLVMSetAlignment(store, 8);
+}
+
+/* The register is set on an edge whose source did not need it: what the slot holds
+ * there does not matter, so it may be set before the branch, once. */
+static void set_before_branch(struct fp_editor *ed, uint32_t e, int64_t value, bool *taken)
+{
+    uint32_t src = ed->ir->f->cfg->edges[e].src;
+    bool unwind = ed->ir->f->cfg->edges[e].kind == FP_EDGE_UNWIND;
+    if (taken[src] && !unwind) {
+        fp_edit_on_edge(ed, e, false);
+    } else {
+        fp_edit_at_end(ed, src);
+        taken[src] = true;
+    }
+    store_slot(ed, value);
+}
+
+static void slot_on_kept(struct fp_editor *ed, uint32_t e, struct fp_op op, bool *taken)
+{
+    if (op.kind == FP_OP_ADD) {
+        fp_edit_on_edge(ed, e, false);
+        add_to_slot(ed, op.value);
+    }
+    if (op.kind != FP_OP_SET) return;
+    bool unwind = ed->ir->f->cfg->edges[e].kind == FP_EDGE_UNWIND;
+    bool from_hub = ed->ir->f->cfg->flags[ed->ir->f->cfg->edges[e].src] & FP_BLOCK_HUB;
+    if (unwind || (fp_edit_is_critical(ed, e) && !ed->edge_block[e] && !from_hub)) {
+        set_before_branch(ed, e, op.value, taken);
+    } else {
+        fp_edit_on_edge(ed, e, false);
+        store_slot(ed, op.value);
+    }
+}
+
+void fp_ir_emit_slot(struct fp_editor *ed, const struct fp_plan *plan)
+{
+    const struct fp_function *f = ed->ir->f;
+    const struct fp_cfg *cfg = f->cfg;
+    const struct fp_dag *dag = f->dag;
+    bool *taken = FP_NEW_ARRAY(ed->ir->arena, bool, cfg->nblocks);
+    if (plan->on[dag->entry_edge].kind == FP_OP_SET) {
+        fp_edit_at_head(ed, 0);
+        store_slot(ed, plan->on[dag->entry_edge].value);
+    }
+    /* unwind edges first: where they share a source with others, only they have no
+     * place of their own */
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t e = 0; e < cfg->nedges; e++) {
+            enum fp_fate fate = f->truncation->order.fate[e];
+            if ((cfg->edges[e].kind == FP_EDGE_UNWIND) != (pass == 0)) continue;
+            if (fate == FP_FATE_KEPT) slot_on_kept(ed, e, plan->on[dag->of_edge[e]], taken);
+            if (fate != FP_FATE_TRUNCATED) continue;
+            struct fp_op op = plan->on[dag->start_of[cfg->edges[e].dst]];
+            if (op.kind != FP_OP_SET || cfg->edges[e].kind == FP_EDGE_INDIRECT) continue;
+            fp_edit_on_edge(ed, e, true);
+            store_slot(ed, op.value);
+        }
+}
