@@ -58,7 +58,7 @@ bool fp_edges_from_paths(struct fp_arena *arena, const struct fp_counts *counts,
         if (scratch.total > 1 << 20) fp_arena_free(&scratch);
     }
     for (size_t i = 0; ok && i < counts->npartials; i++) {
-        const struct fp_partial_count *partial = &counts->partials[i];
+        const struct fp_partial_path *partial = &counts->partials[i];
         if (fp_path_decode_partial(&scratch, f->numbering, partial->block, partial->prefix, &path))
             add_path(f->cfg, &path, (uint64_t)partial->count, out);
         else

@@ -2,6 +2,7 @@
 #include "graph/plan.h"
 
 #include "graph/tree.h"
+#include "graph/weights.h"
 
 #include <math.h>
 
@@ -201,6 +202,80 @@ static struct fp_op op_on(const struct planner *p, uint32_t d)
     return op(increment ? FP_OP_ADD : FP_OP_NONE, increment);
 }
 
+/* ---- counts in front of a branch ---- */
+
+static bool is_count(enum fp_op_kind kind)
+{
+    return kind == FP_OP_COUNT || kind == FP_OP_COUNT_REG;
+}
+
+static bool is_critical(const struct fp_cfg *cfg, uint32_t e)
+{
+    const struct fp_edge *edge = &cfg->edges[e];
+    return edge->kind <= FP_EDGE_SWITCH && fp_cfg_out_degree(cfg, edge->src) > 1 &&
+           fp_cfg_in_degree(cfg, edge->dst) > 1 &&
+           !(cfg->flags[edge->src] & (FP_BLOCK_HUB | FP_BLOCK_PAD));
+}
+
+/* A lap has no dag edge; its weight is what its source has left. */
+static double weight_on(const struct planner *p, uint32_t e, double lap_weight)
+{
+    uint32_t d = p->dag->of_edge[e];
+    if (d == FP_NONE) return lap_weight;
+    return p->weights ? p->weights[d] : 1;
+}
+
+/* The block's last instruction is a call that may throw: what stands in front of it
+ * is not yet at the branch. */
+static bool may_unwind(const struct fp_cfg *cfg, uint32_t block)
+{
+    for (uint32_t e = cfg->first_out[block]; e < cfg->first_out[block + 1]; e++)
+        if (cfg->edges[e].kind == FP_EDGE_UNWIND) return true;
+    return false;
+}
+
+/* Blocks on the way round of some lap. */
+static struct fp_bitset blocks_in_laps(const struct planner *p)
+{
+    const struct fp_cfg *cfg = p->dag->cfg;
+    const struct fp_laps *laps = &p->dag->truncation->laps;
+    struct fp_bitset in_laps = fp_bitset_new(p->scratch, cfg->nblocks);
+    for (uint32_t i = 0; i < laps->len; i++) {
+        fp_bitset_add(&in_laps, cfg->edges[laps->at[i].closing].dst);
+        for (uint32_t k = 0; k < laps->at[i].nedges; k++)
+            fp_bitset_add(&in_laps, cfg->edges[laps->at[i].edges[k]].dst);
+    }
+    return in_laps;
+}
+
+/* Of each block's out-edges with a count that would need a block, the hottest, if it
+ * is hotter than all others together: moving it costs what the others run. On the
+ * way round of a lap only the lap's own count may move: another would be made on
+ * every lap, and nobody knows how many laps a path had. */
+static void move_counts(struct planner *p, const double *lap_weights)
+{
+    const struct fp_cfg *cfg = p->dag->cfg;
+    const uint8_t *fate = p->dag->truncation->order.fate;
+    struct fp_bitset in_laps = blocks_in_laps(p);
+    for (uint32_t b = 0; b < cfg->nblocks; b++) {
+        p->plan->at_end[b] = FP_NONE;
+        if (!p->options->branch_counts || may_unwind(cfg, b)) continue;
+        double sum = 0, best_weight = 0;
+        uint32_t best = FP_NONE;
+        for (uint32_t e = cfg->first_out[b]; e < cfg->first_out[b + 1]; e++) {
+            if (fate[e] == FP_FATE_DEAD) continue;
+            double weight = weight_on(p, e, lap_weights ? lap_weights[e] : 1);
+            bool counts = fate[e] == FP_FATE_LAP || is_count(p->plan->on[p->dag->of_edge[e]].kind);
+            if (fp_bitset_has(&in_laps, b)) counts = fate[e] == FP_FATE_LAP;
+            sum += weight;
+            if (!counts || !is_critical(cfg, e) || weight <= best_weight) continue;
+            best = e;
+            best_weight = weight;
+        }
+        if (best != FP_NONE && best_weight > sum - best_weight) p->plan->at_end[b] = best;
+    }
+}
+
 static void state_facts(struct planner *p)
 {
     for (uint32_t b = 0; b < p->dag->cfg->nblocks; b++) {
@@ -211,13 +286,15 @@ static void state_facts(struct planner *p)
 }
 
 struct fp_plan *fp_plan_make(struct fp_arena *arena, const struct fp_numbering *numbering,
-                             const double *weights, const struct fp_plan_options *options)
+                             const double *cfg_weights, const struct fp_plan_options *options)
 {
     struct fp_arena scratch = {0};
     const struct fp_dag *dag = numbering->dag;
+    const double *weights = cfg_weights ? fp_dag_weights(&scratch, dag, cfg_weights) : NULL;
     struct fp_plan *plan = FP_NEW(arena, struct fp_plan);
     plan->numbering = numbering;
     plan->on = FP_NEW_ARRAY(arena, struct fp_op, dag->nedges);
+    plan->at_end = FP_NEW_ARRAY(arena, uint32_t, dag->cfg->nblocks);
     plan->counted = FP_NEW_ARRAY(arena, bool, dag->cfg->nblocks);
     plan->has_register = FP_NEW_ARRAY(arena, bool, dag->cfg->nblocks);
     plan->offset = FP_NEW_ARRAY(arena, int64_t, dag->cfg->nblocks);
@@ -238,6 +315,7 @@ struct fp_plan *fp_plan_make(struct fp_arena *arena, const struct fp_numbering *
     find_merged(&p);
     choose_potentials(&p);
     for (uint32_t d = 0; d < dag->nedges; d++) plan->on[d] = op_on(&p, d);
+    move_counts(&p, cfg_weights);
     state_facts(&p);
     fp_arena_free(&scratch);
     return plan;
@@ -274,12 +352,21 @@ struct fp_edge_ops fp_plan_on_edge(const struct fp_plan *plan, uint32_t cfg_edge
 double fp_plan_cost(const struct fp_plan *plan, const double *cfg_weights)
 {
     const struct fp_dag *dag = plan->numbering->dag;
+    const struct fp_cfg *cfg = dag->cfg;
     struct fp_arena scratch = {0};
     double *weights = fp_dag_weights(&scratch, dag, cfg_weights), cost = 0;
-    for (uint32_t d = 0; d < dag->nedges; d++)
-        if (plan->on[d].kind != FP_OP_NONE) cost += weights[d];
+    for (uint32_t d = 0; d < dag->nedges; d++) {
+        uint32_t e = dag->edges[d].cfg_edge;
+        bool moved = e != FP_NONE && plan->at_end[cfg->edges[e].src] == e;
+        if (plan->on[d].kind != FP_OP_NONE && !moved) cost += weights[d];
+    }
     const struct fp_laps *laps = &dag->truncation->laps;
-    for (uint32_t i = 0; i < laps->len; i++) cost += cfg_weights[laps->at[i].closing];
+    for (uint32_t i = 0; i < laps->len; i++) {
+        uint32_t e = laps->at[i].closing;
+        if (plan->at_end[cfg->edges[e].src] != e) cost += cfg_weights[e];
+    }
+    for (uint32_t b = 0; b < cfg->nblocks; b++)
+        if (plan->at_end[b] != FP_NONE) cost += fp_weight_of_block(cfg, cfg_weights, b);
     fp_arena_free(&scratch);
     return cost;
 }

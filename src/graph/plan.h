@@ -15,6 +15,12 @@
  *     that of its target, and potentials are chosen to make tree edges 0.
  *
  * On every path there is exactly one count.
+ *
+ * Code on an edge whose source has other ways out and whose target other ways in
+ * needs a block of its own, and often a jump. So a count on such an edge may be made
+ * at the end of its source instead, whichever way the branch then goes. It counts
+ * too often by exactly the paths that go another way there, and those are counted as
+ * well: fp_recover subtracts them.
  */
 #ifndef FP_GRAPH_PLAN_H
 #define FP_GRAPH_PLAN_H
@@ -39,6 +45,7 @@ struct fp_plan_options {
     bool eager; /* set at each start, count at each end: no pushing (for metrics
                    that are taken where a path really ends, and for sampling) */
     bool exits; /* keep a path uncounted while a block that may leave lies ahead */
+    bool branch_counts; /* allow counts in front of a branch, for fp_recover */
     bool no_chords; /* leave values where the numbering put them, but for edges that
                        can carry none (for comparison) */
 };
@@ -46,6 +53,8 @@ struct fp_plan_options {
 struct fp_plan {
     const struct fp_numbering *numbering;
     struct fp_op *on; /* per dag edge */
+    uint32_t *at_end; /* per block: the cfg edge whose first op happens at the block's
+                         end instead, whichever way is taken; or FP_NONE */
 
     /* What is known on entering a block, for partial paths. In this order: */
     bool *counted;      /* this path was counted already: nothing is in flight */
@@ -53,9 +62,9 @@ struct fp_plan {
     int64_t *offset;    /* the sum so far is `offset` itself */
 };
 
-/* weights: per dag edge, or NULL for all alike. */
+/* cfg_weights: per cfg edge, or NULL for all alike. */
 struct fp_plan *fp_plan_make(struct fp_arena *arena, const struct fp_numbering *numbering,
-                             const double *weights, const struct fp_plan_options *options);
+                             const double *cfg_weights, const struct fp_plan_options *options);
 
 /* What happens on a cfg edge: first the op for the path that it continues or
  * ends, then, on a truncated edge, the op for the path that starts. A lap's
@@ -64,6 +73,19 @@ struct fp_edge_ops {
     struct fp_op first, then;
 };
 struct fp_edge_ops fp_plan_on_edge(const struct fp_plan *plan, uint32_t cfg_edge);
+
+/* Counts as the program made them to counts of paths: of every path, those are
+ * subtracted that pass a block with a count in front of its branch and go another
+ * way. ids and counts are of paths and laps, partial ones are given apart. Results
+ * replace counts; one that comes out negative (threads shared counters, or frames
+ * were lost) becomes 0. */
+struct fp_partial_path {
+    uint32_t block;
+    uint64_t prefix;
+    int64_t count;
+};
+void fp_recover(const struct fp_numbering *numbering, const uint32_t *at_end, const uint64_t *ids,
+                uint64_t *counts, size_t n, const struct fp_partial_path *partials, size_t npartials);
 
 /* Weight of all edges that carry an operation, laps included. */
 double fp_plan_cost(const struct fp_plan *plan, const double *cfg_weights);

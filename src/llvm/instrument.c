@@ -120,8 +120,11 @@ static struct fp_plan *plan_paths(struct fp_arena *arena, struct fp_function *f,
     } else {
         f->path_slots = f->numbering->num_ids * per_path;
     }
-    struct fp_plan_options how = {.eager = options->cycles, .exits = options->exits};
-    return fp_plan_make(arena, f->numbering, dag_weights, &how);
+    struct fp_plan_options how = {
+        .eager = options->cycles, .exits = options->exits, .branch_counts = !options->cycles};
+    struct fp_plan *plan = fp_plan_make(arena, f->numbering, weights, &how);
+    f->at_end = plan->at_end;
+    return plan;
 }
 
 static uint32_t mode_flags(const struct fp_llvm_options *options)

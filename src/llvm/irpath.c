@@ -145,11 +145,16 @@ static LLVMValueRef value_on_edge(struct code *c, uint32_t e)
     return NULL;
 }
 
+static bool is_moved(const struct code *c, uint32_t e)
+{
+    return c->plan->at_end[c->cfg->edges[e].src] == e;
+}
+
 static void count_on_kept(struct code *c, uint32_t e)
 {
     struct fp_op op = c->plan->on[c->dag->of_edge[e]];
     LLVMValueRef now;
-    if (!is_count(op)) return;
+    if (!is_count(op) || is_moved(c, e)) return;
     fp_edit_on_edge(c->ed, e, false);
     emit_count(c, op, c->cfg->edges[e].src, &now);
 }
@@ -161,11 +166,12 @@ static void count_on_other(struct code *c, uint32_t e)
     struct fp_edge_ops ops = fp_plan_on_edge(c->plan, e);
     uint32_t src = c->cfg->edges[e].src;
     if (c->dag->truncation->order.fate[e] == FP_FATE_LAP) {
+        if (is_moved(c, e)) return;
         fp_edit_on_edge(c->ed, e, false);
         count_lap(c, ops.first.value);
         return;
     }
-    if (is_count(ops.first)) {
+    if (is_count(ops.first) && !is_moved(c, e)) {
         fp_edit_on_edge(c->ed, e, false);
         emit_count(c, ops.first, src, &c->now[e]);
     }
@@ -232,6 +238,24 @@ static void make_since(struct code *c, uint32_t block)
     c->since[block] = starts ? read_cycles(c) : c->since[src];
 }
 
+/* A count in front of the block's branch. */
+static void count_at_end(struct code *c, uint32_t block)
+{
+    uint32_t e = c->plan->at_end[block];
+    if (e == FP_NONE) return;
+    struct fp_op op = fp_plan_on_edge(c->plan, e).first;
+    /* At the head, where no flags wait for the branch; but where frames may be left in
+     * the block, only behind all that may leave. */
+    if (c->ed->ir->f->flags & FP_FUNCTION_EXITS)
+        fp_edit_at_end(c->ed, block);
+    else
+        fp_edit_at_head(c->ed, block);
+    if (c->dag->truncation->order.fate[e] == FP_FATE_LAP)
+        count_lap(c, op.value);
+    else
+        emit_count(c, op, block, &c->now[e]);
+}
+
 static void emit_block(struct code *c, uint32_t block)
 {
     if (c->cfg->flags[block] & FP_BLOCK_HUB) {
@@ -245,6 +269,7 @@ static void emit_block(struct code *c, uint32_t block)
         uint32_t e = c->cfg->in_edges[k];
         if (c->dag->truncation->order.fate[e] == FP_FATE_KEPT) count_on_kept(c, e);
     }
+    count_at_end(c, block);
     for (uint32_t e = c->cfg->first_out[block]; e < c->cfg->first_out[block + 1]; e++) {
         enum fp_fate fate = c->dag->truncation->order.fate[e];
         if (fate == FP_FATE_TRUNCATED || fate == FP_FATE_LAP) count_on_other(c, e);

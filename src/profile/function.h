@@ -73,6 +73,7 @@ struct fp_function {
     struct fp_truncation *truncation;
     struct fp_dag *dag;
     struct fp_numbering *numbering; /* with FP_FUNCTION_PATHS or _SAMPLED */
+    uint32_t *at_end; /* per block: see fp_plan */
     struct fp_flow *flow;
     /* per flow edge: its counter, or FP_NONE */
     uint32_t *flow_slot;

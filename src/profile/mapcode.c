@@ -103,6 +103,16 @@ static void encode_numbering(struct fp_writer *w, const struct fp_function *f)
     }
 }
 
+/* The edges whose counts stand in front of a branch. */
+static void encode_moved(struct fp_writer *w, const struct fp_function *f)
+{
+    uint32_t count = 0;
+    for (uint32_t b = 0; b < f->cfg->nblocks; b++) count += f->at_end[b] != FP_NONE;
+    fp_write_uint(w, count);
+    for (uint32_t b = 0; b < f->cfg->nblocks; b++)
+        if (f->at_end[b] != FP_NONE) fp_write_uint(w, f->at_end[b]);
+}
+
 static void encode_flow(struct fp_writer *w, const struct fp_function *f)
 {
     for (uint32_t i = 0; i < f->flow->nedges; i++)
@@ -135,6 +145,7 @@ static void encode_payload(struct fp_writer *w, struct string_table *t, const st
     encode_blocks(w, f);
     encode_edges(w, f);
     if (f->flags & (FP_FUNCTION_PATHS | FP_FUNCTION_SAMPLED)) encode_numbering(w, f);
+    if (f->flags & FP_FUNCTION_PATHS) encode_moved(w, f);
     if (f->flags & FP_FUNCTION_EDGES) encode_flow(w, f);
     if (f->flags & FP_FUNCTION_EXITS) encode_exits(w, f);
 }
@@ -268,6 +279,22 @@ static bool decode_numbering(struct decoder *d)
     return true;
 }
 
+static bool decode_moved(struct decoder *d)
+{
+    struct fp_function *f = d->f;
+    f->at_end = FP_NEW_ARRAY(d->arena, uint32_t, f->cfg->nblocks);
+    for (uint32_t b = 0; b < f->cfg->nblocks; b++) f->at_end[b] = FP_NONE;
+    size_t count = fp_read_count(d->r, 1);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t e = fp_read_index(d->r, f->cfg->nedges, "edge");
+        if (d->r->failed) return false;
+        if (f->truncation->order.fate[e] == FP_FATE_DEAD)
+            return fp_reader_fail(d->r, "expected an edge that can be taken");
+        f->at_end[f->cfg->edges[e].src] = e;
+    }
+    return !d->r->failed;
+}
+
 static bool decode_flow(struct decoder *d)
 {
     struct fp_function *f = d->f;
@@ -337,6 +364,7 @@ bool fp_map_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_f
     if (!decode_cfg(&d)) return false;
     if (f->flags & (FP_FUNCTION_PATHS | FP_FUNCTION_SAMPLED) && !decode_numbering(&d)) return false;
     if (!check_slots(&d)) return false;
+    if (f->flags & FP_FUNCTION_PATHS && !decode_moved(&d)) return false;
     if (f->flags & FP_FUNCTION_EDGES && !decode_flow(&d)) return false;
     if (f->flags & FP_FUNCTION_EXITS && !decode_exits(&d)) return false;
     return !reader->failed;

@@ -272,18 +272,40 @@ static void flow_counts(struct fp_arena *arena, const struct fp_module *module,
 static void partial_counts(struct fp_arena *arena, const struct fp_module *module,
                            const struct fp_function *f, struct fp_counts *counts)
 {
-    FP_VEC(struct fp_partial_count) partials = {0};
+    FP_VEC(struct fp_partial_path) partials = {0};
     for (size_t i = 0; i < module->in_flight.len; i++) {
         const struct fp_in_flight *left = &module->in_flight.at[i];
         if (left->function != f->id || left->block >= f->cfg->nblocks || !left->count) continue;
         uint32_t block = (uint32_t)left->block;
         if (f->counted[block]) continue;
         uint64_t prefix = (uint64_t)f->offset[block] + (f->has_register[block] ? left->reg : 0);
-        struct fp_partial_count partial = {block, prefix, left->count};
+        struct fp_partial_path partial = {block, prefix, left->count};
         fp_vec_push(arena, &partials, partial);
     }
     counts->partials = partials.at;
     counts->npartials = partials.len;
+}
+
+/* Counts of paths, from counters that count in front of branches. */
+static void recover_counts(const struct fp_function *f, struct fp_counts *counts)
+{
+    struct fp_arena scratch = {0};
+    uint64_t *ids = FP_NEW_ARRAY(&scratch, uint64_t, counts->npaths);
+    uint64_t *values = FP_NEW_ARRAY(&scratch, uint64_t, counts->npaths);
+    for (size_t i = 0; i < counts->npaths; i++) {
+        ids[i] = counts->paths[i].id;
+        values[i] = counts->paths[i].count;
+    }
+    fp_recover(f->numbering, f->at_end, ids, values, counts->npaths, counts->partials,
+               counts->npartials);
+    size_t kept = 0;
+    for (size_t i = 0; i < counts->npaths; i++) {
+        if (!values[i]) continue;
+        counts->paths[kept] = counts->paths[i];
+        counts->paths[kept++].count = values[i];
+    }
+    counts->npaths = kept;
+    fp_arena_free(&scratch);
 }
 
 void fp_profile_counts(struct fp_arena *arena, const struct fp_module *module,
@@ -299,6 +321,7 @@ void fp_profile_counts(struct fp_arena *arena, const struct fp_module *module,
     }
     if (f->flags & FP_FUNCTION_EDGES) flow_counts(arena, module, f, counts);
     if (f->flags & FP_FUNCTION_EXITS) partial_counts(arena, module, f, counts);
+    if (f->flags & FP_FUNCTION_PATHS) recover_counts(f, counts);
 }
 
 /* ---- merging ---- */

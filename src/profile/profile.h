@@ -51,18 +51,12 @@ struct fp_path_count {
     uint64_t cycles; /* where they were measured */
 };
 
-/* A path that never ended, as often as it is given. */
-struct fp_partial_count {
-    uint32_t block;
-    uint64_t prefix;
-    int64_t count;
-};
 
 struct fp_counts {
     const struct fp_function *function;
     struct fp_path_count *paths; /* executed ones, by id */
     size_t npaths;
-    struct fp_partial_count *partials;
+    struct fp_partial_path *partials; /* paths that never ended */
     size_t npartials;
     uint64_t *flow; /* per flow edge that has a counter; with FP_FUNCTION_EDGES */
 };

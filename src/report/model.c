@@ -88,7 +88,7 @@ static void add_paths(struct maker *m, struct fp_report_function *rf, const stru
         if (m->scratch.total > 1 << 20) fp_arena_free(&m->scratch);
     }
     for (size_t i = 0; i < counts->npartials; i++) {
-        const struct fp_partial_count *one = &counts->partials[i];
+        const struct fp_partial_path *one = &counts->partials[i];
         struct fp_report_path path = {.function = index, .id = FP_NO_ID, .stop = one->block,
                                       .prefix = one->prefix, .count = (uint64_t)one->count};
         if (one->count > 0 && fp_path_decode_partial(&m->scratch, rf->function->numbering, one->block,

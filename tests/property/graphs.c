@@ -422,6 +422,7 @@ struct machine {
     const struct fp_numbering *n;
     uint64_t r;
     struct fp_map counted, expected; /* id -> count */
+    FP_VEC(struct fp_partial_path) partials;
     uint64_t *edges;                 /* derived from expected and partial paths */
     bool exits;
 };
@@ -465,6 +466,8 @@ static void check_in_flight(struct machine *m, struct tracking *t, uint32_t bloc
     const struct fp_plan *plan = m->plan;
     t->path.end = FP_ENDS_INSIDE;
     derive_edges(m, &t->path);
+    struct fp_partial_path left = {block, fp_path_encode(m->n, &t->path), 1};
+    fp_vec_push(m->arena, &m->partials, left);
     if (!m->exits) return;
     MUST(!plan->counted[block]);
     uint64_t sum = (uint64_t)plan->offset[block] + (plan->has_register[block] ? m->r : 0);
@@ -478,7 +481,9 @@ static void take_edge(struct machine *m, struct tracking *t, uint32_t e)
     const struct fp_cfg *cfg = m->n->dag->cfg;
     const struct fp_truncation *truncation = m->n->dag->truncation;
     struct fp_edge_ops ops = fp_plan_on_edge(m->plan, e);
-    do_op(m, ops.first);
+    uint32_t moved = m->plan->at_end[cfg->edges[e].src];
+    if (moved != FP_NONE) do_op(m, fp_plan_on_edge(m->plan, moved).first);
+    if (moved != e) do_op(m, ops.first);
     do_op(m, ops.then);
     switch ((enum fp_fate)truncation->order.fate[e]) {
     case FP_FATE_KEPT:
@@ -529,6 +534,19 @@ static bool maps_equal(const struct fp_map *a, const struct fp_map *b)
     return a->len == b->len;
 }
 
+/* What the counters hold, as counts of paths. */
+static void recover(struct machine *m)
+{
+    size_t n = 0;
+    uint64_t *ids = FP_NEW_ARRAY(m->arena, uint64_t, m->counted.len);
+    uint64_t *counts = FP_NEW_ARRAY(m->arena, uint64_t, m->counted.len);
+    for (size_t i = 0; fp_map_next(&m->counted, &i, &ids[n], &counts[n]);) n++;
+    fp_recover(m->n, m->plan->at_end, ids, counts, n, m->partials.at, m->partials.len);
+    fp_map_init(&m->counted, m->arena);
+    for (size_t i = 0; i < n; i++)
+        if (counts[i]) *fp_map_add(&m->counted, ids[i]) = counts[i];
+}
+
 static void check_plan(struct fp_arena *arena, const struct fp_plan *plan, bool exits,
                        const struct walks *w)
 {
@@ -571,6 +589,7 @@ static void check_plan(struct fp_arena *arena, const struct fp_plan *plan, bool 
             end_at_exit(&m, &t, here);
     }
     /* without `exits`, a path may have been counted that then never ended */
+    recover(&m);
     if (!early) MUST(maps_equal(&m.counted, &m.expected));
     for (uint32_t e = 0; e < cfg->nedges; e++) MUST(m.edges[e] == w->edges[e]);
 }
@@ -727,12 +746,14 @@ static void check_variant(const struct fp_cfg *cfg, const struct walks *w, unsig
         .eager = random_chance(&rng, 15),
         .exits = random_chance(&rng, 50),
         .no_chords = random_chance(&rng, 10),
+        .branch_counts = random_chance(&rng, 60),
     };
-    struct fp_plan *plan = fp_plan_make(&arena, n, weights ? dag_weights : NULL, &options);
+    struct fp_plan *plan = fp_plan_make(&arena, n, weights, &options);
     check_plan(&arena, plan, options.exits, w);
+    options.branch_counts = false; /* what a moved count costs is not its edge's weight */
     if (!options.eager && !options.no_chords) {
         struct fp_plan *plain = fp_plan_make(&arena, n, NULL, &options);
-        struct fp_plan *guided = fp_plan_make(&arena, n, dag_weights, &options);
+        struct fp_plan *guided = fp_plan_make(&arena, n, profile, &options);
         weighted_cost += fp_plan_cost(guided, profile);
         unweighted_cost += fp_plan_cost(plain, profile);
     }

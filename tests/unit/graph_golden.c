@@ -98,7 +98,7 @@ static void describe(struct fp_arena *arena, const char *text, const struct fp_n
     struct fp_plan_options options = {.eager = option(text, "eager", NULL),
                                       .exits = option(text, "exits", NULL),
                                       .no_chords = option(text, "no-chords", NULL)};
-    struct fp_plan *plan = fp_plan_make(arena, n, dag_weights, &options);
+    struct fp_plan *plan = fp_plan_make(arena, n, weights, &options);
     say(out, "%" PRIu64 " paths, %u laps, %u cuts\n", n->num_paths, t.laps.len, t.ncuts);
     for (uint32_t e = 0; e < g->cfg->nedges; e++)
         if (t.order.fate[e] != FP_FATE_KEPT)
