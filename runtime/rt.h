@@ -62,6 +62,7 @@ enum { RT_COUNTERS, RT_TABLES, RT_LOCALS, RT_NRANGES };
 /* What the runtime itself keeps per thread, beside the counters. */
 struct rt_local {
     int64_t bias; /* how far this thread's copy is from the first thread's */
+    uint64_t vfork_stack; /* where the stack was when vfork was last called */
 };
 extern struct rt_local rt_local FP_HIDDEN;
 /* This thread's; rt_local itself is the first thread's. */
@@ -89,6 +90,9 @@ struct rt_module {
     /* frame: where this thread is, NULL if not known */
     bool (*write)(enum rt_why why, const struct rt_frame *frame);
     void (*clear)(void);
+    void (*forget_left)(void);
+    bool (*place_is_certain)(const struct rt_frame *frame);
+    void (*set_output)(const char *pattern);
 };
 
 extern struct rt_module rt_this FP_HIDDEN;
@@ -121,6 +125,7 @@ struct rt_settings {
 extern struct rt_settings rt_settings FP_HIDDEN;
 
 void rt_settings_read(void) FP_HIDDEN;
+void rt_settings_set_output(const char *pattern) FP_HIDDEN;
 /* A new run begins: at the start, and in the child of a fork. */
 void rt_settings_new_run(void) FP_HIDDEN;
 /* The output's name with %p %h %b %t replaced. */
@@ -145,13 +150,19 @@ struct rt_process {
     uint32_t exiting; /* the process, not only a library, is at its end */
     uint32_t norphans;
     uint32_t watched; /* fatal signals have a handler */
+    uint32_t paused;
+    int64_t nowhere; /* bias of the copy to count in while paused, or 0 */
     struct rt_module *modules[RT_MOST_MODULES]; /* loaded ones, with gaps */
-    struct { uint32_t turn, waiting, released; } stop; /* rt_stop.c */
     struct rt_range orphans[RT_MOST_ORPHANS];
     struct rt_region regions[RT_MOST_REGIONS];
 };
 
 void rt_threads_start(void) FP_HIDDEN;
+void rt_threads_set_base(int64_t bias) FP_HIDDEN; /* of %gs */
+/* The bias of this thread's copy, also while it counts elsewhere. */
+int64_t rt_threads_own_bias(void) FP_HIDDEN;
+/* Makes the copy to count in while paused. */
+bool rt_threads_make_nowhere(void) FP_HIDDEN;
 /* The module is about to go. */
 void rt_threads_forget_module(bool process_ends) FP_HIDDEN;
 /* In the child of a fork: only this thread is left. */

@@ -25,10 +25,22 @@ void rt_write_all(enum rt_why why, const struct rt_frame *frame)
     }
 }
 
-/* A child of vfork shares the memory of its parent, who will write. */
+/* A child of vfork shares the memory of its parent, who will write. The parent comes
+ * back from vfork once more: what the child has in flight up to there is left. */
 static bool is_vfork_child(void)
 {
     return getpid() != rt_settings.pid;
+}
+
+void __footpath_before_vfork(void) FP_HIDDEN;
+void __footpath_before_vfork(void)
+{
+    rt_local.vfork_stack = (uint64_t)__builtin_frame_address(0);
+}
+
+static void vfork_child_ends(const struct rt_frame *frame, int64_t weight)
+{
+    if (rt_has_marks() && rt_local.vfork_stack) rt_frames_left(frame, rt_local.vfork_stack + 16, weight);
 }
 
 /* Called by instrumented code in front of _exit, and in front of exec and daemon,
@@ -39,7 +51,21 @@ void __footpath_before_end(void)
     int saved = errno;
     struct rt_frame frame;
     rt_unwind_here(&frame);
-    if (!is_vfork_child()) rt_write_all(RT_MEANWHILE, &frame);
+    if (is_vfork_child())
+        vfork_child_ends(&frame, 1);
+    else
+        rt_write_all(RT_MEANWHILE, &frame);
+    errno = saved;
+}
+
+/* exec came back: it did not happen. */
+void __footpath_after_exec(void) FP_HIDDEN;
+void __footpath_after_exec(void)
+{
+    int saved = errno;
+    struct rt_frame frame;
+    rt_unwind_here(&frame);
+    if (is_vfork_child()) vfork_child_ends(&frame, -1);
     errno = saved;
 }
 
@@ -70,9 +96,36 @@ static bool was_sent(int signal, const siginfo_t *info)
     return !by_instruction || info->si_code <= 0 || signal == SIGTRAP || signal == SIGSYS;
 }
 
+/* In the middle of counting? Then the program goes on instruction by instruction to
+ * where it is not, by the processor's trace flag. */
+static bool go_on_a_little(ucontext_t *where)
+{
+    enum { TRACE_FLAG = 0x100, MOST_STEPS = 100000 };
+    static int steps;
+    struct rt_frame frame;
+    struct rt_process *process = rt_this.process;
+    rt_unwind_from_signal(&frame, where);
+    frame.careful = true;
+    where->uc_mcontext.gregs[REG_EFL] &= ~TRACE_FLAG;
+    bool certain = true;
+    for (size_t i = 0; process && i < RT_MOST_MODULES; i++)
+        if (process->modules[i]) certain &= process->modules[i]->place_is_certain(&frame);
+    if (certain || steps++ > MOST_STEPS) return false;
+    where->uc_mcontext.gregs[REG_EFL] |= TRACE_FLAG;
+    return true;
+}
+
+static int dying_of; /* the signal that is waited with, while we go on a little */
+
 static void die(int signal, siginfo_t *info, void *context)
 {
     static uint32_t dying;
+    bool step = dying_of && signal == SIGTRAP;
+    if (step) signal = dying_of;
+    if ((step || was_sent(signal, info)) && go_on_a_little(context)) {
+        dying_of = signal;
+        return;
+    }
     restore_default(signal);
     if (!__atomic_exchange_n(&dying, 1, __ATOMIC_ACQ_REL) && !is_vfork_child()) {
         struct rt_frame frame;
@@ -82,7 +135,7 @@ static void die(int signal, siginfo_t *info, void *context)
     }
     /* The signal is blocked while we are here and arrives when we return; what an
      * instruction raised is raised again by the same instruction. */
-    if (was_sent(signal, info))
+    if (step || was_sent(signal, info))
         syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
 }
 

@@ -34,11 +34,18 @@ struct index {
     struct key keys[]; /* marks by address, then slots by function */
 };
 
+/* Marks at one address (the end of a block and the start of the next) are in the
+ * section in the order in which they stand in the code. */
+static bool before(const struct key *a, const struct key *b)
+{
+    return a->key != b->key ? a->key < b->key : a->mark < b->mark;
+}
+
 static void sift(struct key *keys, size_t root, size_t n)
 {
     for (size_t child; (child = 2 * root + 1) < n; root = child) {
-        if (child + 1 < n && keys[child].key < keys[child + 1].key) child++;
-        if (keys[root].key >= keys[child].key) return;
+        if (child + 1 < n && before(&keys[child], &keys[child + 1])) child++;
+        if (!before(&keys[root], &keys[child])) return;
         struct key swap = keys[root];
         keys[root] = keys[child];
         keys[child] = swap;

@@ -165,6 +165,9 @@ __attribute__((constructor(101))) static void start(void)
     rt_this.frame_left = rt_frame_left;
     rt_this.write = rt_write_profile;
     rt_this.clear = rt_clear_counters;
+    rt_this.forget_left = rt_in_flight_clear;
+    rt_this.place_is_certain = rt_place_is_certain;
+    rt_this.set_output = rt_settings_set_output;
     rt_settings_read();
     rt_threads_start();
     rt_end_watch();

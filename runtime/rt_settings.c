@@ -71,11 +71,17 @@ void rt_settings_new_run(void)
     rt_settings.run_id = rt_checksum(seed, sizeof seed, (uint64_t)t.tv_nsec);
 }
 
-void rt_settings_read(void)
+void rt_settings_set_output(const char *pattern)
 {
     struct rt_text out = {rt_settings.out, 0, sizeof rt_settings.out};
+    rt_settings.out[0] = 0;
+    rt_text_add(&out, pattern && *pattern ? pattern : "footpath.prof");
+}
+
+void rt_settings_read(void)
+{
     const char *name = getenv("FOOTPATH_OUT"), *log = getenv("FOOTPATH_LOG");
-    rt_text_add(&out, name && *name ? name : "footpath.prof");
+    rt_settings_set_output(name);
     if (!getcwd(rt_settings.folder, sizeof rt_settings.folder)) rt_settings.folder[0] = 0;
     rt_settings.log = log && *log && strcmp(log, "0");
     for (char **variable = environ; variable && *variable; variable++) check_variable(*variable);

@@ -8,8 +8,11 @@
 #include "rt_unwind.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -68,6 +71,29 @@ static int free_signal(void)
     return 0;
 }
 
+/* Does a thread block the signal? Then it would keep us waiting for nothing. */
+static bool blocks(uint32_t tid)
+{
+    char path[64], text[2048];
+    struct rt_text name = {path, 0, sizeof path};
+    rt_text_add(&name, "/proc/self/task/");
+    rt_text_add_number(&name, tid);
+    rt_text_add(&name, "/status");
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    ssize_t len = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[len > 0 ? len : 0] = 0;
+    const char *mask = strstr(text, "SigBlk:");
+    if (!mask) return false;
+    return strtoull(mask + 7, NULL, 16) >> (stop.signal - 1) & 1;
+}
+
+static bool ask(uint32_t tid)
+{
+    return !blocks(tid) && syscall(SYS_tgkill, getpid(), tid, stop.signal) == 0;
+}
+
 static uint32_t signal_threads(void)
 {
     uint32_t sent = 0, self = (uint32_t)syscall(SYS_gettid);
@@ -75,11 +101,11 @@ static uint32_t signal_threads(void)
     for (uint32_t i = 0; i < process->nregions; i++) {
         uint32_t tid = process->regions[i].tid;
         if (!tid || tid == self) continue;
-        sent += syscall(SYS_tgkill, getpid(), tid, stop.signal) == 0;
+        sent += ask(tid);
     }
     /* the first thread, when another one writes */
     uint32_t first = (uint32_t)getpid();
-    if (first != self) sent += syscall(SYS_tgkill, getpid(), first, stop.signal) == 0;
+    if (first != self) sent += ask(first);
     return sent;
 }
 
@@ -95,7 +121,7 @@ void rt_with_threads_stopped(void (*visit)(const struct rt_frame *, void *), voi
                              void *context)
 {
     struct rt_process *process = rt_this.process;
-    bool others = process && process->nregions && rt_has_marks();
+    bool others = process && process->nregions;
     int signal = others ? free_signal() : 0;
     if (!signal || __atomic_exchange_n(&stop.active, 1, __ATOMIC_ACQ_REL)) {
         work(context);

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <threads.h>
@@ -131,11 +132,26 @@ static void undo_module(struct rt_module *module, void *context)
     if (!attempt->ok) unmap_copy(module, attempt->bias);
 }
 
+/* The instruction that sets the base takes any value; the system call, which is for
+ * processors and kernels without it, only one that could be an address. */
+static bool any_base(void)
+{
+    return getauxval(AT_HWCAP2) & 2; /* FSGSBASE */
+}
+
+void rt_threads_set_base(int64_t bias)
+{
+    if (any_base())
+        __asm__ volatile("wrgsbase %0" : : "r"(bias));
+    else
+        syscall(SYS_arch_prctl, ARCH_SET_GS, bias);
+}
+
 /* Downwards, where the address space below programs and libraries is free; a
  * program at a low fixed address has its free space above. */
 static bool new_copy(struct rt_process *process, int64_t *bias)
 {
-    struct attempt where = {0};
+    struct attempt where = {.low = !any_base()};
     rt_each_module(look_where, &where);
     for (int tries = 0; tries < 64; tries++) {
         int64_t distance = (int64_t)++process->next_step * STEP;
@@ -208,9 +224,28 @@ static void begin_thread(void)
     int64_t bias = region ? region->bias : 0;
     if (!region && !__atomic_exchange_n(&rt_this.process->complained, 1, __ATOMIC_RELAXED))
         rt_warn("no address space for a thread's counters; its counts may be lost", NULL);
-    syscall(SYS_arch_prctl, ARCH_SET_GS, bias);
+    if (rt_this.process->paused) bias = rt_this.process->nowhere;
+    rt_threads_set_base(bias);
     if (region && have_key) pthread_setspecific(ending, region);
     errno = saved;
+}
+
+int64_t rt_threads_own_bias(void)
+{
+    struct rt_process *process = rt_this.process;
+    uint32_t self = thread_id(), count = __atomic_load_n(&process->nregions, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < count; i++)
+        if (process->regions[i].tid == self) return process->regions[i].bias;
+    return 0;
+}
+
+bool rt_threads_make_nowhere(void)
+{
+    struct rt_process *process = rt_this.process;
+    lock(process);
+    bool ok = process->nowhere || new_copy(process, &process->nowhere);
+    unlock(process);
+    return ok;
 }
 
 /* ---- standing in for pthread_create ---- */
@@ -332,6 +367,7 @@ void rt_threads_start(void)
     }
     have_key = pthread_key_create(&ending, thread_ends) == 0;
     lock(process);
+    if (process->nowhere) map_copy(&rt_this, process->nowhere);
     for (uint32_t i = 0; i < process->nregions; i++)
         if (!map_copy(&rt_this, process->regions[i].bias) && !process->complained++)
             rt_warn("no address space for counters of a loaded library in a running thread", NULL);

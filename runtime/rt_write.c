@@ -239,7 +239,11 @@ static void put_run(struct rt_buffer *out, enum rt_why why, const struct rt_fram
 {
     struct gathering g = {.out = out, .frame = frame};
     put_head(out, why, id, program);
-    rt_with_threads_stopped(gather_frames, gather, &g);
+    /* without marks there is nothing that threads would have to be asked for */
+    if (rt_has_marks())
+        rt_with_threads_stopped(gather_frames, gather, &g);
+    else
+        gather(&g);
     rt_buffer_free(&g.in_flight);
 }
 

@@ -291,6 +291,15 @@ static char *find_clang(struct invocation *in, const char *program)
     return NULL;
 }
 
+/* footpath/runtime.h: beside the tools when installed, in the source tree else. */
+static void add_include(struct invocation *in, struct words *command)
+{
+    char *installed = fp_arena_printf(&in->arena, "%s/../include", in->here);
+    char *header = fp_arena_printf(&in->arena, "%s/footpath/runtime.h", installed);
+    push(in, command, "-idirafter");
+    push(in, command, access(header, R_OK) == 0 ? installed : FOOTPATH_SOURCE "/include");
+}
+
 static void add_compilation(struct invocation *in, struct words *command, const char *program)
 {
     char *plugin = part(in, fp_arena_printf(&in->arena, "footpath-llvm-%s.so", in->llvm));
@@ -302,6 +311,7 @@ static void add_compilation(struct invocation *in, struct words *command, const 
     if (!in->debug) push(in, command, "-gline-tables-only");
     push(in, command, "--end-no-unused-arguments");
 }
+
 
 static void add_link(struct invocation *in, struct words *command)
 {
@@ -373,6 +383,7 @@ int main(int argc, char **argv)
     char *clang = find_clang(&in, program);
     push(&in, &command, clang);
     bool counts = strcmp(in.mode, "none") != 0;
+    if (in.has_source) add_include(&in, &command);
     if (counts && in.has_source && !in.no_code) add_compilation(&in, &command, program);
     for (size_t i = 0; i < in.clang_args.len; i++) push(&in, &command, in.clang_args.at[i]);
     if (in.has_input && !in.no_code && !in.stops_early && !in.relocatable) add_link(&in, &command);

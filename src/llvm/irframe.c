@@ -40,59 +40,50 @@ static void emit_assembly(struct fp_editor *ed, const char *text, LLVMValueRef m
     LLVMAddCallSiteAttribute(call, 1, LLVMCreateTypeAttribute(ed->context, kind, ed->i64));
 }
 
-/* The function's name as an assembler takes it: in quotes, "$" doubled for LLVM. */
-static void quote_name(const struct fp_function *f, char *room, size_t size)
-{
-    size_t at = 0;
-    room[at++] = '"';
-    for (const char *c = f->name; *c && at + 4 < size; c++) {
-        if (*c == '"' || *c == '\\') room[at++] = '\\';
-        if (*c == '$') room[at++] = '$';
-        room[at++] = *c;
-    }
-    room[at++] = '"';
-    room[at] = 0;
-}
-
-/* Linked to the function's section, and in its group: goes where that goes. */
+/* Linked to the section of the code it stands in, and in its group: goes where that
+ * goes. */
 static void emit_mark(struct fp_editor *ed, uint32_t block, bool end)
 {
-    char text[4600], name[4200];
-    quote_name(ed->ir->f, name, sizeof name);
+    char text[256];
     snprintf(text, sizeof text,
-             "771:\n.pushsection " FP_MARK_SECTION ",\"ao?\",@progbits,%s\n.long 771b - .\n.long %u\n"
-             ".quad 0x%016llx\n.popsection",
-             name, block | (end ? FP_MARK_END : 0), (unsigned long long)ed->ir->f->id);
+             ".Lfp${:uid}:\n.pushsection " FP_MARK_SECTION ",\"ao?\",@progbits,.Lfp${:uid}\n"
+             ".long .Lfp${:uid} - .\n.long %u\n.quad 0x%016llx\n.popsection",
+             block | (end ? FP_MARK_END : 0), (unsigned long long)ed->ir->f->id);
     emit_assembly(ed, text, NULL);
 }
 
 static void emit_slot_mark(struct fp_editor *ed)
 {
-    char text[4600], name[4200];
-    quote_name(ed->ir->f, name, sizeof name);
+    char text[256];
     snprintf(text, sizeof text,
-             "771:\n.pushsection " FP_SLOT_SECTION ",\"ao?\",@progbits,%s\n772:\n.long 771b - .\n.long 0\n"
-             ".quad 0x%016llx\n.ascii \"$0\"\n.zero 32 - (. - 772b)\n.popsection",
-             name, (unsigned long long)ed->ir->f->id);
+             ".Lfp${:uid}:\n.pushsection " FP_SLOT_SECTION ",\"ao?\",@progbits,.Lfp${:uid}\n"
+             "772:\n.long .Lfp${:uid} - .\n.long 0\n.quad 0x%016llx\n.ascii \"$0\"\n"
+             ".zero 32 - (. - 772b)\n.popsection",
+             (unsigned long long)ed->ir->f->id);
     emit_assembly(ed, text, ed->slot);
 }
 
 /* The mark behind a block's code keeps the code generator from sharing its last
- * instructions with another block. A block that ends in a call has none. */
-static bool takes_end_mark(const struct fp_editor *ed, uint32_t block)
+ * instructions with another block, and what it puts behind (the call that resumes an
+ * exception) from being taken for part of this one. None can stand behind a call that
+ * is the terminator or in tail position. */
+static LLVMValueRef end_mark_position(const struct fp_editor *ed, uint32_t block)
 {
     const struct fp_ir_block *b = &ed->ir->blocks[block];
-    if (fp_cfg_out_degree(ed->ir->f->cfg, block) == 0) return false;
-    if (!b->has_terminator) return true;
-    LLVMOpcode opcode = LLVMGetInstructionOpcode(b->end);
-    return opcode != LLVMInvoke && opcode != LLVMCallBr;
+    if (!b->has_terminator) return b->end;
+    LLVMValueRef terminator = LLVMGetBasicBlockTerminator(b->bb);
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(terminator);
+    if (opcode == LLVMInvoke || opcode == LLVMCallBr) return NULL;
+    if (b->end != terminator && opcode == LLVMRet) return NULL;
+    return terminator;
 }
 
 static void mark_block(struct fp_editor *ed, uint32_t block)
 {
     struct fp_ir_block *b = &ed->ir->blocks[block];
-    if (takes_end_mark(ed, block)) {
-        LLVMPositionBuilderBefore(ed->builder, b->end);
+    LLVMValueRef end = end_mark_position(ed, block);
+    if (end) {
+        LLVMPositionBuilderBefore(ed->builder, end);
         emit_mark(ed, block, true);
     }
     LLVMPositionBuilderBefore(ed->builder, b->begin);
@@ -159,11 +150,15 @@ void fp_ir_emit_marks(struct fp_editor *ed, bool slot)
         LLVMPositionBuilderBefore(ed->builder, LLVMGetFirstInstruction(ed->ir->blocks[0].bb));
         ed->slot = LLVMBuildAlloca(ed->builder, ed->i64, "");
         LLVMSetAlignment(ed->slot, 8);
+    }
+    /* code that is still to be copied into others has no frame of its own */
+    if (fp_ir_has_attribute(ed->ir->function, "alwaysinline")) return;
+    for (uint32_t b = 0; b < f->cfg->nblocks; b++)
+        if (f->cfg->flags[b] & FP_BLOCK_LEAVES) mark_block(ed, b);
+    if (slot) {
         LLVMPositionBuilderBefore(ed->builder, ed->ir->blocks[block_for_slot_mark(f)].begin);
         emit_slot_mark(ed);
     }
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++)
-        if (f->cfg->flags[b] & FP_BLOCK_LEAVES) mark_block(ed, b);
     set_personality(ed);
     /* a frame of its own, so that a program counter means one function: the linker
      * may optimise too */

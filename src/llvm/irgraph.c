@@ -79,6 +79,7 @@ static bool may_leave(const struct reading *r, LLVMValueRef inst)
         if (is_bookkeeping(inst)) return false;
         if (is_intrinsic(inst)) return r->options->faults;
         return r->options->faults || !call_has(inst, "nounwind") || !call_has(inst, "willreturn");
+    case LLVMResume: return true; /* becomes a call that does not return */
     case LLVMLoad:
     case LLVMStore:
     case LLVMAtomicCmpXchg:
