@@ -4,6 +4,7 @@
 
 #include "cli.h"
 
-extern struct cli_command command_info, command_merge, command_show, command_verify;
+extern struct cli_command command_dot, command_export, command_import, command_info,
+    command_instrument, command_merge, command_run, command_show, command_verify;
 
 #endif

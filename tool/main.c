@@ -4,9 +4,14 @@
 #include <string.h>
 
 static struct cli_command *const commands[] = {
+    &command_run,
     &command_show,
     &command_verify,
     &command_merge,
+    &command_dot,
+    &command_instrument,
+    &command_export,
+    &command_import,
     &command_info,
 };
 

@@ -87,6 +87,12 @@ struct fp_partial_path {
 void fp_recover(const struct fp_numbering *numbering, const uint32_t *at_end, const uint64_t *ids,
                 uint64_t *counts, size_t n, const struct fp_partial_path *partials, size_t npartials);
 
+/* The other way: calls `add` with every counter, besides its own, that a path taken
+ * `count` times makes. */
+void fp_unrecover(const struct fp_numbering *numbering, const uint32_t *at_end, uint64_t id,
+                  uint64_t count, void (*add)(uint64_t id, uint64_t count, void *context),
+                  void *context);
+
 /* Weight of all edges that carry an operation, laps included. */
 double fp_plan_cost(const struct fp_plan *plan, const double *cfg_weights);
 

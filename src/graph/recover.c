@@ -26,6 +26,8 @@ struct item {
 struct recovery {
     const struct fp_numbering *n;
     const uint32_t *at_end;
+    void (*also)(uint64_t id, uint64_t count, void *context); /* a counter made as well */
+    void *context;
     struct fp_map where; /* id -> 1 + index in counts */
     uint64_t *counts;
 };
@@ -37,8 +39,9 @@ static int by_key(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-static void subtract(struct recovery *r, uint64_t id, uint64_t count)
+static void subtract(uint64_t id, uint64_t count, void *context)
 {
+    struct recovery *r = context;
     const uint64_t *index = fp_map_find(&r->where, id);
     if (index) r->counts[*index - 1] -= count;
 }
@@ -52,11 +55,11 @@ static void pass(struct recovery *r, uint32_t block, uint32_t taken, uint64_t pr
     if (dag->truncation->order.fate[e] == FP_FATE_LAP) {
         const struct fp_laps *laps = &dag->truncation->laps;
         for (uint32_t k = 0; k < laps->len; k++)
-            if (laps->at[k].closing == e) subtract(r, r->n->num_paths + k, count);
+            if (laps->at[k].closing == e) r->also(r->n->num_paths + k, count, r->context);
         return;
     }
     /* the path p e goes on, if it does, by the only way there is, which adds 0 */
-    subtract(r, prefix + r->n->value[dag->of_edge[e]], count);
+    r->also(prefix + r->n->value[dag->of_edge[e]], count, r->context);
 }
 
 /* Takes a path's count off the paths that branch off it. Of a lap's beginning nothing
@@ -125,7 +128,8 @@ void fp_recover(const struct fp_numbering *numbering, const uint32_t *at_end, co
 {
     if (!any_at_end(numbering, at_end)) return;
     struct fp_arena arena = {0}, scratch = {0};
-    struct recovery r = {.n = numbering, .at_end = at_end, .counts = counts};
+    struct recovery r = {.n = numbering, .at_end = at_end, .also = subtract, .counts = counts};
+    r.context = &r;
     struct item *items = FP_NEW_ARRAY(&arena, struct item, n + npartials);
     fp_map_init(&r.where, &arena);
     for (size_t i = 0; i < n + npartials; i++) {
@@ -140,4 +144,14 @@ void fp_recover(const struct fp_numbering *numbering, const uint32_t *at_end, co
     }
     fp_arena_free(&scratch);
     fp_arena_free(&arena);
+}
+
+void fp_unrecover(const struct fp_numbering *numbering, const uint32_t *at_end, uint64_t id,
+                  uint64_t count, void (*add)(uint64_t, uint64_t, void *), void *context)
+{
+    struct fp_arena scratch = {0};
+    struct fp_path path;
+    struct recovery r = {.n = numbering, .at_end = at_end, .also = add, .context = context};
+    if (fp_path_decode(&scratch, numbering, id, &path)) take_off(&r, &path, count);
+    fp_arena_free(&scratch);
 }

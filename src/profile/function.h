@@ -50,6 +50,7 @@ struct fp_edge_info {
 };
 
 struct fp_function {
+    uint32_t ordinal; /* its place in the map: the order of definition in a module */
     uint64_t id;
     const char *name; /* linkage name */
     const char *file;

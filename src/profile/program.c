@@ -22,6 +22,7 @@ struct parsing {
     struct fp_map live; /* function id -> 1 if some copy of it was kept */
     bool have_live;
     struct fp_map seen; /* function id -> 1 */
+    uint32_t nrecords;
     FP_VEC(struct fp_function) functions;
 };
 
@@ -66,6 +67,7 @@ static bool read_record(struct parsing *p, struct fp_reader *section)
     struct fp_reader reader = {.bytes = payload, .len = len, .base = offset + FP_MAP_HEADER_SIZE,
                                .file = section->file, .error = section->error};
     if (!fp_map_decode(p->arena, &reader, &f)) return false;
+    f.ordinal = p->nrecords++;
     if (is_wanted(p, &f)) fp_vec_push(p->arena, &p->functions, f);
     return true;
 }

@@ -1,0 +1,203 @@
+/* footpath dot: control-flow graphs for Graphviz, or drawn by it. */
+#include "commands.h"
+
+#include "base/io.h"
+#include "graph/cfgtext.h"
+#include "report/dot.h"
+
+#include <string.h>
+
+static const struct cli_option options[] = {
+    {"--function", "NAME", "the function to draw (needed unless there is only one)"},
+    {"--dag", NULL, "the dag with its dummy edges instead of the cfg"},
+    {"--values", NULL, "with the values of path numbering"},
+    {"--plan", NULL, "with what the instrumentation does on each edge"},
+    {"-o", "FILE", "where to write; FILE.svg is drawn (standard output, as dot)"},
+    CLI_PROFILE_OPTIONS,
+    {NULL, NULL, NULL},
+};
+enum { FUNCTION, DAG, VALUES, PLAN, OUTPUT, BINARY, STRICT };
+
+struct request {
+    const char *function, *output;
+    struct fp_dot_options how;
+};
+
+static bool ends_in(const char *name, const char *ending)
+{
+    size_t len = strlen(name), end = strlen(ending);
+    return len >= end && !strcmp(name + len - end, ending);
+}
+
+static int write_graph(const struct request *request, struct fp_writer *dot)
+{
+    struct fp_error error = {0};
+    if (!request->output || !ends_in(request->output, ".svg")) return cli_output(request->output, dot);
+    struct fp_writer svg = {0};
+    fp_write_u8(dot, 0);
+    bool ok = fp_dot_to_svg(&svg, (const char *)dot->bytes, &error);
+    fp_writer_free(dot);
+    if (!ok) return cli_fail(&error, NULL);
+    return cli_output(request->output, &svg);
+}
+
+
+
+struct candidate {
+    const struct fp_module *module;
+    const struct fp_function *function;
+};
+
+/* The function asked for: by its exact name, or the only one that contains it. */
+static bool choose(struct fp_arena *arena, const struct request *request, const struct candidate *all,
+                   size_t n, struct candidate *chosen)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *name = fp_demangle(arena, all[i].function->name);
+        if (request->function && !strcmp(name, request->function)) {
+            *chosen = all[i];
+            return true;
+        }
+        if (request->function && !strstr(name, request->function)) continue;
+        *chosen = all[i];
+        found++;
+    }
+    if (found == 1) return true;
+    if (!found) cli_say("no function matches '%s'", request->function ? request->function : "");
+    else cli_say("%zu functions match; name one by --function", found);
+    return false;
+}
+
+static int draw(struct fp_arena *arena, const struct request *request, const struct candidate *all,
+                size_t n, bool counts)
+{
+    struct candidate one;
+    struct fp_writer dot = {0};
+    if (!choose(arena, request, all, n, &one)) return EXIT_FAILED;
+    struct fp_edge_counts edges;
+    bool have = false;
+    if (counts) {
+        struct fp_counts raw;
+        struct fp_error error = {0};
+        fp_profile_counts(arena, one.module, one.function, &raw);
+        have = fp_edges_of(arena, &raw, &edges, &error);
+        if (!have) cli_fail(&error, "drawn without counts");
+    }
+    fp_dot_function(&dot, one.function, have ? &edges : NULL, &request->how);
+    return write_graph(request, &dot);
+}
+
+static void add_candidates(struct fp_arena *arena, const struct fp_module *module,
+                           const struct fp_program *program, struct candidate **all, size_t *n)
+{
+    struct candidate *more = FP_NEW_ARRAY(arena, struct candidate, *n + program->nfunctions);
+    if (*n) memcpy(more, *all, *n * sizeof *more);
+    for (size_t i = 0; i < program->nfunctions; i++)
+        if (!(program->functions[i].flags & FP_FUNCTION_SKIPPED))
+            more[(*n)++] = (struct candidate){module, &program->functions[i]};
+    *all = more;
+}
+
+/* A graph in text form has no source lines, but the rest. */
+static int draw_text(const char *path, const struct request *request)
+{
+    struct fp_arena arena = {0};
+    struct fp_error error = {0};
+    struct fp_file file;
+    struct fp_named_cfg graph;
+    if (!fp_file_open(&file, path, &error)) return cli_fail(&error, NULL);
+    char *text = fp_arena_strndup(&arena, (const char *)file.bytes, file.len);
+    char *dashes = strstr(text, "\n---\n");
+    if (dashes) dashes[1] = 0;
+    fp_file_close(&file);
+    if (!fp_cfg_parse(&arena, text, &graph, &error)) return cli_fail(&error, NULL);
+    struct fp_function f = {.name = path, .file = path, .cfg = graph.cfg};
+    f.blocks = FP_NEW_ARRAY(&arena, struct fp_block_info, graph.cfg->nblocks);
+    f.edges = FP_NEW_ARRAY(&arena, struct fp_edge_info, graph.cfg->nedges);
+    f.truncation = FP_NEW(&arena, struct fp_truncation);
+    fp_truncate(&arena, f.cfg, graph.weighted ? graph.weights : NULL, &(struct fp_limits){0}, f.truncation);
+    f.dag = fp_dag_make(&arena, f.truncation);
+    f.numbering = fp_number(&arena, f.dag, FP_NUMBER_LARGEST_LAST, NULL);
+    struct candidate only = {NULL, &f};
+    int status = draw(&arena, request, &only, 1, false);
+    fp_arena_free(&arena);
+    return status;
+}
+
+static int draw_program(const char *path, const struct request *request)
+{
+    struct fp_arena arena = {0};
+    struct fp_program program;
+    struct fp_error error = {0};
+    struct candidate *all = NULL;
+    size_t n = 0;
+    if (!fp_program_read(&arena, path, &program, &error)) return cli_fail(&error, NULL);
+    add_candidates(&arena, NULL, &program, &all, &n);
+    int status = draw(&arena, request, all, n, false);
+    fp_arena_free(&arena);
+    return status;
+}
+
+static int draw_profile(struct cli_profiles *inputs, const struct request *request)
+{
+    struct fp_arena arena = {0};
+    struct candidate *all = NULL;
+    size_t n = 0;
+    struct fp_profile *profile = cli_load(inputs);
+    if (!profile) return EXIT_FAILED;
+    for (size_t i = 0; i < profile->modules.len; i++)
+        add_candidates(&arena, profile->modules.at[i], &profile->modules.at[i]->program, &all, &n);
+    int status = draw(&arena, request, all, n, true);
+    fp_arena_free(&arena);
+    fp_profile_free(profile);
+    return status;
+}
+
+static bool is_elf(const char *path)
+{
+    struct fp_file file;
+    struct fp_error error = {0};
+    if (!fp_file_open(&file, path, &error)) return false;
+    bool result = file.len > 4 && !memcmp(file.bytes, "\177ELF", 4);
+    fp_file_close(&file);
+    return result;
+}
+
+static int run(struct cli_command *command, int argc, char **argv)
+{
+    struct cli cli = {.command = command, .argc = argc, .argv = argv};
+    struct cli_profiles inputs = {0};
+    struct request request = {0};
+    char *value;
+    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
+        switch (option) {
+        case FUNCTION: request.function = value; break;
+        case DAG: request.how.dag = true; break;
+        case VALUES: request.how.values = true; break;
+        case PLAN: request.how.plan = true; break;
+        case OUTPUT: request.output = value; break;
+        case BINARY: inputs.binary = value; break;
+        case STRICT: inputs.strict = true; break;
+        case CLI_WORD: fp_vec_push(&inputs.arena, &inputs.names, value); break;
+        default: break;
+        }
+    }
+    if (!inputs.names.len) fp_vec_push(&inputs.arena, &inputs.names, "footpath.prof");
+    const char *first = inputs.names.at[0];
+    int status = ends_in(first, ".graph") ? draw_text(first, &request)
+                 : is_elf(first)          ? draw_program(first, &request)
+                                          : draw_profile(&inputs, &request);
+    fp_arena_free(&inputs.arena);
+    return status;
+}
+
+struct cli_command command_dot = {
+    .name = "dot",
+    .arguments = "[PROFILE|PROGRAM|TEXT.graph]",
+    .summary = "Draw a function's control-flow graph",
+    .text = "From a profile with its counts, from a program without, or from a graph in text\n"
+            "form. Edges where paths end are dashed.",
+    .options = options,
+    .run = run,
+};

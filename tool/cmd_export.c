@@ -1,0 +1,131 @@
+/* footpath export: profiles in the forms of other tools. */
+#include "commands.h"
+
+#include "analysis/edges.h"
+#include "profile/legacy.h"
+#include "report/show.h"
+
+#include <string.h>
+
+static const struct cli_option options[] = {
+    {"--format", "FORMAT", "json, legacy (LLVM 2.8-3.3)"},
+    {"--what", "WHAT", "legacy: edges or paths (edges)"},
+    {"-o", "FILE", "where to write (standard output)"},
+    CLI_PROFILE_OPTIONS,
+    {NULL, NULL, NULL},
+};
+enum { FORMAT, WHAT, OUTPUT, BINARY, STRICT };
+
+/* ---- legacy ---- */
+
+static struct fp_module *only_module(struct fp_profile *profile)
+{
+    if (profile->modules.len == 1) return profile->modules.at[0];
+    cli_say("the legacy format holds one module, this profile has %zu", profile->modules.len);
+    return NULL;
+}
+
+static bool legacy_edges(struct fp_arena *arena, const struct fp_module *module, struct fp_writer *out,
+                         struct fp_error *error)
+{
+    size_t count;
+    const struct fp_function **order = fp_legacy_order(arena, &module->program, &count);
+    FP_VEC(uint64_t) all = {0};
+    for (size_t i = 0; i < count; i++) {
+        struct fp_counts counts;
+        struct fp_edge_counts edges;
+        size_t n;
+        fp_profile_counts(arena, module, order[i], &counts);
+        if (!fp_edges_of(arena, &counts, &edges, error)) return false;
+        uint32_t *list = fp_legacy_edges(arena, order[i], &n);
+        for (size_t k = 0; k < n; k++)
+            fp_vec_push(arena, &all, list[k] == FP_NONE ? edges.entries : edges.edges[list[k]]);
+    }
+    fp_legacy_write_counts(out, FP_LEGACY_EDGES, all.at, all.len);
+    return true;
+}
+
+static bool legacy_paths(struct fp_arena *arena, const struct fp_module *module, struct fp_writer *out,
+                         struct fp_error *error)
+{
+    size_t count;
+    const struct fp_function **order = fp_legacy_order(arena, &module->program, &count);
+    FP_VEC(struct fp_legacy_function_paths) functions = {0};
+    for (size_t i = 0; i < count; i++) {
+        struct fp_counts counts;
+        fp_profile_counts(arena, module, order[i], &counts);
+        if (!counts.npaths) continue;
+        struct fp_legacy_path_entry *entries =
+            FP_NEW_ARRAY(arena, struct fp_legacy_path_entry, counts.npaths);
+        for (size_t k = 0; k < counts.npaths; k++)
+            entries[k] = (struct fp_legacy_path_entry){counts.paths[k].id, counts.paths[k].count};
+        struct fp_legacy_function_paths one = {(uint32_t)i + 1, entries, counts.npaths};
+        fp_vec_push(arena, &functions, one);
+    }
+    return fp_legacy_write_paths(out, functions.at, functions.len, error);
+}
+
+static int export_legacy(struct fp_profile *profile, const char *what, const char *output)
+{
+    struct fp_module *module = only_module(profile);
+    struct fp_arena arena = {0};
+    struct fp_writer out = {0};
+    struct fp_error error = {0};
+    if (!module) return EXIT_FAILED;
+    for (size_t i = 0; i < profile->runs.len && i < 1; i++) /* the program's name differs by build */
+        fp_legacy_write_arguments(&out, profile->runs.at[i].args + (profile->runs.at[i].nargs > 0),
+                                  profile->runs.at[i].nargs - (profile->runs.at[i].nargs > 0));
+    bool ok = !strcmp(what, "paths") ? legacy_paths(&arena, module, &out, &error)
+                                     : legacy_edges(&arena, module, &out, &error);
+    fp_arena_free(&arena);
+    if (ok) return cli_output(output, &out);
+    fp_writer_free(&out);
+    return cli_fail(&error, NULL);
+}
+
+static int export_json(struct fp_profile *profile, const char *output)
+{
+    struct fp_arena arena = {0};
+    struct fp_writer out = {0};
+    fp_show_json(&out, fp_report_make(&arena, profile, &(struct fp_report_options){.edges = true}));
+    fp_arena_free(&arena);
+    return cli_output(output, &out);
+}
+
+static int run(struct cli_command *command, int argc, char **argv)
+{
+    struct cli cli = {.command = command, .argc = argc, .argv = argv};
+    struct cli_profiles inputs = {0};
+    const char *format = NULL, *what = "edges", *output = NULL;
+    char *value;
+    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
+        switch (option) {
+        case FORMAT: format = value; break;
+        case WHAT: what = value; break;
+        case OUTPUT: output = value; break;
+        case BINARY: inputs.binary = value; break;
+        case STRICT: inputs.strict = true; break;
+        case CLI_WORD: fp_vec_push(&inputs.arena, &inputs.names, value); break;
+        default: break;
+        }
+    }
+    if (!format) cli_usage(command, "--format is needed");
+    if (strcmp(format, "json") && strcmp(format, "legacy")) cli_usage(command, "unknown format %s", format);
+    if (strcmp(what, "edges") && strcmp(what, "paths")) cli_usage(command, "--what is edges or paths");
+    if (!inputs.names.len) fp_vec_push(&inputs.arena, &inputs.names, "footpath.prof");
+    struct fp_profile *profile = cli_load(&inputs);
+    if (!profile) return EXIT_FAILED;
+    int status = !strcmp(format, "legacy") ? export_legacy(profile, what, output)
+                                           : export_json(profile, output);
+    fp_profile_free(profile);
+    fp_arena_free(&inputs.arena);
+    return status;
+}
+
+struct cli_command command_export = {
+    .name = "export",
+    .arguments = "--format FORMAT [PROFILE...]",
+    .summary = "Write a profile in the form of another tool",
+    .options = options,
+    .run = run,
+};

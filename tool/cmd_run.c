@@ -1,0 +1,89 @@
+/* footpath run: run a program, then show where it went. */
+#include "commands.h"
+
+#include "report/show.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct cli_option options[] = {
+    {"-o", "FILE", "keep the profile here (footpath.prof)"},
+    {"--repeat", "N", "run it N times"},
+    {"--top", "N", "paths to show afterwards (10; 0: none)"},
+    {NULL, NULL, NULL},
+};
+enum { OUTPUT, REPEAT, TOP };
+
+/* The program's own status; 127 where it could not be started, as a shell says. */
+static int run_once(char **argv)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        execvp(argv[0], argv);
+        cli_say("cannot run %s: %s", argv[0], strerror(errno));
+        _exit(127);
+    }
+    int status = 0;
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    if (WIFSIGNALED(status)) {
+        cli_say("%s ended by signal %d (%s)", argv[0], WTERMSIG(status), strsignal(WTERMSIG(status)));
+        return 128 + WTERMSIG(status);
+    }
+    return WEXITSTATUS(status);
+}
+
+static void show(const char *path, uint64_t top)
+{
+    struct cli_profiles inputs = {0};
+    fp_vec_push(&inputs.arena, &inputs.names, path);
+    struct fp_profile *profile = cli_load(&inputs);
+    if (profile) {
+        struct fp_arena arena = {0};
+        struct fp_writer out = {0};
+        struct fp_show_options how = {.view = FP_SHOW_PATHS, .top = top, .colours = cli_colours(stderr)};
+        fp_show_text(&out, fp_report_make(&arena, profile, &(struct fp_report_options){0}), &how);
+        /* the program's output goes on being what standard output holds */
+        fflush(stdout);
+        fwrite(out.bytes, 1, out.len, stderr);
+        fp_writer_free(&out);
+        fp_arena_free(&arena);
+        fp_profile_free(profile);
+    }
+    fp_arena_free(&inputs.arena);
+}
+
+static int run(struct cli_command *command, int argc, char **argv)
+{
+    struct cli cli = {.command = command, .argc = argc, .argv = argv};
+    const char *output = "footpath.prof";
+    uint64_t repeat = 1, top = 10;
+    int first = argc;
+    char *value;
+    for (int option; first == argc && (option = cli_next(&cli, &value)) != CLI_END;) {
+        if (option == OUTPUT) output = value;
+        if (option == REPEAT) repeat = cli_number(command, "--repeat", value);
+        if (option == TOP) top = cli_number(command, "--top", value);
+        if (option == CLI_WORD) first = cli.at - 1; /* the rest is the program's */
+    }
+    if (first == argc) cli_usage(command, "no program given");
+    setenv("FOOTPATH_OUT", output, 1);
+    int status = 0;
+    for (uint64_t i = 0; i < repeat && status != 127; i++) status = run_once(argv + first);
+    if (access(output, R_OK) < 0)
+        cli_say("%s wrote no profile; was it built with footpath-cc?", argv[first]);
+    else if (top)
+        show(output, top);
+    return status;
+}
+
+struct cli_command command_run = {
+    .name = "run",
+    .arguments = "PROGRAM [ARGUMENT...]",
+    .summary = "Run an instrumented program, then show its hottest paths",
+    .text = "The paths are shown on standard error; the exit status is the program's.",
+    .options = options,
+    .run = run,
+};
