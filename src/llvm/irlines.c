@@ -30,9 +30,12 @@ static uint32_t scope_index(struct fp_ir_lines *lines, const struct fp_shim_loca
     if (at->inlined_at && fp_shim_outer_location(at->inlined_at, &outer)) {
         scope.parent = scope_index(lines, &outer);
         scope.call_line = outer.line;
+        scope.call_discriminator = outer.discriminator;
     }
     scope.function = fp_arena_strndup(lines->arena, at->function ? at->function : "",
                                       at->function_len);
+    scope.linkage = fp_arena_strndup(lines->arena, at->linkage ? at->linkage : "", at->linkage_len);
+    scope.line = at->function_line;
     scope.file = full_name(lines->arena, at);
     fp_vec_push(lines->arena, &lines->all, scope);
     *fp_map_add(&lines->scopes, (uintptr_t)at->scope) = lines->all.len;
@@ -43,10 +46,11 @@ void fp_ir_lines_add(struct fp_ir_lines *lines, LLVMValueRef instruction, size_t
 {
     struct fp_shim_location at;
     if (!fp_shim_location(instruction, &at) || !at.line) return;
-    struct fp_position position = {scope_index(lines, &at), at.line, at.column};
+    struct fp_position position = {scope_index(lines, &at), at.line, at.column, at.discriminator};
     if (lines->positions.len > first) {
         struct fp_position *last = &lines->positions.at[lines->positions.len - 1];
-        if (last->scope == position.scope && last->line == position.line) {
+        if (last->scope == position.scope && last->line == position.line &&
+            last->discriminator == position.discriminator) {
             last->column = position.column; /* the branch comes last */
             return;
         }

@@ -170,9 +170,14 @@ static bool fillLocation(const DILocation *D, struct fp_shim_location *L)
     const DISubprogram *S = D->getScope()->getSubprogram();
     *L = {};
     L->line = D->getLine(), L->column = D->getColumn();
+    L->discriminator = D->getDiscriminator();
     L->inlined_at = D->getInlinedAt();
     L->scope = D->getInlinedAt() ? static_cast<const void *>(D->getInlinedAt()) : S;
-    if (S) fillScope(D->getScope(), S->getName(), L);
+    if (!S) return true;
+    fillScope(D->getScope(), S->getName(), L);
+    StringRef Linkage = S->getLinkageName().empty() ? S->getName() : S->getLinkageName();
+    L->linkage = Linkage.data(), L->linkage_len = Linkage.size();
+    L->function_line = S->getLine();
     return true;
 }
 

@@ -33,11 +33,12 @@ double fp_shim_edge_probability(LLVMBasicBlockRef block, unsigned successor);
 
 /* The source position of an instruction. */
 struct fp_shim_location {
-    unsigned line, column, call_line;
+    unsigned line, column, discriminator;
+    unsigned function_line; /* where the function is declared */
     const void *scope;      /* identifies function and place of inlining together */
     const void *inlined_at; /* location to go on with, or NULL */
-    const char *function, *file, *folder;
-    size_t function_len, file_len, folder_len;
+    const char *function, *linkage, *file, *folder;
+    size_t function_len, linkage_len, file_len, folder_len;
 };
 bool fp_shim_location(LLVMValueRef instruction, struct fp_shim_location *location);
 bool fp_shim_outer_location(const void *inlined_at, struct fp_shim_location *location);

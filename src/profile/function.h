@@ -29,12 +29,17 @@ enum fp_function_flag {
  * a function inlined at a line of another scope. */
 struct fp_scope {
     const char *function, *file;
-    uint32_t parent;    /* scope it is inlined into, or FP_NONE */
-    uint32_t call_line; /* the line of the call there */
+    const char *linkage; /* its linkage name */
+    uint32_t line;       /* where the function is declared */
+    uint32_t parent;     /* scope it is inlined into, or FP_NONE */
+    uint32_t call_line;  /* the line of the call there */
+    uint32_t call_discriminator;
 };
 
+/* A discriminator tells blocks of one line apart; as it is in the debug
+ * information, 0 where there is none. */
 struct fp_position {
-    uint32_t scope, line, column;
+    uint32_t scope, line, column, discriminator;
 };
 
 struct fp_block_info {

@@ -4,6 +4,7 @@
  * and a stored order of out-edges, by code that does not decide anything. */
 #include "profile/mapcode.h"
 
+#include "base/checksum.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "footpath/abi.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAP_VERSION = 1 };
+enum { MAP_VERSION = 2 };
 
 /* ---- strings: each once per record ---- */
 
@@ -40,6 +41,7 @@ static void collect_strings(struct string_table *t, const struct fp_function *f)
     for (uint32_t i = 0; i < f->nscopes; i++) {
         string_index(t, f->scopes[i].function);
         string_index(t, f->scopes[i].file);
+        string_index(t, f->scopes[i].linkage);
     }
 }
 
@@ -52,15 +54,18 @@ static void encode_scopes(struct fp_writer *w, struct string_table *t, const str
         const struct fp_scope *scope = &f->scopes[i];
         fp_write_uint(w, string_index(t, scope->function));
         fp_write_uint(w, string_index(t, scope->file));
+        fp_write_uint(w, string_index(t, scope->linkage));
+        fp_write_uint(w, scope->line);
         fp_write_uint(w, scope->parent == FP_NONE ? 0 : scope->parent + 1);
         fp_write_uint(w, scope->call_line);
+        fp_write_uint(w, scope->call_discriminator);
     }
 }
 
 static void encode_blocks(struct fp_writer *w, const struct fp_function *f)
 {
     const struct fp_cfg *cfg = f->cfg;
-    struct fp_position last = {0, f->line, 0};
+    struct fp_position last = {.line = f->line};
     fp_write_uint(w, cfg->nblocks);
     for (uint32_t b = 0; b < cfg->nblocks; b++) {
         const struct fp_block_info *info = &f->blocks[b];
@@ -71,7 +76,9 @@ static void encode_blocks(struct fp_writer *w, const struct fp_function *f)
             const struct fp_position *p = &f->positions[info->first_position + i];
             fp_write_uint(w, p->scope);
             fp_write_int(w, (int64_t)p->line - last.line);
-            fp_write_uint(w, p->column);
+            /* few have a discriminator: the lowest bit says whether */
+            fp_write_uint(w, (uint64_t)p->column << 1 | (p->discriminator != 0));
+            if (p->discriminator) fp_write_uint(w, p->discriminator);
             last = *p;
         }
     }
@@ -159,6 +166,19 @@ void fp_map_encode(struct fp_writer *writer, const struct fp_function *function)
     fp_arena_free(&table.arena);
 }
 
+void fp_map_write_record(struct fp_writer *writer, const struct fp_function *function)
+{
+    struct fp_writer payload = {0};
+    fp_map_encode(&payload, function);
+    fp_write_u32(writer, FP_MAP_MAGIC);
+    fp_write_u32(writer, (uint32_t)payload.len);
+    fp_write_u64(writer, fp_checksum(payload.bytes, payload.len, 0));
+    fp_write_u64(writer, function->path_address);
+    fp_write_u64(writer, function->edge_address);
+    fp_write_bytes(writer, payload.bytes, payload.len);
+    fp_writer_free(&payload);
+}
+
 /* ---- decoding ---- */
 
 struct decoder {
@@ -185,16 +205,19 @@ static void decode_strings(struct decoder *d)
 static void decode_scopes(struct decoder *d)
 {
     struct fp_function *f = d->f;
-    f->nscopes = (uint32_t)fp_read_count(d->r, 4);
+    f->nscopes = (uint32_t)fp_read_count(d->r, 7);
     f->scopes = FP_NEW_ARRAY(d->arena, struct fp_scope, f->nscopes);
     for (uint32_t i = 0; i < f->nscopes && !d->r->failed; i++) {
         struct fp_scope *scope = &f->scopes[i];
         scope->function = decode_string(d);
         scope->file = decode_string(d);
+        scope->linkage = decode_string(d);
+        scope->line = (uint32_t)fp_read_uint(d->r);
         /* a parent comes before its children, so chains end */
         uint32_t parent = fp_read_index(d->r, (uint64_t)i + 1, "scope number");
         scope->parent = parent ? parent - 1 : FP_NONE;
         scope->call_line = (uint32_t)fp_read_uint(d->r);
+        scope->call_discriminator = (uint32_t)fp_read_uint(d->r);
     }
 }
 
@@ -205,7 +228,7 @@ static uint8_t *decode_blocks(struct decoder *d, uint32_t *nblocks)
     *nblocks = (uint32_t)fp_read_count(d->r, 3);
     uint8_t *flags = FP_NEW_ARRAY(d->arena, uint8_t, (size_t)*nblocks + 1);
     f->blocks = FP_NEW_ARRAY(d->arena, struct fp_block_info, *nblocks);
-    struct fp_position last = {0, f->line, 0};
+    struct fp_position last = {.line = f->line};
     for (uint32_t b = 0; b < *nblocks && !d->r->failed; b++) {
         flags[b] = (uint8_t)fp_read_uint(d->r);
         f->blocks[b].instructions = (uint32_t)fp_read_uint(d->r);
@@ -214,7 +237,9 @@ static uint8_t *decode_blocks(struct decoder *d, uint32_t *nblocks)
         for (uint32_t i = 0; i < f->blocks[b].npositions && !d->r->failed; i++) {
             last.scope = fp_read_index(d->r, f->nscopes, "scope number");
             last.line = (uint32_t)((int64_t)last.line + fp_read_int(d->r));
-            last.column = (uint32_t)fp_read_uint(d->r);
+            uint64_t column = fp_read_uint(d->r);
+            last.column = (uint32_t)(column >> 1);
+            last.discriminator = column & 1 ? (uint32_t)fp_read_uint(d->r) : 0;
             fp_vec_push(d->arena, &positions, last);
         }
     }

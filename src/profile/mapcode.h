@@ -18,6 +18,9 @@ enum { FP_MAP_HEADER_SIZE = 32 };
 
 void fp_map_encode(struct fp_writer *writer, const struct fp_function *function);
 
+/* The whole record, with the addresses that the function has. */
+void fp_map_write_record(struct fp_writer *writer, const struct fp_function *function);
+
 /* One payload. The reader's file and base are for messages. */
 bool fp_map_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_function *function);
 

@@ -83,6 +83,7 @@ static void note_run(struct fp_profile *profile, const struct fp_run *run)
     note.counters = NULL, note.ncounters = 0;
     note.tables = NULL, note.ntables = 0;
     note.in_flight = NULL, note.nin_flight = 0;
+    note.map = NULL;
     note.host = fp_arena_strdup(arena, run->host);
     note.program = fp_arena_strdup(arena, run->program);
     note.folder = fp_arena_strdup(arena, run->folder);
@@ -159,6 +160,28 @@ static bool add_callback(struct fp_arena *arena, const struct fp_run *run, void 
     return add_now(a, run);
 }
 
+static const unsigned char *copy_bytes(struct fp_arena *arena, const unsigned char *bytes, size_t len)
+{
+    return bytes ? (const unsigned char *)fp_arena_strndup(arena, (const char *)bytes, len) : NULL;
+}
+
+/* A map of a module that has no run in the profile is of no use. */
+static bool keep_map(const struct fp_embedded_map *map, void *context)
+{
+    struct fp_profile *profile = context;
+    for (size_t i = 0; i < profile->modules.len; i++) {
+        struct fp_module *module = profile->modules.at[i];
+        if (module->embedded || !fp_same_module(&module->id, &map->module)) continue;
+        struct fp_embedded_map *kept = FP_NEW(&profile->arena, struct fp_embedded_map);
+        *kept = *map;
+        kept->module = module->id;
+        kept->map = copy_bytes(&profile->arena, map->map, map->map_len);
+        kept->live = copy_bytes(&profile->arena, map->live, map->live_len);
+        module->embedded = kept;
+    }
+    return true;
+}
+
 bool fp_profile_add(struct fp_profile *profile, const char *path, struct fp_error *error)
 {
     struct adding a = {.profile = profile, .error = error, .path = path};
@@ -166,7 +189,7 @@ bool fp_profile_add(struct fp_profile *profile, const char *path, struct fp_erro
     bool ok = fp_profile_each_run(path, add_callback, &a, &cut, error) && !error->set;
     for (size_t i = 0; ok && i < a.waiting.len; i++) ok = add_now(&a, &a.waiting.at[i]);
     fp_arena_free(&a.arena);
-    if (!ok) return false;
+    if (!ok || !fp_profile_each_map(path, keep_map, profile, error)) return false;
     char *name = fp_arena_strdup(&profile->arena, path);
     fp_vec_push(&profile->arena, &profile->files, name);
     if (cut) fp_vec_push(&profile->arena, &profile->cut, name);
@@ -198,11 +221,23 @@ static bool try_map(struct fp_profile *profile, struct fp_module *module, const 
     return module->have_program = true;
 }
 
+static bool try_embedded(struct fp_profile *profile, struct fp_module *module)
+{
+    const struct fp_embedded_map *map = module->embedded;
+    struct fp_program program = {.build_id = module->id.build_id, .build_id_len = module->id.build_id_len};
+    if (!map || !fp_program_parse(&profile->arena, module->id.path, map->map, map->map_len, map->live,
+                                  map->live_len, &program, &module->problem))
+        return false;
+    module->program = program;
+    return module->have_program = true;
+}
+
 void fp_profile_load_maps(struct fp_profile *profile, const char *binary)
 {
     for (size_t i = 0; i < profile->modules.len; i++) {
         struct fp_module *module = profile->modules.at[i];
-        if (module->have_program || (binary && try_map(profile, module, binary))) continue;
+        if (module->have_program || try_embedded(profile, module)) continue;
+        if ((binary && try_map(profile, module, binary))) continue;
         if (try_map(profile, module, module->id.path)) module->problem.set = false;
     }
 }
@@ -350,6 +385,7 @@ static struct fp_run merged_module(struct fp_profile *profile, struct fp_module 
         if (end > run.end_ns) run.end_ns = end;
     }
     run.runs = module->runs;
+    run.map = module->embedded;
     if (run.runs > 1) run.flags |= FP_RUN_MERGED;
     for (size_t i = 0; i < module->nwords; i++) run.ncounters += module->words[i] != 0;
     run.counters = FP_NEW_ARRAY(arena, struct fp_counter, run.ncounters);

@@ -21,6 +21,7 @@ struct fp_module {
     struct fp_map tables; /* table -> index in paths_of */
     FP_VEC(struct fp_map) paths_of; /* path -> count */
     FP_VEC(struct fp_in_flight) in_flight;
+    const struct fp_embedded_map *embedded; /* its map, where the profile has it */
     bool have_program;
     struct fp_program program;
     struct fp_error problem; /* why there is no program */
@@ -42,7 +43,7 @@ void fp_profile_free(struct fp_profile *profile);
 bool fp_profile_add(struct fp_profile *profile, const char *path, struct fp_error *error);
 bool fp_profile_add_run(struct fp_profile *profile, const struct fp_run *run);
 
-/* Finds the map of each module: in its file, or in `binary` where that is of the
+/* Finds the map of each module: in the profile, in its file, or in `binary` where that is of the
  * same build. Modules without one have a problem to report. */
 void fp_profile_load_maps(struct fp_profile *profile, const char *binary);
 

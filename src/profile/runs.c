@@ -11,9 +11,19 @@
 
 /* ---- one record ---- */
 
+static void encode_module(struct fp_writer *w, const struct fp_module_id *m)
+{
+    fp_write_string(w, m->path);
+    fp_write_uint(w, m->build_id_len);
+    fp_write_bytes(w, m->build_id, m->build_id_len);
+    fp_write_uint(w, m->counters_address);
+    fp_write_uint(w, m->counters_size);
+    fp_write_uint(w, m->tables_address);
+    fp_write_uint(w, m->tables_size);
+}
+
 void fp_run_encode(struct fp_writer *w, const struct fp_run *run)
 {
-    const struct fp_module_id *m = &run->module;
     fp_write_uint(w, run->flags);
     fp_write_u64(w, run->id);
     fp_write_uint(w, run->runs);
@@ -25,13 +35,7 @@ void fp_run_encode(struct fp_writer *w, const struct fp_run *run)
     fp_write_string(w, run->folder);
     fp_write_uint(w, run->nargs);
     for (size_t i = 0; i < run->nargs; i++) fp_write_string(w, run->args[i]);
-    fp_write_string(w, m->path);
-    fp_write_uint(w, m->build_id_len);
-    fp_write_bytes(w, m->build_id, m->build_id_len);
-    fp_write_uint(w, m->counters_address);
-    fp_write_uint(w, m->counters_size);
-    fp_write_uint(w, m->tables_address);
-    fp_write_uint(w, m->tables_size);
+    encode_module(w, &run->module);
     fp_write_uint(w, run->ncounters);
     uint64_t last = 0;
     for (size_t i = 0; i < run->ncounters; i++) {
@@ -94,10 +98,20 @@ static void decode_in_flight(struct fp_arena *arena, struct fp_reader *r, struct
     }
 }
 
+static void decode_module(struct fp_arena *arena, struct fp_reader *r, struct fp_module_id *m)
+{
+    m->path = fp_read_string(r, arena);
+    m->build_id_len = fp_read_count(r, 1);
+    m->build_id = fp_read_bytes(r, m->build_id_len);
+    m->counters_address = fp_read_uint(r);
+    m->counters_size = fp_read_uint(r);
+    m->tables_address = fp_read_uint(r);
+    m->tables_size = fp_read_uint(r);
+}
+
 bool fp_run_decode(struct fp_arena *arena, struct fp_reader *r, struct fp_run *run)
 {
     *run = (struct fp_run){.flags = fp_read_uint(r)};
-    struct fp_module_id *m = &run->module;
     run->id = fp_read_u64(r);
     run->runs = fp_read_uint(r);
     run->start_ns = fp_read_uint(r);
@@ -109,13 +123,7 @@ bool fp_run_decode(struct fp_arena *arena, struct fp_reader *r, struct fp_run *r
     run->nargs = fp_read_count(r, 1);
     run->args = FP_NEW_ARRAY(arena, char *, run->nargs);
     for (size_t i = 0; i < run->nargs; i++) run->args[i] = fp_read_string(r, arena);
-    m->path = fp_read_string(r, arena);
-    m->build_id_len = fp_read_count(r, 1);
-    m->build_id = fp_read_bytes(r, m->build_id_len);
-    m->counters_address = fp_read_uint(r);
-    m->counters_size = fp_read_uint(r);
-    m->tables_address = fp_read_uint(r);
-    m->tables_size = fp_read_uint(r);
+    decode_module(arena, r, &run->module);
     decode_counters(arena, r, run);
     decode_tables(arena, r, run);
     decode_in_flight(arena, r, run);
@@ -156,8 +164,40 @@ static bool read_header(const unsigned char *bytes, size_t len, const char *name
     return true;
 }
 
+/* Who is called with what; either callback may be NULL. */
+struct visitor {
+    fp_run_callback *run;
+    fp_map_callback *map;
+    void *context;
+};
+
+static bool visit_run(struct fp_arena *arena, struct fp_reader *payload, const struct visitor *v,
+                      bool *go_on)
+{
+    struct fp_run run;
+    if (!v->run) return true;
+    if (!fp_run_decode(arena, payload, &run)) return false;
+    *go_on = v->run(arena, &run, v->context);
+    return true;
+}
+
+static bool visit_map(struct fp_arena *arena, struct fp_reader *payload, const struct visitor *v,
+                      bool *go_on)
+{
+    struct fp_embedded_map map = {0};
+    if (!v->map) return true;
+    decode_module(arena, payload, &map.module);
+    map.map_len = fp_read_count(payload, 1);
+    map.map = fp_read_bytes(payload, map.map_len);
+    map.live_len = fp_read_count(payload, 1);
+    map.live = map.live_len ? fp_read_bytes(payload, map.live_len) : NULL;
+    if (payload->failed) return false;
+    *go_on = v->map(&map, v->context);
+    return true;
+}
+
 static bool parse_record(struct fp_reader *file, const struct fp_record_header *header,
-                         fp_run_callback *call, void *context, bool *go_on)
+                         const struct visitor *visitor, bool *go_on)
 {
     uint64_t offset = file->base + file->at;
     const unsigned char *payload = fp_read_bytes(file, header->length);
@@ -166,19 +206,18 @@ static bool parse_record(struct fp_reader *file, const struct fp_record_header *
         return fp_fail_at(file->error, file->file, offset,
                           "expected checksum %016" PRIx64 ", got %016" PRIx64, header->checksum,
                           checksum);
-    if (header->type != FP_RECORD_RUN) return true;
     struct fp_arena arena = {0};
-    struct fp_run run;
     struct fp_reader reader = {.bytes = payload, .len = header->length, .base = offset,
                                .file = file->file, .error = file->error};
-    bool ok = fp_run_decode(&arena, &reader, &run);
-    if (ok) *go_on = call(&arena, &run, context);
+    bool ok = true;
+    if (header->type == FP_RECORD_RUN) ok = visit_run(&arena, &reader, visitor, go_on);
+    if (header->type == FP_RECORD_MAP) ok = visit_map(&arena, &reader, visitor, go_on);
     fp_arena_free(&arena);
     return ok;
 }
 
-bool fp_profile_parse(const unsigned char *bytes, size_t len, const char *name, fp_run_callback *call,
-                      void *context, bool *cut, struct fp_error *error)
+static bool parse_file(const unsigned char *bytes, size_t len, const char *name,
+                       const struct visitor *visitor, bool *cut, struct fp_error *error)
 {
     size_t end = 0;
     *cut = false;
@@ -196,9 +235,15 @@ bool fp_profile_parse(const unsigned char *bytes, size_t len, const char *name, 
             return fp_fail_at(error, name, offset, "expected a record (%08x), got %08x",
                               FP_RECORD_MAGIC, header.magic);
         if (header.length > fp_reader_left(&file)) return *cut = true;
-        if (!parse_record(&file, &header, call, context, &go_on)) return false;
+        if (!parse_record(&file, &header, visitor, &go_on)) return false;
     }
     return true;
+}
+
+bool fp_profile_parse(const unsigned char *bytes, size_t len, const char *name, fp_run_callback *call,
+                      void *context, bool *cut, struct fp_error *error)
+{
+    return parse_file(bytes, len, name, &(struct visitor){.run = call, .context = context}, cut, error);
 }
 
 bool fp_profile_each_run(const char *path, fp_run_callback *call, void *context, bool *cut,
@@ -211,19 +256,47 @@ bool fp_profile_each_run(const char *path, fp_run_callback *call, void *context,
     return ok;
 }
 
-static void write_record(struct fp_writer *w, const struct fp_run *run)
+bool fp_profile_each_map(const char *path, fp_map_callback *call, void *context,
+                         struct fp_error *error)
+{
+    struct fp_file file;
+    bool cut;
+    if (!fp_file_open(&file, path, error)) return false;
+    bool ok = parse_file(file.bytes, file.len, path, &(struct visitor){.map = call, .context = context},
+                         &cut, error);
+    fp_file_close(&file);
+    return ok;
+}
+
+static void write_record(struct fp_writer *w, uint32_t type, struct fp_writer *payload)
+{
+    struct fp_record_header header = {
+        .magic = FP_RECORD_MAGIC,
+        .type = type,
+        .length = payload->len,
+        .checksum = fp_checksum(payload->bytes, payload->len, 0),
+    };
+    fp_write_bytes(w, &header, sizeof header);
+    fp_write_bytes(w, payload->bytes, payload->len);
+    fp_writer_free(payload);
+}
+
+static void write_run(struct fp_writer *w, const struct fp_run *run)
 {
     struct fp_writer payload = {0};
     fp_run_encode(&payload, run);
-    struct fp_record_header header = {
-        .magic = FP_RECORD_MAGIC,
-        .type = FP_RECORD_RUN,
-        .length = payload.len,
-        .checksum = fp_checksum(payload.bytes, payload.len, 0),
-    };
-    fp_write_bytes(w, &header, sizeof header);
-    fp_write_bytes(w, payload.bytes, payload.len);
-    fp_writer_free(&payload);
+    write_record(w, FP_RECORD_RUN, &payload);
+}
+
+static void write_map(struct fp_writer *w, const struct fp_embedded_map *map)
+{
+    struct fp_writer payload = {0};
+    encode_module(&payload, &map->module);
+    fp_write_uint(&payload, map->map_len);
+    fp_write_bytes(&payload, map->map, map->map_len);
+    fp_write_uint(&payload, map->live_len);
+    fp_write_bytes(&payload, map->live, map->live_len);
+    write_record(w, FP_RECORD_MAP, &payload);
 }
 
 bool fp_profile_write(const char *path, const struct fp_run *runs, size_t nruns,
@@ -236,7 +309,10 @@ bool fp_profile_write(const char *path, const struct fp_run *runs, size_t nruns,
     if (nruns)
         header.program = fp_checksum(runs[0].module.build_id, runs[0].module.build_id_len, 0);
     fp_write_bytes(&w, &header, sizeof header);
-    for (size_t i = 0; i < nruns; i++) write_record(&w, &runs[i]);
+    for (size_t i = 0; i < nruns; i++) {
+        if (runs[i].map) write_map(&w, runs[i].map);
+        write_run(&w, &runs[i]);
+    }
     header.commits[0] = (struct fp_profile_commit){.length = w.len, .sequence = 1};
     header.commits[0].check = commit_check(&header.commits[0]);
     memcpy(w.bytes, &header, sizeof header);

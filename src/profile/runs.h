@@ -33,6 +33,14 @@ struct fp_in_flight {
     int64_t count;
 };
 
+/* A map that travels in the profile, for a module whose file has none or may be
+ * gone: the bytes of its map sections. */
+struct fp_embedded_map {
+    struct fp_module_id module;
+    const unsigned char *map, *live; /* live may be NULL */
+    size_t map_len, live_len;
+};
+
 /* One record: what one module counted in one run (or in several, merged). */
 struct fp_run {
     uint64_t flags; /* of enum fp_run_flag */
@@ -48,6 +56,7 @@ struct fp_run {
     size_t ntables;
     struct fp_in_flight *in_flight;
     size_t nin_flight;
+    const struct fp_embedded_map *map; /* for writing: the module's map, or NULL */
 };
 
 /* Calls with every whole run record of a file, in order; an arena per record. The
@@ -58,7 +67,12 @@ typedef bool fp_run_callback(struct fp_arena *arena, const struct fp_run *run, v
 bool fp_profile_each_run(const char *path, fp_run_callback *call, void *context, bool *cut,
                          struct fp_error *error);
 
-/* The same over bytes in memory. */
+/* Calls with every embedded map; its bytes are those of the file. */
+typedef bool fp_map_callback(const struct fp_embedded_map *map, void *context);
+bool fp_profile_each_map(const char *path, fp_map_callback *call, void *context,
+                         struct fp_error *error);
+
+/* The runs, over bytes in memory. */
 bool fp_profile_parse(const unsigned char *bytes, size_t len, const char *name, fp_run_callback *call,
                       void *context, bool *cut, struct fp_error *error);
 
