@@ -6,6 +6,7 @@
  */
 #include "base/map.h"
 #include "footpath/abi.h"
+#include "llvm/filter.h"
 #include "llvm/iredges.h"
 #include "llvm/iredit.h"
 #include "llvm/irframe.h"
@@ -26,6 +27,7 @@ static const char done_mark[] = "footpath"; /* attribute: do not do it twice */
 struct module_work {
     LLVMModuleRef module;
     const struct fp_llvm_options *options;
+    struct fp_filter filter;
     bool optimizing;
     uint64_t module_hash; /* tells static functions of one name apart */
     bool any;
@@ -207,6 +209,7 @@ static void do_function(struct module_work *work, LLVMValueRef function)
     const char *reason = reason_to_skip(function);
     const char *problem = fp_ir_read(&arena, function, &f, &how, &ir);
     if (!reason) reason = problem;
+    if (!reason) reason = fp_filter_reason(&work->filter, &f);
     if (reason)
         skip_function(work, function, &f, reason);
     else
@@ -218,13 +221,17 @@ static void do_function(struct module_work *work, LLVMValueRef function)
 
 /* The plugin lives in the compiler: it says what is wrong and leaves the module
  * as it is. */
-static bool read_options(struct fp_arena *arena, struct fp_llvm_options *options)
+static bool read_options(struct fp_arena *arena, struct fp_llvm_options *options,
+                         struct fp_filter *filter)
 {
     struct fp_error error = {0};
     char message[512];
-    if (fp_llvm_options_parse(arena, getenv(FP_PLUGIN_VARIABLE), options, &error)) return true;
+    bool parsed = fp_llvm_options_parse(arena, getenv(FP_PLUGIN_VARIABLE), options, &error);
+    if (parsed && fp_filter_read(arena, options->allow, options->deny, filter, &error)) return true;
     fp_error_text(&error, message, sizeof message);
-    fprintf(stderr, "footpath: %s; use footpath-cc of the same version as the plugin\n", message);
+    fprintf(stderr, "footpath: %s; %s\n", message,
+            parsed ? "lists must be readable wherever the compiler runs"
+                   : "use footpath-cc of the same version as the plugin");
     return false;
 }
 
@@ -233,8 +240,8 @@ bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing)
     struct fp_arena arena = {0};
     struct fp_llvm_options options;
     struct module_work work = {.module = module, .options = &options, .optimizing = optimizing};
+    bool ok = read_options(&arena, &options, &work.filter);
     /* a check build verifies itself however the program ends */
-    bool ok = read_options(&arena, &options);
     if (options.mode == FP_MODE_CHECK) options.exits = true;
     if (ok && options.mode != FP_MODE_NONE && options.early == early) {
         work.module_hash = hash_module(module);

@@ -3,6 +3,7 @@
 
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/BranchProbabilityInfo.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Instructions.h"
@@ -15,6 +16,7 @@
 #include "llvm/Passes/PassPlugin.h"
 #endif
 
+#include <cstring>
 #include <dlfcn.h>
 #include <string>
 
@@ -199,4 +201,10 @@ bool fp_shim_function_location(LLVMValueRef Fn, struct fp_shim_location *L)
     L->line = S->getLine();
     fillScope(S, S->getName(), L);
     return true;
+}
+
+char *fp_shim_demangle(const char *Name)
+{
+    std::string Readable = demangle(std::string(Name));
+    return Readable == Name ? nullptr : strdup(Readable.c_str());
 }

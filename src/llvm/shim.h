@@ -46,6 +46,9 @@ bool fp_shim_outer_location(const void *inlined_at, struct fp_shim_location *loc
 /* The line of a function's declaration, 0 without debug information. */
 bool fp_shim_function_location(LLVMValueRef function, struct fp_shim_location *location);
 
+/* A C++ name as people write it, from malloc; NULL where it is none. */
+char *fp_shim_demangle(const char *name);
+
 /* Called by the pass; `early` tells which of the two points of the pipeline it
  * is, `optimizing` whether at -O1 or above. True when the module was changed. */
 bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing);

@@ -1,0 +1,34 @@
+/* Which functions to instrument: the lists of --fp-allow and --fp-deny.
+ *
+ * A line of a list is a pattern as of a shell (* ? [...]):
+ *
+ *     fun:inflate*        a function, by its name in the source or in the object
+ *     src:*third_party*   everything defined in a file, by its full name
+ *     main                the same as fun:main
+ *
+ * What follows # is a comment. A function on the deny list is left out whatever the
+ * allow list says. docs/footpath-cc.md tells users.
+ */
+#ifndef FP_LLVM_FILTER_H
+#define FP_LLVM_FILTER_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "profile/function.h"
+
+struct fp_filter {
+    struct fp_filter_list {
+        bool given;
+        char **functions, **files;
+        size_t nfunctions, nfiles;
+    } allow, deny;
+};
+
+/* Either file may be NULL. */
+bool fp_filter_read(struct fp_arena *arena, const char *allow, const char *deny,
+                    struct fp_filter *filter, struct fp_error *error);
+
+/* Why the function is left out, or NULL. */
+const char *fp_filter_reason(const struct fp_filter *filter, const struct fp_function *function);
+
+#endif
