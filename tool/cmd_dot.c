@@ -10,8 +10,8 @@
 static const struct cli_option options[] = {
     {"--function", "NAME", "the function to draw (needed unless there is only one)"},
     {"--dag", NULL, "the dag with its dummy edges instead of the cfg"},
-    {"--values", NULL, "with the values of path numbering"},
-    {"--plan", NULL, "with what the instrumentation does on each edge"},
+    {"--values", NULL, "with the values of path numbering, in brackets"},
+    {"--plan", NULL, "with operations on edges, as if all were equally hot"},
     {"-o", "FILE", "where to write; FILE.svg is drawn (standard output, as dot)"},
     CLI_PROFILE_OPTIONS,
     {NULL, NULL, NULL},
@@ -40,8 +40,6 @@ static int write_graph(const struct request *request, struct fp_writer *dot)
     if (!ok) return cli_fail(&error, NULL);
     return cli_output(request->output, &svg);
 }
-
-
 
 struct candidate {
     const struct fp_module *module;

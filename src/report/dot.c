@@ -42,19 +42,6 @@ static void say_lines(struct drawing *d, uint32_t b)
     if (last->line != first->line && last->scope == first->scope) fp_say(d->out, "-%u", last->line);
 }
 
-static void say_block(struct drawing *d, uint32_t b)
-{
-    uint8_t flags = d->f->cfg->flags[b];
-    if (d->f->truncation->order.position[b] == FP_NONE) return; /* never runs */
-    fp_say(d->out, "  b%u [id=\"block%u\" label=\"%u%s%s", b, b, b, flags & FP_BLOCK_PAD ? " pad" : "",
-           flags & FP_BLOCK_HUB ? " hub" : "");
-    say_lines(d, b);
-    if (d->counts) fp_say(d->out, "\\n%" PRIu64 "x", d->counts->blocks[b]);
-    bool idle = d->counts && !d->counts->blocks[b];
-    fp_say(d->out, "\"%s%s];\n", flags & (FP_BLOCK_PAD | FP_BLOCK_HUB) ? " shape=ellipse" : "",
-           idle ? " color=gray fontcolor=gray" : "");
-}
-
 static void say_op(struct drawing *d, struct fp_op op)
 {
     switch (op.kind) {
@@ -64,6 +51,29 @@ static void say_op(struct drawing *d, struct fp_op op)
     case FP_OP_COUNT: fp_say(d->out, "\\ncount[%" PRId64 "]++", op.value); return;
     case FP_OP_COUNT_REG: fp_say(d->out, "\\ncount[r%+" PRId64 "]++", op.value); return;
     }
+}
+
+/* In the cfg: what happens on the edges from ENTRY and to EXIT, which it does not show. */
+static void say_block_ops(struct drawing *d, uint32_t b)
+{
+    const struct fp_dag *dag = d->f->dag;
+    if (!d->plan || d->options->dag) return;
+    if (b == 0) say_op(d, d->plan->on[dag->entry_edge]);
+    if (dag->exit_of[b] != FP_NONE) say_op(d, d->plan->on[dag->exit_of[b]]);
+}
+
+static void say_block(struct drawing *d, uint32_t b)
+{
+    uint8_t flags = d->f->cfg->flags[b];
+    if (d->f->truncation->order.position[b] == FP_NONE) return; /* never runs */
+    fp_say(d->out, "  b%u [id=\"block%u\" label=\"%u%s%s", b, b, b, flags & FP_BLOCK_PAD ? " pad" : "",
+           flags & FP_BLOCK_HUB ? " hub" : "");
+    say_lines(d, b);
+    if (d->counts) fp_say(d->out, "\\n%" PRIu64 "x", d->counts->blocks[b]);
+    say_block_ops(d, b);
+    bool idle = d->counts && !d->counts->blocks[b];
+    fp_say(d->out, "\"%s%s];\n", flags & (FP_BLOCK_PAD | FP_BLOCK_HUB) ? " shape=ellipse" : "",
+           idle ? " color=gray fontcolor=gray" : "");
 }
 
 static double pen_width(const struct drawing *d, uint64_t count)
@@ -98,6 +108,8 @@ static void say_cfg_edge(struct drawing *d, uint32_t e)
     if (fate == FP_FATE_DEAD) return;
     fp_say(d->out, "  b%u -> b%u [", edge->src, edge->dst);
     say_edge_look(d, e);
+    if (d->options->values && d->f->numbering && d->f->dag->of_edge[e] != FP_NONE)
+        fp_say(d->out, " [%" PRIu64 "]", d->f->numbering->value[d->f->dag->of_edge[e]]);
     if (d->plan) {
         struct fp_edge_ops ops = fp_plan_on_edge(d->plan, e);
         say_op(d, ops.first);

@@ -9,10 +9,10 @@
 struct fp_dot_options {
     bool dag;    /* the dag, with dummy edges, instead of the cfg */
     bool values; /* path numbering */
-    bool plan;   /* what happens on each edge, for a plan with these weights */
+    bool plan;   /* what happens on each edge, planned as if all were equally hot */
 };
 
-/* counts may be NULL. name of blocks: their lines where known. */
+/* counts may be NULL. Blocks are labelled with their lines where those are known. */
 void fp_dot_function(struct fp_writer *out, const struct fp_function *function,
                      const struct fp_edge_counts *counts, const struct fp_dot_options *options);
 

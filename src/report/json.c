@@ -35,11 +35,10 @@ static void line_break(struct fp_json *j)
 
 static void value_begins(struct fp_json *j)
 {
-    if (j->comma) {
-        fp_write_u8(j->out, ',');
-        line_break(j);
-    }
+    if (j->comma) fp_write_u8(j->out, ',');
+    if (j->comma || j->opened) line_break(j);
     j->comma = true;
+    j->opened = false;
 }
 
 void fp_json_begin(struct fp_json *j, char bracket)
@@ -47,16 +46,17 @@ void fp_json_begin(struct fp_json *j, char bracket)
     value_begins(j);
     fp_write_u8(j->out, (uint8_t)bracket);
     j->comma = false;
+    j->opened = true;
     j->depth++;
-    line_break(j);
 }
 
 void fp_json_end(struct fp_json *j, char bracket)
 {
     j->depth--;
-    line_break(j);
+    if (!j->opened) line_break(j);
     fp_write_u8(j->out, (uint8_t)bracket);
     j->comma = true;
+    j->opened = false;
 }
 
 /* Length of the UTF-8 sequence at text, 0 if it is none. */

@@ -12,6 +12,7 @@
 struct fp_json {
     struct fp_writer *out;
     bool comma;   /* something stands before at this level */
+    bool opened;  /* a bracket stands before: an empty one stays on its line */
     bool compact; /* no line breaks */
     unsigned depth;
 };

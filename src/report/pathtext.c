@@ -85,11 +85,12 @@ char *fp_path_text(struct fp_arena *arena, const struct fp_function *f, const st
         const char *label = fp_edge_label_text(arena, f, steps[i].edge);
         if (*label) fp_say(&text, "(%s)", label);
     }
+    const char *space = text.len ? " " : "";
     switch (path->end) {
     case FP_ENDS_AT_EXIT: break;
-    case FP_ENDS_AT_EDGE: fp_say(&text, " ..."); break;
-    case FP_ENDS_AS_LAP: fp_say(&text, " (loop)"); break;
-    case FP_ENDS_INSIDE: fp_say(&text, " (left)"); break;
+    case FP_ENDS_AT_EDGE: fp_say(&text, "%s...", space); break;
+    case FP_ENDS_AS_LAP: fp_say(&text, "%s(loop)", space); break;
+    case FP_ENDS_INSIDE: fp_say(&text, "%s(left)", space); break;
     }
     char *result = fp_arena_strndup(arena, (char *)text.bytes, text.len);
     fp_writer_free(&text);
