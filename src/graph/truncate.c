@@ -353,6 +353,19 @@ static bool restore_lap(struct fp_arena *arena, const struct fp_truncation *out,
     return true;
 }
 
+/* Edges that are truncated though they close no cycle and can be followed. */
+static uint32_t count_cuts(const struct fp_cfg *cfg, const struct fp_order *order)
+{
+    struct fp_arena scratch = {0};
+    struct fp_order natural;
+    uint32_t cuts = 0;
+    fp_order_make(&scratch, cfg, &natural);
+    for (uint32_t e = 0; e < cfg->nedges; e++)
+        cuts += order->fate[e] == FP_FATE_TRUNCATED && natural.fate[e] == FP_FATE_KEPT;
+    fp_arena_free(&scratch);
+    return cuts;
+}
+
 bool fp_truncate_as_stored(struct fp_arena *arena, const struct fp_cfg *cfg, const uint8_t *fates,
                            struct fp_truncation *out)
 {
@@ -366,6 +379,7 @@ bool fp_truncate_as_stored(struct fp_arena *arena, const struct fp_cfg *cfg, con
         fp_vec_push(arena, &laps, lap);
     }
     out->laps = (struct fp_laps){laps.at, (uint32_t)laps.len};
+    out->ncuts = count_cuts(cfg, &out->order);
     struct fp_arena scratch = {0};
     out->num_paths = fp_count_paths(cfg, &out->order, FP_NEW_ARRAY(&scratch, uint64_t, cfg->nblocks));
     fp_arena_free(&scratch);

@@ -317,6 +317,7 @@ static void check_order(const struct fp_cfg *cfg, const struct fp_truncation *t)
     struct fp_truncation again;
     MUST(fp_truncate_as_stored(&scratch, cfg, t->order.fate, &again));
     MUST(again.num_paths == t->num_paths && again.laps.len == t->laps.len);
+    MUST(again.ncuts == t->ncuts);
     for (uint32_t i = 0; i < t->laps.len; i++) {
         const struct fp_lap *a = &t->laps.at[i], *b = &again.laps.at[i];
         MUST(a->closing == b->closing && a->nedges == b->nedges);
