@@ -41,26 +41,37 @@ static void say_time(struct fp_writer *out, uint64_t ns)
     fp_say(out, "%s", text);
 }
 
-static void say_program(struct fp_writer *out, const struct fp_program *p)
+/* Numbers of functions by what was compiled into them. */
+struct totals {
+    uint64_t paths, hashed, edges, exits, cut, counters, laps;
+};
+
+static struct totals totals_of(const struct fp_program *p)
 {
-    uint64_t paths = 0, counters = 0, hashed = 0, cuts = 0, laps = 0;
-    size_t edges = 0, exits = 0;
+    struct totals t = {0};
     for (size_t i = 0; i < p->nfunctions; i++) {
         const struct fp_function *f = &p->functions[i];
         if (f->flags & FP_FUNCTION_SKIPPED) continue;
-        paths += (f->flags & FP_FUNCTION_PATHS) != 0;
-        edges += (f->flags & FP_FUNCTION_EDGES) != 0;
-        exits += (f->flags & FP_FUNCTION_EXITS) != 0;
-        hashed += (f->flags & FP_FUNCTION_HASHED) != 0;
-        counters += f->path_slots + f->edge_slots;
-        laps += f->truncation->laps.len;
-        cuts += f->truncation->ncuts;
+        t.paths += (f->flags & FP_FUNCTION_PATHS) != 0;
+        t.edges += (f->flags & FP_FUNCTION_EDGES) != 0;
+        t.exits += (f->flags & FP_FUNCTION_EXITS) != 0;
+        t.hashed += (f->flags & FP_FUNCTION_HASHED) != 0;
+        t.cut += f->truncation->ncuts != 0;
+        t.counters += f->path_slots + f->edge_slots;
+        t.laps += f->truncation->laps.len;
     }
-    fp_say(out, "  functions   %zu: %" PRIu64 " with path counters (%" PRIu64
-                " in hash tables), %zu with edge counters, %zu exact to the end, %zu left out\n",
-           p->nfunctions, paths, hashed, edges, exits, p->nskipped);
-    fp_say(out, "  counters    %s, %s of them for loops with one way round\n", cli_count(counters),
-           cli_count(laps));
+    return t;
+}
+
+static void say_program(struct fp_writer *out, const struct fp_program *p)
+{
+    struct totals t = totals_of(p);
+    fp_say(out, "  functions   %zu: %" PRIu64 " with path counters (%" PRIu64 " in hash tables), %" PRIu64
+                " with edge counters, %" PRIu64 " exact to the end, %zu left out\n",
+           p->nfunctions, t.paths, t.hashed, t.edges, t.exits, p->nskipped);
+    if (t.cut) fp_say(out, "  cut         paths of %" PRIu64 " functions, which have too many\n", t.cut);
+    fp_say(out, "  counters    %s, %s of them for loops with one way round\n", cli_count(t.counters),
+           cli_count(t.laps));
 }
 
 static void say_module(struct fp_writer *out, const struct fp_module *m)
@@ -83,110 +94,170 @@ static void say_run(struct fp_writer *out, const struct fp_run *r)
     fp_say(out, "\n");
 }
 
-static void json_profile(struct fp_writer *out, const struct fp_profile *p)
+/* ---- JSON ---- */
+
+static void json_build_id(struct fp_json *j, const unsigned char *bytes, size_t len)
 {
-    struct fp_json j = {.out = out};
-    fp_json_begin(&j, '{');
-    fp_json_key(&j, "format_version"), fp_json_uint(&j, 1);
-    fp_json_key(&j, "modules"), fp_json_begin(&j, '[');
-    for (size_t i = 0; i < p->modules.len; i++) {
-        const struct fp_module *m = p->modules.at[i];
-        struct fp_writer id = {0};
-        say_hex(&id, m->id.build_id, m->id.build_id_len);
-        fp_write_u8(&id, 0);
-        fp_json_begin(&j, '{');
-        fp_json_key(&j, "path"), fp_json_string(&j, m->id.path);
-        fp_json_key(&j, "build_id"), fp_json_string(&j, (char *)id.bytes);
-        fp_json_key(&j, "runs"), fp_json_uint(&j, m->runs);
-        fp_json_key(&j, "functions"), fp_json_uint(&j, m->program.nfunctions);
-        fp_json_key(&j, "functions_left_out"), fp_json_uint(&j, m->program.nskipped);
-        fp_json_end(&j, '}');
-        fp_writer_free(&id);
-    }
-    fp_json_end(&j, ']');
-    fp_json_key(&j, "runs"), fp_json_begin(&j, '[');
-    for (size_t i = 0; i < p->runs.len; i++) {
-        const struct fp_run *r = &p->runs.at[i];
-        fp_json_begin(&j, '{');
-        fp_json_key(&j, "start_ns"), fp_json_uint(&j, r->start_ns);
-        fp_json_key(&j, "end_ns"), fp_json_uint(&j, r->end_ns);
-        fp_json_key(&j, "pid"), fp_json_uint(&j, r->pid);
-        fp_json_key(&j, "host"), fp_json_string(&j, r->host);
-        fp_json_key(&j, "runs"), fp_json_uint(&j, r->runs);
-        fp_json_key(&j, "program"), fp_json_string(&j, r->program);
-        fp_json_key(&j, "arguments"), fp_json_begin(&j, '[');
-        for (size_t k = 0; k < r->nargs; k++) fp_json_string(&j, r->args[k]);
-        fp_json_end(&j, ']');
-        fp_json_end(&j, '}');
-    }
-    fp_json_end(&j, ']');
-    fp_json_end(&j, '}');
-    fp_write_u8(out, '\n');
+    struct fp_writer id = {0};
+    say_hex(&id, bytes, len);
+    fp_write_u8(&id, 0);
+    fp_json_key(j, "build_id"), fp_json_string(j, (char *)id.bytes);
+    fp_writer_free(&id);
 }
 
-static int info_of_program(const char *path)
+static void json_program(struct fp_json *j, const struct fp_program *p)
+{
+    struct totals t = totals_of(p);
+    fp_json_key(j, "functions"), fp_json_uint(j, p->nfunctions);
+    fp_json_key(j, "functions_left_out"), fp_json_uint(j, p->nskipped);
+    fp_json_key(j, "with_path_counters"), fp_json_uint(j, t.paths);
+    fp_json_key(j, "in_hash_tables"), fp_json_uint(j, t.hashed);
+    fp_json_key(j, "with_edge_counters"), fp_json_uint(j, t.edges);
+    fp_json_key(j, "exact_to_the_end"), fp_json_uint(j, t.exits);
+    fp_json_key(j, "with_cuts"), fp_json_uint(j, t.cut);
+    fp_json_key(j, "counters"), fp_json_uint(j, t.counters);
+}
+
+static void json_left_out(struct fp_json *j, const struct fp_program *p)
+{
+    fp_json_key(j, "left_out"), fp_json_begin(j, '[');
+    for (size_t i = 0; i < p->nfunctions; i++) {
+        if (!(p->functions[i].flags & FP_FUNCTION_SKIPPED)) continue;
+        fp_json_begin(j, '{');
+        fp_json_key(j, "linkage_name"), fp_json_string(j, p->functions[i].name);
+        fp_json_key(j, "reason"), fp_json_string(j, p->functions[i].skipped);
+        fp_json_end(j, '}');
+    }
+    fp_json_end(j, ']');
+}
+
+static void json_module(struct fp_json *j, const struct fp_module *m)
+{
+    fp_json_begin(j, '{');
+    fp_json_key(j, "path"), fp_json_string(j, m->id.path);
+    json_build_id(j, m->id.build_id, m->id.build_id_len);
+    fp_json_key(j, "runs"), fp_json_uint(j, m->runs);
+    json_program(j, &m->program);
+    fp_json_end(j, '}');
+}
+
+static void json_run(struct fp_json *j, const struct fp_run *r)
+{
+    fp_json_begin(j, '{');
+    fp_json_key(j, "start_ns"), fp_json_uint(j, r->start_ns);
+    fp_json_key(j, "end_ns"), fp_json_uint(j, r->end_ns);
+    fp_json_key(j, "pid"), fp_json_uint(j, r->pid);
+    fp_json_key(j, "host"), fp_json_string(j, r->host);
+    fp_json_key(j, "runs"), fp_json_uint(j, r->runs);
+    fp_json_key(j, "unfinished"), fp_json_bool(j, r->flags & FP_RUN_UNFINISHED);
+    fp_json_key(j, "signalled"), fp_json_bool(j, r->flags & FP_RUN_SIGNALLED);
+    fp_json_key(j, "program"), fp_json_string(j, r->program);
+    fp_json_key(j, "arguments"), fp_json_begin(j, '[');
+    for (size_t k = 0; k < r->nargs; k++) fp_json_string(j, r->args[k]);
+    fp_json_end(j, ']');
+    fp_json_end(j, '}');
+}
+
+/* ---- inputs ---- */
+
+struct info {
+    struct fp_writer out;
+    struct fp_json json;
+    bool as_json;
+    struct cli_profiles profiles;
+    FP_VEC(const char *) programs;
+};
+
+static bool info_of_program(struct info *info, const char *path)
 {
     struct fp_arena arena = {0};
     struct fp_program program;
     struct fp_error error = {0};
-    struct fp_writer out = {0};
-    if (!fp_program_read(&arena, path, &program, &error)) return cli_fail(&error, NULL);
-    fp_say(&out, "program %s\n  build-id    ", path);
-    say_hex(&out, program.build_id, program.build_id_len);
-    fp_say(&out, "\n");
-    say_program(&out, &program);
-    for (size_t i = 0; i < program.nfunctions; i++)
-        if (program.functions[i].flags & FP_FUNCTION_SKIPPED)
-            fp_say(&out, "  left out: %s: %s\n", program.functions[i].name,
-                   program.functions[i].skipped);
+    if (!fp_program_read(&arena, path, &program, &error)) return cli_fail(&error, NULL) == EXIT_OK;
+    if (info->as_json) {
+        fp_json_begin(&info->json, '{');
+        fp_json_key(&info->json, "path"), fp_json_string(&info->json, path);
+        json_build_id(&info->json, program.build_id, program.build_id_len);
+        json_program(&info->json, &program);
+        json_left_out(&info->json, &program);
+        fp_json_end(&info->json, '}');
+    } else {
+        fp_say(&info->out, "program %s\n  build-id    ", path);
+        say_hex(&info->out, program.build_id, program.build_id_len);
+        fp_say(&info->out, "\n");
+        say_program(&info->out, &program);
+        for (size_t i = 0; i < program.nfunctions; i++)
+            if (program.functions[i].flags & FP_FUNCTION_SKIPPED)
+                fp_say(&info->out, "  left out: %s: %s\n", program.functions[i].name,
+                       program.functions[i].skipped);
+    }
     fp_arena_free(&arena);
-    return cli_output(NULL, &out);
+    return true;
 }
 
-static int info_of_profiles(struct cli_profiles *inputs, bool json)
+static bool info_of_programs(struct info *info)
 {
-    struct fp_profile *profile = cli_read(inputs);
-    if (!profile) return EXIT_FAILED;
-    fp_profile_load_maps(profile, inputs->binary);
-    struct fp_writer out = {0};
-    if (json) {
-        json_profile(&out, profile);
-    } else {
-        for (size_t i = 0; i < profile->modules.len; i++) say_module(&out, profile->modules.at[i]);
-        for (size_t i = 0; i < profile->runs.len; i++) say_run(&out, &profile->runs.at[i]);
-    }
-    fp_profile_free(profile);
-    return cli_output(NULL, &out);
+    bool ok = true;
+    if (info->as_json) fp_json_key(&info->json, "programs"), fp_json_begin(&info->json, '[');
+    for (size_t i = 0; i < info->programs.len; i++) ok &= info_of_program(info, info->programs.at[i]);
+    if (info->as_json) fp_json_end(&info->json, ']');
+    return ok;
+}
+
+static bool info_of_profiles(struct info *info)
+{
+    struct fp_profile *p = cli_read(&info->profiles);
+    if (!p) return false;
+    fp_profile_load_maps(p, info->profiles.binary);
+    struct fp_json *j = &info->json;
+    if (info->as_json) fp_json_key(j, "modules"), fp_json_begin(j, '[');
+    for (size_t i = 0; i < p->modules.len; i++)
+        if (info->as_json) json_module(j, p->modules.at[i]);
+        else say_module(&info->out, p->modules.at[i]);
+    if (info->as_json) fp_json_end(j, ']'), fp_json_key(j, "runs"), fp_json_begin(j, '[');
+    for (size_t i = 0; i < p->runs.len; i++)
+        if (info->as_json) json_run(j, &p->runs.at[i]);
+        else say_run(&info->out, &p->runs.at[i]);
+    if (info->as_json) fp_json_end(j, ']');
+    fp_profile_free(p);
+    return true;
 }
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct cli_profiles inputs = {0};
-    bool json = false;
-    int status = EXIT_OK;
+    struct info info = {0};
+    struct cli_profiles *profiles = &info.profiles;
     char *value;
     for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-        if (option == JSON) json = true;
-        if (option == BINARY) inputs.binary = value;
-        if (option == STRICT) inputs.strict = true;
+        if (option == JSON) info.as_json = true;
+        if (option == BINARY) profiles->binary = value;
+        if (option == STRICT) profiles->strict = true;
         if (option != CLI_WORD) continue;
         if (is_profile(value))
-            fp_vec_push(&inputs.arena, &inputs.names, value);
-        else if (info_of_program(value) != EXIT_OK)
-            status = EXIT_FAILED;
+            fp_vec_push(&profiles->arena, &profiles->names, value);
         else
-            continue;
+            fp_vec_push(&profiles->arena, &info.programs, value);
     }
-    if (argc == 0) printf("footpath %s\n", FOOTPATH_VERSION);
-    if (inputs.names.len && info_of_profiles(&inputs, json) != EXIT_OK) status = EXIT_FAILED;
-    fp_arena_free(&inputs.arena);
-    return status;
+    info.json.out = &info.out;
+    bool ok = true, any = profiles->names.len || info.programs.len;
+    if (info.as_json) {
+        fp_json_begin(&info.json, '{');
+        fp_json_key(&info.json, "format_version"), fp_json_uint(&info.json, 1);
+        fp_json_key(&info.json, "footpath"), fp_json_string(&info.json, FOOTPATH_VERSION);
+    } else if (!any) {
+        fp_say(&info.out, "footpath %s\n", FOOTPATH_VERSION);
+    }
+    if (info.programs.len) ok &= info_of_programs(&info);
+    if (profiles->names.len) ok &= info_of_profiles(&info);
+    if (info.as_json) fp_json_end(&info.json, '}'), fp_write_u8(&info.out, '\n');
+    fp_arena_free(&profiles->arena);
+    return cli_output(NULL, &info.out) == EXIT_OK && ok ? EXIT_OK : EXIT_FAILED;
 }
 
 struct cli_command command_info = {
     .name = "info",
-    .arguments = "PROFILE|PROGRAM...",
+    .arguments = "[PROFILE|PROGRAM]...",
     .summary = "Say what is in a profile or an instrumented program",
     .options = options,
     .run = run,

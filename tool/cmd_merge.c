@@ -3,10 +3,10 @@
 
 static const struct cli_option options[] = {
     {"-o", "FILE", "where to write (footpath-merged.prof)"},
-    CLI_PROFILE_OPTIONS,
+    {"--strict", NULL, "a bad input among several is an error, not skipped"},
     {NULL, NULL, NULL},
 };
-enum { OUTPUT, BINARY, STRICT };
+enum { OUTPUT, STRICT };
 
 static int run(struct cli_command *command, int argc, char **argv)
 {

@@ -26,8 +26,12 @@ static int run_once(char **argv)
         cli_say("cannot run %s: %s", argv[0], strerror(errno));
         _exit(127);
     }
+    if (child < 0) {
+        cli_say("cannot start a process: %s", strerror(errno));
+        return 127;
+    }
     int status = 0;
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
     if (WIFSIGNALED(status)) {
         cli_say("%s ended by signal %d (%s)", argv[0], WTERMSIG(status), strsignal(WTERMSIG(status)));
         return 128 + WTERMSIG(status);

@@ -87,7 +87,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     char *value;
     for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
         if (option == JSON) json = true;
-        if (option == BINARY) inputs[0].binary = value;
+        if (option == BINARY) inputs[0].binary = inputs[1].binary = value;
         if (option == STRICT) inputs[0].strict = inputs[1].strict = true;
         if (option != CLI_WORD) continue;
         if (count == 2) cli_usage(command, "at most two profiles");
