@@ -1,0 +1,61 @@
+# The front door. Everything is built by CMake and Ninja in build/; each target
+# below installs what it misses first (scripts/setup).
+#   make demo                 build, profile a small real program, show its hot paths
+#   make test                 every test, on every supported LLVM that is installed
+#   make LLVM=22 ...          with that LLVM as the default
+BUILD ?= build
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+CTEST = ctest --test-dir $(BUILD) --output-on-failure -j$(JOBS)
+export LLVM
+
+all: build
+
+help:
+	@echo "make demo | test | test-long | test-real [SHORT=1] | bench [BENCH=bzip2,lua] | sanitize | fuzz [SECONDS=600] | format | install PREFIX=..."
+
+setup-%:
+	@scripts/setup $*
+
+build: setup-core
+	@scripts/build $(BUILD) "$$(scripts/llvm default)"
+
+demo: build
+	@scripts/demo $(BUILD)/bin
+
+test: setup-test
+	@scripts/build $(BUILD) "$$(scripts/llvm all)"
+	@scripts/llvm missing
+	@$(CTEST) -LE long
+	@scripts/llvm missing
+
+test-long: setup-test
+	@scripts/build $(BUILD) "$$(scripts/llvm all)"
+	@$(CTEST) -L long --timeout 86400
+
+test-real: setup-all
+	@scripts/build $(BUILD) "$$(scripts/llvm all)"
+	@scripts/test-real --bin $(BUILD)/bin $(if $(SHORT),--short)
+
+bench: setup-all
+	@scripts/build $(BUILD) "$$(scripts/llvm all)"
+	@scripts/bench $(BUILD)
+
+# the tools and libraries with ASan and UBSan, and the tests that run them
+sanitize: setup-test
+	@scripts/build $(BUILD)-sanitize "$$(scripts/llvm default)" -DFOOTPATH_SANITIZE=ON -DGRAPH_COUNT=20000
+	@ctest --test-dir $(BUILD)-sanitize --output-on-failure -j$(JOBS) -LE long
+
+fuzz: setup-test
+	@scripts/fuzz $(or $(SECONDS),600)
+
+format:
+	@git ls-files '*.c' '*.h' '*.cpp' | grep -v '^tests/programs/' | xargs clang-format -i
+
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	rm -rf $(BUILD) $(BUILD)-sanitize
+
+.PHONY: all help build demo test test-long test-real bench sanitize fuzz format install clean
