@@ -147,6 +147,7 @@ struct rt_process {
     uint32_t nregions;
     uint32_t next_step;
     uint32_t complained;
+    uint32_t held;    /* threads that begin wait: the profile is being written */
     uint32_t exiting; /* the process, not only a library, is at its end */
     uint32_t norphans;
     uint32_t watched; /* fatal signals have a handler */
@@ -158,6 +159,10 @@ struct rt_process {
 };
 
 void rt_threads_start(void) FP_HIDDEN;
+/* Of the table of copies. Fails after a while where `patient` is false: a signal
+ * handler may have interrupted the owner. */
+bool rt_threads_lock(struct rt_process *process, bool patient) FP_HIDDEN;
+void rt_threads_unlock(struct rt_process *process) FP_HIDDEN;
 void rt_threads_set_base(int64_t bias) FP_HIDDEN; /* of %gs */
 /* The bias of this thread's copy, also while it counts elsewhere. */
 int64_t rt_threads_own_bias(void) FP_HIDDEN;

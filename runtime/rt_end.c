@@ -111,6 +111,7 @@ static bool go_on_a_little(ucontext_t *where)
     for (size_t i = 0; process && i < RT_MOST_MODULES; i++)
         if (process->modules[i]) certain &= process->modules[i]->place_is_certain(&frame);
     if (certain || steps++ > MOST_STEPS) return false;
+    sigdelset(&where->uc_sigmask, SIGTRAP); /* a trap that is blocked would kill us here */
     where->uc_mcontext.gregs[REG_EFL] |= TRACE_FLAG;
     return true;
 }

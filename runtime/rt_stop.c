@@ -1,9 +1,11 @@
 /* Holding the other threads while the profile is written, so that what is written of
  * them is of one moment: each tells the paths it has in flight and waits.
  *
- * A signal is sent to every thread that counts. One that it finds in the middle of
- * counting is made to go on instruction by instruction (by the processor's trace
- * flag) until it is between two counts.
+ * A signal is sent to every thread that counts: one that libc keeps for itself and
+ * that programs therefore cannot block, marked as ours by the value it carries. A
+ * thread that it finds in the middle of counting is made to go on instruction by
+ * instruction (by the processor's trace flag) until it is between two counts. A
+ * thread that begins meanwhile waits before it counts.
  */
 #include "rt_unwind.h"
 
@@ -18,13 +20,33 @@
 #include <unistd.h>
 
 enum { TRACE_FLAG = 0x100, MOST_STEPS = 200000, WAIT_MS = 2000 };
+enum { STOP_SIGNAL = 33 }; /* glibc: threads change their user id together */
+
+/* The kernel's own form of an action: libc's refuses the signal. */
+struct kernel_action {
+    void (*handler)(int, siginfo_t *, void *);
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
+enum { WITH_RESTORER = 0x04000000 };
+
+void __footpath_return_from_signal(void) FP_HIDDEN;
+__asm__(".pushsection .text\n"
+        ".hidden __footpath_return_from_signal\n"
+        ".globl __footpath_return_from_signal\n"
+        ".type __footpath_return_from_signal, @function\n"
+        "__footpath_return_from_signal: mov $15, %eax\n" /* rt_sigreturn */
+        "syscall\n"
+        ".popsection\n");
 
 static struct {
     void (*visit)(const struct rt_frame *, void *);
     void *context;
     uint32_t visiting; /* one thread at a time */
     uint32_t arrived, released, active;
-    int signal;
+    struct kernel_action old;
 } stop;
 
 static void wait_here(const struct rt_frame *frame)
@@ -40,38 +62,51 @@ static void wait_here(const struct rt_frame *frame)
 }
 
 static _Thread_local uint32_t steps __attribute__((tls_model("initial-exec")));
+static _Thread_local bool trap_was_blocked __attribute__((tls_model("initial-exec")));
+
+/* A trap that is blocked would kill the program. */
+static void step_on(ucontext_t *where)
+{
+    if (!steps) trap_was_blocked = sigismember(&where->uc_sigmask, SIGTRAP);
+    steps++;
+    sigdelset(&where->uc_sigmask, SIGTRAP);
+    where->uc_mcontext.gregs[REG_EFL] |= TRACE_FLAG;
+}
+
+static void step_no_more(ucontext_t *where)
+{
+    if (steps && trap_was_blocked) sigaddset(&where->uc_sigmask, SIGTRAP);
+    where->uc_mcontext.gregs[REG_EFL] &= ~TRACE_FLAG;
+    steps = 0;
+}
+
+static bool is_ours(int signal, const siginfo_t *info)
+{
+    return signal == SIGTRAP || (info->si_code == SI_QUEUE && info->si_value.sival_ptr == &stop);
+}
 
 static void stopped(int signal, siginfo_t *info, void *context)
 {
-    (void)signal, (void)info;
     int saved = errno;
+    if (!is_ours(signal, info)) {
+        if ((uintptr_t)stop.old.handler > 1) stop.old.handler(signal, info, context);
+        return;
+    }
     ucontext_t *where = context;
     struct rt_frame frame;
     rt_unwind_from_signal(&frame, where);
-    where->uc_mcontext.gregs[REG_EFL] &= ~TRACE_FLAG;
-    if (__atomic_load_n(&stop.active, __ATOMIC_ACQUIRE)) {
-        if (!rt_place_is_certain(&frame) && steps++ < MOST_STEPS) {
-            where->uc_mcontext.gregs[REG_EFL] |= TRACE_FLAG;
-        } else {
-            steps = 0;
-            wait_here(&frame);
-        }
+    bool wanted = __atomic_load_n(&stop.active, __ATOMIC_ACQUIRE);
+    if (wanted && steps < MOST_STEPS && !rt_place_is_certain(&frame)) {
+        step_on(where);
+    } else {
+        step_no_more(where);
+        if (wanted) wait_here(&frame);
     }
     errno = saved;
 }
 
-/* A signal that the program does not use. */
-static int free_signal(void)
-{
-    struct sigaction action;
-    for (int signal = SIGRTMAX; signal >= SIGRTMIN; signal--)
-        if (sigaction(signal, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) &&
-            action.sa_handler == SIG_DFL)
-            return signal;
-    return 0;
-}
-
-/* Does a thread block the signal? Then it would keep us waiting for nothing. */
+/* Does a thread block the signal? It is about to begin or has just ended; it would
+ * keep us waiting for nothing. */
 static bool blocks(uint32_t tid)
 {
     char path[64], text[2048];
@@ -86,12 +121,16 @@ static bool blocks(uint32_t tid)
     text[len > 0 ? len : 0] = 0;
     const char *mask = strstr(text, "SigBlk:");
     if (!mask) return false;
-    return strtoull(mask + 7, NULL, 16) >> (stop.signal - 1) & 1;
+    return strtoull(mask + 7, NULL, 16) >> (STOP_SIGNAL - 1) & 1;
 }
 
 static bool ask(uint32_t tid)
 {
-    return !blocks(tid) && syscall(SYS_tgkill, getpid(), tid, stop.signal) == 0;
+    siginfo_t info = {.si_signo = STOP_SIGNAL, .si_code = SI_QUEUE};
+    info.si_pid = getpid();
+    info.si_uid = getuid();
+    info.si_value.sival_ptr = &stop;
+    return !blocks(tid) && syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, STOP_SIGNAL, &info) == 0;
 }
 
 static uint32_t signal_threads(void)
@@ -117,31 +156,40 @@ static void wait_for(uint32_t count)
     }
 }
 
+/* Threads that begin from now on, and those that have begun, are two kinds: the lock
+ * under which a thread gets its copy of the counters tells them apart. */
+static void hold_beginners(struct rt_process *process, bool hold)
+{
+    bool locked = rt_threads_lock(process, false);
+    __atomic_store_n(&process->held, hold, __ATOMIC_RELEASE);
+    if (locked) rt_threads_unlock(process);
+}
+
 void rt_with_threads_stopped(void (*visit)(const struct rt_frame *, void *), void (*work)(void *),
                              void *context)
 {
     struct rt_process *process = rt_this.process;
-    bool others = process && process->nregions;
-    int signal = others ? free_signal() : 0;
-    if (!signal || __atomic_exchange_n(&stop.active, 1, __ATOMIC_ACQ_REL)) {
+    if (!process || __atomic_exchange_n(&stop.active, 1, __ATOMIC_ACQ_REL)) {
         work(context);
         return;
     }
-    struct sigaction action = {.sa_sigaction = stopped, .sa_flags = SA_SIGINFO | SA_RESTART};
-    struct sigaction old, old_trap;
-    sigfillset(&action.sa_mask);
+    hold_beginners(process, true);
+    struct kernel_action ours = {stopped, SA_SIGINFO | SA_RESTART | WITH_RESTORER,
+                                 __footpath_return_from_signal, ~(uint64_t)0};
+    struct kernel_action old_trap;
     stop.visit = visit;
     stop.context = context;
-    stop.signal = signal;
     stop.arrived = stop.released = 0;
-    sigaction(signal, &action, &old);
-    sigaction(SIGTRAP, &action, &old_trap);
+    syscall(SYS_rt_sigaction, STOP_SIGNAL, &ours, &stop.old, sizeof ours.mask);
+    syscall(SYS_rt_sigaction, SIGTRAP, &ours, &old_trap, sizeof ours.mask);
     uint32_t count = signal_threads();
     wait_for(count);
     work(context);
     __atomic_store_n(&stop.active, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&stop.released, 1, __ATOMIC_RELEASE);
-    sigaction(SIGTRAP, &old_trap, NULL);
+    hold_beginners(process, false);
+    syscall(SYS_rt_sigaction, SIGTRAP, &old_trap, NULL, sizeof ours.mask);
     /* a thread that was slow to get the signal must not die of it */
-    if (__atomic_load_n(&stop.arrived, __ATOMIC_ACQUIRE) == count) sigaction(signal, &old, NULL);
+    if (__atomic_load_n(&stop.arrived, __ATOMIC_ACQUIRE) == count)
+        syscall(SYS_rt_sigaction, STOP_SIGNAL, &stop.old, NULL, sizeof ours.mask);
 }

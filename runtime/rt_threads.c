@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <threads.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -29,12 +30,16 @@
 
 static const int64_t STEP = (int64_t)1 << 32; /* between biases: more than any module's counters */
 
-static void lock(struct rt_process *process)
+bool rt_threads_lock(struct rt_process *process, bool patient)
 {
-    while (__atomic_exchange_n(&process->lock, 1, __ATOMIC_ACQUIRE)) sched_yield();
+    for (int tries = 0; __atomic_exchange_n(&process->lock, 1, __ATOMIC_ACQUIRE); tries++) {
+        if (!patient && tries > 1000) return false;
+        sched_yield();
+    }
+    return true;
 }
 
-static void unlock(struct rt_process *process)
+void rt_threads_unlock(struct rt_process *process)
 {
     __atomic_store_n(&process->lock, 0, __ATOMIC_RELEASE);
 }
@@ -182,7 +187,7 @@ static struct rt_region *abandoned(struct rt_process *process)
 
 static struct rt_region *take_region(struct rt_process *process)
 {
-    lock(process);
+    rt_threads_lock(process, true);
     struct rt_region *region = abandoned(process);
     int64_t bias;
     if (!region && process->nregions < RT_MOST_REGIONS && new_copy(process, &bias)) {
@@ -194,7 +199,14 @@ static struct rt_region *take_region(struct rt_process *process)
         region->tid = thread_id();
         region->ended = 0;
     }
-    unlock(process);
+    bool held = process->held;
+    rt_threads_unlock(process);
+    while (held) {
+        /* another thread writes the profile: nothing may be counted meanwhile */
+        struct timespec moment = {0, 100000};
+        syscall(SYS_nanosleep, &moment, NULL);
+        held = __atomic_load_n(&process->held, __ATOMIC_ACQUIRE);
+    }
     return region;
 }
 
@@ -242,9 +254,9 @@ int64_t rt_threads_own_bias(void)
 bool rt_threads_make_nowhere(void)
 {
     struct rt_process *process = rt_this.process;
-    lock(process);
+    rt_threads_lock(process, true);
     bool ok = process->nowhere || new_copy(process, &process->nowhere);
-    unlock(process);
+    rt_threads_unlock(process);
     return ok;
 }
 
@@ -366,7 +378,7 @@ void rt_threads_start(void)
         return;
     }
     have_key = pthread_key_create(&ending, thread_ends) == 0;
-    lock(process);
+    rt_threads_lock(process, true);
     if (process->nowhere) map_copy(&rt_this, process->nowhere);
     for (uint32_t i = 0; i < process->nregions; i++)
         if (!map_copy(&rt_this, process->regions[i].bias) && !process->complained++)
@@ -377,7 +389,7 @@ void rt_threads_start(void)
             break;
         }
     rt_this.process = process;
-    unlock(process);
+    rt_threads_unlock(process);
 }
 
 static bool threads_run(const struct rt_process *process)
@@ -396,7 +408,7 @@ void rt_threads_forget_module(bool process_ends)
     if (!process) return;
     if (process_ends) __atomic_store_n(&process->exiting, 1, __ATOMIC_RELEASE);
     if (process->exiting) return;
-    lock(process);
+    rt_threads_lock(process, true);
     if (threads_run(process)) {
         struct rt_range span = span_of(&rt_this);
         process->orphans[process->norphans++ % RT_MOST_ORPHANS] = span;
@@ -407,7 +419,7 @@ void rt_threads_forget_module(bool process_ends)
     for (size_t i = 0; i < RT_MOST_MODULES; i++)
         if (process->modules[i] == &rt_this) process->modules[i] = NULL;
     rt_this.process = NULL;
-    unlock(process);
+    rt_threads_unlock(process);
     if (have_key) pthread_key_delete(ending);
     have_key = false;
 }
@@ -419,6 +431,7 @@ void rt_threads_after_fork(void)
     struct rt_process *process = rt_this.process;
     if (!process) return;
     process->lock = 0;
+    process->held = 0;
     for (uint32_t i = 0; i < process->nregions; i++) {
         bool mine = process->regions[i].bias == RT_LOCAL->bias;
         process->regions[i].tid = mine ? thread_id() : 0;

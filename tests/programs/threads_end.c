@@ -1,13 +1,15 @@
 /* Threads that end by pthread_exit and by cancellation, from deep calls; threads
- * that still run when main returns.
+ * that still run when main returns, also with all signals blocked.
  * cflags: -pthread
  * run: exit -> 0
  * run: cancel -> 0
  * run: main-returns -> 0
  * run: main-exits -> 0
+ * run: main-returns-blocked -> 0
  * not: deterministic
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,6 +40,9 @@ static void __attribute__((noinline)) down(int n, const char *how)
 
 static void *thread(void *how)
 {
+    sigset_t all;
+    sigfillset(&all);
+    if (strstr(how, "blocked")) pthread_sigmask(SIG_BLOCK, &all, NULL);
     down(3, how);
     return NULL;
 }
