@@ -63,6 +63,10 @@ enum { RT_COUNTERS, RT_TABLES, RT_LOCALS, RT_NRANGES };
 struct rt_local {
     int64_t bias; /* how far this thread's copy is from the first thread's */
     uint64_t vfork_stack; /* where the stack was when vfork was last called */
+    /* sampling, in the copies of the module that began it: */
+    uint32_t samples_left; /* until the next tick */
+    uint32_t skip;         /* path ends before the next sample */
+    uint32_t rotation;     /* of the first stride */
 };
 extern struct rt_local rt_local FP_HIDDEN;
 /* This thread's; rt_local itself is the first thread's. */
@@ -93,6 +97,7 @@ struct rt_module {
     void (*forget_left)(void);
     bool (*place_is_certain)(const struct rt_frame *frame);
     void (*set_output)(const char *pattern);
+    unsigned char *sampling; /* the first thread's flag; NULL: has no sampled paths */
 };
 
 extern struct rt_module rt_this FP_HIDDEN;
@@ -120,6 +125,9 @@ struct rt_settings {
     uint64_t run_id, start_ns;
     pid_t pid;
     bool paused;
+    uint32_t samples, stride; /* sampled paths: per tick; first stride */
+    bool full_stride;         /* between all samples, not only before the first */
+    uint64_t tick_ns;
 };
 
 extern struct rt_settings rt_settings FP_HIDDEN;
@@ -138,6 +146,7 @@ struct rt_region {
     int64_t bias;
     uint32_t tid;   /* who has it, 0 if free for the next */
     uint32_t ended; /* its owner is ending */
+    int32_t timer;  /* 1 + the timer of its ticks, or 0 */
 };
 
 enum { RT_MOST_REGIONS = 16384, RT_MOST_ORPHANS = 64, RT_MOST_MODULES = 256 };
@@ -156,6 +165,9 @@ struct rt_process {
     struct rt_module *modules[RT_MOST_MODULES]; /* loaded ones, with gaps */
     struct rt_range orphans[RT_MOST_ORPHANS];
     struct rt_region regions[RT_MOST_REGIONS];
+    struct rt_local *sampler; /* of the module that began sampling, or NULL */
+    int32_t sampling_signal;  /* of ticks */
+    int32_t first_timer;      /* of the first thread: as in a region */
 };
 
 void rt_threads_start(void) FP_HIDDEN;
@@ -173,7 +185,23 @@ void rt_threads_forget_module(bool process_ends) FP_HIDDEN;
 /* In the child of a fork: only this thread is left. */
 void rt_threads_after_fork(void) FP_HIDDEN;
 
+/* ---- sampled paths: rt_sample.c ---- */
+
+void rt_sample_start(void) FP_HIDDEN;
+/* A timer for the thread, if samples are taken. */
+void rt_sample_thread_begins(int32_t *timer, uint32_t tid) FP_HIDDEN;
+void rt_sample_thread_ends(int32_t *timer) FP_HIDDEN;
+/* Only this thread is left; timers are not inherited. */
+void rt_sample_after_fork(void) FP_HIDDEN;
+/* The module is about to go. */
+void rt_sample_forget_module(void) FP_HIDDEN;
+/* Where a path ends: takes a sample, or not. */
+void rt_sample_point(uint64_t counters, uint64_t id, bool hashed) FP_HIDDEN;
+
 /* ---- hash tables: rt_hash.c ---- */
+
+/* Counts a key in this thread's copy. table: as linked. */
+void rt_hash_count(uint64_t table, uint64_t key) FP_HIDDEN;
 
 /* All entries of a table, its further levels included. */
 void rt_hash_each(const struct fp_hash_table *table,

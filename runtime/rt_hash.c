@@ -84,10 +84,26 @@ static void count_key(struct fp_hash_table *table, uint64_t key)
         rt_warn("out of memory for path counts; some are lost", NULL);
 }
 
+void rt_hash_count(uint64_t table, uint64_t key)
+{
+    count_key((struct fp_hash_table *)(table + (uint64_t)RT_LOCAL->bias), key);
+}
+
 /* table: as linked; this thread's copy lies its bias away. */
 __attribute__((used)) static void hash_miss(uint64_t table, uint64_t key)
 {
-    count_key((struct fp_hash_table *)(table + (uint64_t)RT_LOCAL->bias), key);
+    rt_hash_count(table, key);
+}
+
+/* A path ended while its thread's flag was set. */
+__attribute__((used)) static void sample_array(uint64_t counters, uint64_t id)
+{
+    rt_sample_point(counters, id, false);
+}
+
+__attribute__((used)) static void sample_hash(uint64_t table, uint64_t id)
+{
+    rt_sample_point(table, id, true);
 }
 
 /* Shared or atomic counters: one table for all threads. */
@@ -124,6 +140,8 @@ __attribute__((used)) static void hash_shared(uint64_t table, uint64_t key)
 
 ENTRY(FP_HASH_MISS_SYMBOL, "hash_miss");
 ENTRY(FP_HASH_SHARED_SYMBOL, "hash_shared");
+ENTRY(FP_SAMPLE_ARRAY_SYMBOL, "sample_array");
+ENTRY(FP_SAMPLE_HASH_SYMBOL, "sample_hash");
 
 static void each_entry(const struct fp_hash_entry *entries, uint64_t count,
                        void (*call)(uint64_t, uint64_t, void *), void *context)

@@ -145,6 +145,7 @@ static void after_fork_in_child(void)
     struct rt_frame frame;
     rt_settings_new_run();
     rt_threads_after_fork();
+    rt_sample_after_fork();
     rt_clear_counters();
     rt_in_flight_clear();
     if (!rt_has_marks()) return;
@@ -171,6 +172,7 @@ __attribute__((constructor(101))) static void start(void)
     rt_settings_read();
     rt_threads_start();
     rt_end_watch();
+    rt_sample_start();
     pthread_atfork(NULL, NULL, after_fork_in_child);
     errno = saved;
 }
@@ -189,6 +191,7 @@ __attribute__((destructor(101))) static void finish(void)
     int saved = errno;
     struct rt_frame frame;
     rt_unwind_here(&frame);
+    rt_sample_forget_module();
     rt_write_profile(RT_AT_END, &frame);
     rt_threads_forget_module(is_program());
     errno = saved;

@@ -15,7 +15,7 @@ extern char **environ;
 static const char *const known[] = {
     "FOOTPATH_OUT",     "FOOTPATH_LOG",         "FOOTPATH_SAMPLES",  "FOOTPATH_STRIDE",
     "FOOTPATH_TICK_MS", "FOOTPATH_DUMP_SIGNAL", "FOOTPATH_CC_FLAGS", "FOOTPATH_PLUGIN",
-    "FOOTPATH_DUMP_SECONDS",
+    "FOOTPATH_DUMP_SECONDS", "FOOTPATH_SAMPLING",
 };
 
 static bool is_known(const char *variable, size_t len)
@@ -78,12 +78,45 @@ void rt_settings_set_output(const char *pattern)
     rt_text_add(&out, pattern && *pattern ? pattern : "footpath.prof");
 }
 
+/* A number with decimals, times `unit`; `otherwise` where there is none. */
+static uint64_t number_of(const char *variable, uint64_t unit, uint64_t otherwise)
+{
+    const char *text = getenv(variable);
+    if (!text || !*text) return otherwise;
+    uint64_t value = 0, scale = 0;
+    for (const char *at = text; *at; at++) {
+        if (*at == '.' && !scale) {
+            scale = 1;
+        } else if (*at >= '0' && *at <= '9' && value < UINT32_MAX && scale < 1000000) {
+            value = value * 10 + (uint64_t)(*at - '0');
+            scale *= 10;
+        } else {
+            rt_warn(variable, "=", text, " is not a number", NULL);
+            return otherwise;
+        }
+    }
+    return value * unit / (scale ? scale : 1);
+}
+
+static void read_sampling(void)
+{
+    const char *how = getenv("FOOTPATH_SAMPLING");
+    rt_settings.samples = (uint32_t)number_of("FOOTPATH_SAMPLES", 1, 64);
+    rt_settings.stride = (uint32_t)number_of("FOOTPATH_STRIDE", 1, 17);
+    rt_settings.tick_ns = number_of("FOOTPATH_TICK_MS", 1000000, 10000000);
+    if (!rt_settings.stride) rt_settings.stride = 1;
+    rt_settings.full_stride = how && !strcmp(how, "full");
+    if (how && *how && strcmp(how, "full") && strcmp(how, "simple"))
+        rt_warn("FOOTPATH_SAMPLING=", how, " is neither simple nor full", NULL);
+}
+
 void rt_settings_read(void)
 {
     const char *name = getenv("FOOTPATH_OUT"), *log = getenv("FOOTPATH_LOG");
     rt_settings_set_output(name);
     if (!getcwd(rt_settings.folder, sizeof rt_settings.folder)) rt_settings.folder[0] = 0;
     rt_settings.log = log && *log && strcmp(log, "0");
+    read_sampling();
     for (char **variable = environ; variable && *variable; variable++) check_variable(*variable);
     rt_settings_new_run();
 }

@@ -215,6 +215,7 @@ static bool have_key;
 
 static void thread_ends(void *region)
 {
+    rt_sample_thread_ends(&((struct rt_region *)region)->timer);
     __atomic_store_n(&((struct rt_region *)region)->ended, 1, __ATOMIC_RELEASE);
 }
 
@@ -239,6 +240,7 @@ static void begin_thread(void)
     if (rt_this.process->paused) bias = rt_this.process->nowhere;
     rt_threads_set_base(bias);
     if (region && have_key) pthread_setspecific(ending, region);
+    if (region) rt_sample_thread_begins(&region->timer, region->tid);
     errno = saved;
 }
 

@@ -66,6 +66,7 @@ struct flag {
 
 static const struct flag flags[] = {
     {"mode", "mode", "path edge edge-min check pep none"},
+    {"pep", "pep", "trap flag"},
     {"threads", "threads", "local shared atomic"},
     {"at", "at", "late early"},
     {"metric", "metric", "count cycles"},
@@ -347,7 +348,8 @@ static void print_help(const char *program)
 {
     printf("usage: %s [--fp-FLAG...] CLANG-ARGUMENTS...\n"
            "Compiles with clang and makes the program count its paths.\n\n"
-           "  --fp-mode=path|edge|edge-min|check|none   what to count (path)\n"
+           "  --fp-mode=path|edge|edge-min|check|pep|none  what to count (path)\n"
+           "  --fp-pep=trap|flag         with pep: how samples of paths are taken (trap)\n"
            "  --fp-exits                 exact counts where a function never returns\n"
            "  --fp-threads=local|atomic|shared          how threads count (local: exact)\n"
            "  --fp-at=late|early         after optimisation, or before inlining (late)\n"

@@ -37,6 +37,28 @@ struct fp_slot_mark {
     char place[16];
 };
 
+/* With --fp-mode=pep: where paths end (docs/pep.md). With --fp-pep=trap a place in the
+ * code at which no instruction is added: the runtime puts a trap there while it takes
+ * samples. The path is `value`, plus a register where `place` names one ("%r10", not
+ * terminated). Addresses are relative to their field. */
+#define FP_SITE_SECTION "footpath_site"
+enum { FP_SITE_HASHED = 1 }; /* `counters` is a hash table */
+
+struct fp_site {
+    int32_t address;
+    int32_t counters;
+    int64_t value;
+    uint32_t flags;
+    char place[4];
+};
+
+/* With --fp-pep=flag instrumented code reads this byte of its thread, and when it is
+ * not 0 calls one of these with the counters and the path. */
+#define FP_FLAG_SECTION "footpath_flag" /* not empty where code reads it */
+#define FP_SAMPLING_SYMBOL "__footpath_sampling"
+#define FP_SAMPLE_ARRAY_SYMBOL "__footpath_sample_array"
+#define FP_SAMPLE_HASH_SYMBOL "__footpath_sample_hash"
+
 /* An instrumented module refers to this symbol, which only the runtime has; who
  * links without it reads here what to do. */
 #define FP_RUNTIME_SYMBOL "__footpath_runtime__link_with_footpath_cc"

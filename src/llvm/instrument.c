@@ -113,7 +113,10 @@ static struct fp_plan *plan_paths(struct fp_arena *arena, struct fp_function *f,
 {
     f->dag = fp_dag_make(arena, f->truncation);
     double *dag_weights = fp_dag_weights(arena, f->dag, weights);
-    f->numbering = fp_number(arena, f->dag, FP_NUMBER_LARGEST_LAST, dag_weights);
+    /* smart numbering, paper 002, section 3.4: hot edges get 0 and carry no code */
+    bool sampled = f->flags & FP_FUNCTION_SAMPLED;
+    enum fp_numbering_order order = sampled ? FP_NUMBER_HOTTEST_FIRST : FP_NUMBER_LARGEST_LAST;
+    f->numbering = fp_number(arena, f->dag, order, dag_weights);
     uint64_t per_path = options->cycles ? 2 : 1;
     if (f->numbering->num_ids > options->array_paths && !options->cycles) {
         f->flags |= FP_FUNCTION_HASHED;
@@ -123,7 +126,7 @@ static struct fp_plan *plan_paths(struct fp_arena *arena, struct fp_function *f,
         f->path_slots = f->numbering->num_ids * per_path;
     }
     struct fp_plan_options how = {
-        .eager = options->cycles, .exits = options->exits, .branch_counts = !options->cycles};
+        .eager = options->cycles, .exits = options->exits, .branch_counts = !options->cycles && !sampled};
     struct fp_plan *plan = fp_plan_make(arena, f->numbering, weights, &how);
     f->at_end = plan->at_end;
     return plan;
@@ -138,7 +141,7 @@ static uint32_t mode_flags(const struct fp_llvm_options *options)
     case FP_MODE_EDGE: flags |= FP_FUNCTION_EDGES; break;
     case FP_MODE_EDGE_MIN: flags |= FP_FUNCTION_EDGES | FP_FUNCTION_CHORDS; break;
     case FP_MODE_CHECK: flags |= FP_FUNCTION_PATHS | FP_FUNCTION_EDGES; break;
-    case FP_MODE_PEP: flags |= FP_FUNCTION_SAMPLED; break;
+    case FP_MODE_PEP: flags |= FP_FUNCTION_PATHS | FP_FUNCTION_SAMPLED; break;
     }
     if (options->cycles && flags & FP_FUNCTION_PATHS) flags |= FP_FUNCTION_CYCLES;
     if (options->exits) flags |= FP_FUNCTION_EXITS;
@@ -188,13 +191,14 @@ static void instrument(struct module_work *work, struct fp_arena *arena, struct 
 
     struct fp_editor ed;
     bool optnone = !work->optimizing || fp_ir_has_attribute(ir->function, "optnone");
-    fp_editor_init(&ed, ir, options->threads, optnone);
+    bool sampled = f->flags & FP_FUNCTION_SAMPLED; /* each thread in counters of its own */
+    fp_editor_init(&ed, ir, sampled ? FP_THREADS_LOCAL : options->threads, optnone);
     if (!options->early) fp_ir_emit_live_mark(ir);
     bool slot = options->exits && fp_ir_needs_slot(f);
     if (options->exits) fp_ir_emit_marks(&ed, slot);
     if (f->flags & FP_FUNCTION_EDGES) fp_ir_emit_edges(&ed);
     if (slot) fp_ir_emit_slot(&ed, plan);
-    if (plan) fp_ir_emit_paths(&ed, plan);
+    if (plan) fp_ir_emit_paths(&ed, plan, f->flags & FP_FUNCTION_SAMPLED ? &options->pep : NULL);
     fp_editor_finish(&ed);
     fp_ir_emit_hooks(ir->function, options->exits);
     fp_ir_emit_map(work->module, f);
@@ -243,6 +247,8 @@ bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing)
     bool ok = read_options(&arena, &options, &work.filter);
     /* a check build verifies itself however the program ends */
     if (options.mode == FP_MODE_CHECK) options.exits = true;
+    /* a sample is of a path that ended; what it took is not measured */
+    if (options.mode == FP_MODE_PEP) options.exits = options.cycles = false;
     if (ok && options.mode != FP_MODE_NONE && options.early == early) {
         work.module_hash = hash_module(module);
         for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))

@@ -66,6 +66,10 @@ void fp_ir_emit_module(LLVMModuleRef module)
                                ".quad " FP_RUNTIME_SYMBOL "\n"
                                ".popsection\n";
     LLVMAppendModuleInlineAsm(module, text, strlen(text));
+    /* tells the runtime that somebody reads the flag */
+    static const char flag[] = ".pushsection " FP_FLAG_SECTION ",\"a\",@progbits\n.byte 1\n.popsection\n";
+    if (LLVMGetNamedGlobal(module, FP_SAMPLING_SYMBOL))
+        LLVMAppendModuleInlineAsm(module, flag, strlen(flag));
 }
 
 void fp_ir_emit_map(LLVMModuleRef module, const struct fp_function *f)

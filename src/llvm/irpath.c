@@ -5,12 +5,14 @@
  * key. Blocks are visited in topological order, so that the value of r on an
  * edge is known when its target is reached; where several edges meet, a phi is
  * made at once and filled at the end, when all edges that get a block of their
- * own have it.
+ * own have it. For sampled paths r is the id itself, so that it fits an immediate
+ * operand and the compiler can see through it.
  */
 #include "llvm/irpath.h"
 
 #include "base/vec.h"
 #include "footpath/abi.h"
+#include "llvm/irsample.h"
 #include "llvm/shim.h"
 
 #include <string.h>
@@ -44,12 +46,14 @@ struct code {
     LLVMValueRef entered;
     FP_VEC(struct phi) phis;
     FP_VEC(struct probe) probes;
+    struct fp_sampling *sampling; /* or NULL */
 };
 
 /* ---- values ---- */
 
 static LLVMValueRef register_constant(struct code *c, int64_t value)
 {
+    if (c->sampling) return LLVMConstInt(c->ed->i64, (uint64_t)value, 0);
     if (c->hashed) return LLVMConstInt(c->ed->i64, (uint64_t)value + 1, 0);
     return fp_edit_word(c->ed, c->counters, c->slots, value * (c->cycles ? 2 : 1));
 }
@@ -58,7 +62,8 @@ static LLVMValueRef register_plus(struct code *c, LLVMValueRef r, int64_t value)
 {
     LLVMBuilderRef builder = c->ed->builder;
     if (value == 0) return r;
-    if (c->hashed) return LLVMBuildAdd(builder, r, LLVMConstInt(c->ed->i64, (uint64_t)value, 1), "");
+    if (c->hashed || c->sampling)
+        return LLVMBuildAdd(builder, r, LLVMConstInt(c->ed->i64, (uint64_t)value, 1), "");
     LLVMValueRef index = LLVMConstInt(c->ed->i64, (uint64_t)value * (c->cycles ? 2 : 1), 1);
     return LLVMBuildGEP2(builder, c->ed->i64, r, &index, 1, "");
 }
@@ -91,9 +96,22 @@ static void count_at(struct code *c, LLVMValueRef where, LLVMValueRef since, LLV
     fp_edit_add_to(ed, cell, LLVMBuildSub(ed->builder, *now, since, ""));
 }
 
+/* Where a path ends that is sampled; reg is NULL where its id is known. */
+static void sample_at(struct code *c, LLVMValueRef reg, int64_t value)
+{
+    struct fp_sample_point end = {c->counters, c->hashed, reg, value};
+    fp_ir_emit_end(c->sampling, &end);
+}
+
 static void count_lap(struct code *c, int64_t id)
 {
     uint64_t lap = (uint64_t)id - c->plan->numbering->num_paths;
+    if (c->sampling) {
+        struct fp_sample_point end = {c->hashed ? c->laps : c->counters, false, NULL,
+                                  c->hashed ? (int64_t)lap : id};
+        fp_ir_emit_end(c->sampling, &end);
+        return;
+    }
     LLVMValueRef where = c->hashed ? fp_edit_word(c->ed, c->laps, c->lap_slots, (int64_t)lap)
                                    : register_constant(c, id);
     fp_edit_add_to(c->ed, where, NULL);
@@ -103,6 +121,10 @@ static void count_lap(struct code *c, int64_t id)
 static void emit_count(struct code *c, struct fp_op op, uint32_t block, LLVMValueRef *now)
 {
     LLVMValueRef since = c->cycles ? c->since[block] : NULL;
+    if (c->sampling) {
+        sample_at(c, op.kind == FP_OP_COUNT_REG ? c->reg[block] : NULL, op.value);
+        return;
+    }
     if (op.kind == FP_OP_COUNT) count_at(c, register_constant(c, op.value), since, now);
     if (op.kind == FP_OP_COUNT_REG)
         count_at(c, register_plus(c, c->reg[block], op.value), since, now);
@@ -288,7 +310,11 @@ static void emit_entry(struct code *c)
     LLVMValueRef now;
     fp_edit_at_head(c->ed, 0);
     if (c->cycles) c->entered = read_cycles(c);
-    if (op.kind == FP_OP_COUNT) count_at(c, register_constant(c, op.value), c->entered, &now);
+    if (op.kind != FP_OP_COUNT) return;
+    if (c->sampling)
+        sample_at(c, NULL, op.value);
+    else
+        count_at(c, register_constant(c, op.value), c->entered, &now);
 }
 
 /* ---- phis ---- */
@@ -415,7 +441,7 @@ static void emit_probe(struct code *c, const struct probe *probe)
     LLVMInstructionEraseFromParent(probe->marker);
 }
 
-void fp_ir_emit_paths(struct fp_editor *ed, const struct fp_plan *plan)
+void fp_ir_emit_paths(struct fp_editor *ed, const struct fp_plan *plan, const enum fp_pep *pep)
 {
     struct fp_ir *ir = ed->ir;
     struct fp_function *f = ir->f;
@@ -433,7 +459,9 @@ void fp_ir_emit_paths(struct fp_editor *ed, const struct fp_plan *plan)
         .now = FP_NEW_ARRAY(ir->arena, LLVMValueRef, f->cfg->nedges),
     };
     c.counters = fp_edit_counters(ed, c.hashed ? FP_HASH_PREFIX : FP_COUNTER_PREFIX, f->id, c.slots);
-    c.register_type = c.hashed ? ed->i64 : fp_edit_pointer_type(ed, ed->i64);
+    struct fp_sampling sampling = {.ed = ed, .arena = ir->arena, .how = pep ? *pep : FP_PEP_TRAP};
+    if (pep) c.sampling = &sampling;
+    c.register_type = c.hashed || pep ? ed->i64 : fp_edit_pointer_type(ed, ed->i64);
     if (c.hashed && f->truncation->laps.len) {
         c.lap_slots = f->edge_slots;
         c.laps = fp_edit_counters(ed, FP_EDGE_COUNTER_PREFIX, f->id, c.lap_slots);
@@ -444,4 +472,5 @@ void fp_ir_emit_paths(struct fp_editor *ed, const struct fp_plan *plan)
         emit_block(&c, f->truncation->order.blocks[i]);
     for (size_t i = 0; i < c.phis.len; i++) fill_phi(&c, &c.phis.at[i]);
     for (size_t i = 0; i < c.probes.len; i++) emit_probe(&c, &c.probes.at[i]);
+    if (pep) fp_ir_finish_ends(&sampling);
 }

@@ -32,6 +32,7 @@ static bool set_option(struct fp_arena *arena, struct fp_llvm_options *o, const 
                                             {"atomic", FP_THREADS_ATOMIC},
                                             {NULL, 0}};
     static const struct choice points[] = {{"late", 0}, {"early", 1}, {NULL, 0}};
+    static const struct choice peps[] = {{"trap", FP_PEP_TRAP}, {"flag", FP_PEP_FLAG}, {NULL, 0}};
     static const struct choice metrics[] = {{"count", 0}, {"cycles", 1}, {NULL, 0}};
     int chosen = 0;
     if (!strcmp(name, "mode")) {
@@ -46,6 +47,9 @@ static bool set_option(struct fp_arena *arena, struct fp_llvm_options *o, const 
     } else if (!strcmp(name, "metric")) {
         if (!choose(name, value, metrics, &chosen, error)) return false;
         o->cycles = chosen;
+    } else if (!strcmp(name, "pep")) {
+        if (!choose(name, value, peps, &chosen, error)) return false;
+        o->pep = (enum fp_pep)chosen;
     } else if (!strcmp(name, "exits")) {
         o->exits = !strcmp(value, "1");
     } else if (!strcmp(name, "strip-lines")) {

@@ -9,8 +9,13 @@
 
 enum fp_mode { FP_MODE_NONE, FP_MODE_PATH, FP_MODE_EDGE, FP_MODE_EDGE_MIN, FP_MODE_CHECK, FP_MODE_PEP };
 
+/* How a sampled path is noticed where it ends: by a trap that the runtime puts there,
+ * or by testing a flag. */
+enum fp_pep { FP_PEP_TRAP, FP_PEP_FLAG };
+
 struct fp_llvm_options {
     enum fp_mode mode;
+    enum fp_pep pep;
     enum fp_threads threads;
     bool early, exits, cycles;
     bool strip_lines; /* line tables were only asked for by the wrapper, for the map */

@@ -1,0 +1,197 @@
+/* When samples of paths are taken (paper 002, section 4.4).
+ *
+ * Every thread has a timer on its own CPU clock. At a tick the thread begins to look
+ * at the paths that end in it: it skips some, a number that rotates below STRIDE, and
+ * counts the next SAMPLES (simplified Arnold-Grove sampling); with full Arnold-Grove
+ * sampling it skips STRIDE - 1 between any two. A sample is counted in the thread's
+ * own counters, as if it were the only path: what reads profiles need not know.
+ *
+ * How a path end is noticed is another matter: a flag that instrumented code tests,
+ * or traps (rt_trap.c).
+ *
+ * The program must not see any of this: no system call is interrupted for good, and
+ * the signal is one that it does not use.
+ */
+#include "rt.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+extern char flags_start[] __asm__("__start_" FP_FLAG_SECTION) __attribute__((weak)) FP_HIDDEN;
+extern char flags_end[] __asm__("__stop_" FP_FLAG_SECTION) __attribute__((weak)) FP_HIDDEN;
+
+unsigned char rt_sampling __asm__(FP_SAMPLING_SYMBOL) FP_HIDDEN
+    __attribute__((section("footpath_local"), used));
+
+/* This thread's state, in its copy of what the first sampling module keeps. */
+static struct rt_local *state(const struct rt_process *process)
+{
+    return (struct rt_local *)((char *)process->sampler + RT_LOCAL->bias);
+}
+
+/* ---- samples ---- */
+
+static void set_flags(const struct rt_process *process, unsigned char value)
+{
+    for (size_t i = 0; i < RT_MOST_MODULES; i++) {
+        const struct rt_module *module = __atomic_load_n(&process->modules[i], __ATOMIC_ACQUIRE);
+        if (module && module->sampling) module->sampling[RT_LOCAL->bias] = value;
+    }
+}
+
+static void count(uint64_t counters, uint64_t id, bool hashed)
+{
+    if (hashed) {
+        rt_hash_count(counters, id + 1);
+        return;
+    }
+    uint64_t at = counters + (uint64_t)RT_LOCAL->bias + id * sizeof(uint64_t);
+    __atomic_fetch_add((uint64_t *)at, 1, __ATOMIC_RELAXED);
+}
+
+void rt_sample_point(uint64_t counters, uint64_t id, bool hashed)
+{
+    struct rt_process *process = rt_this.process;
+    struct rt_local *s = process && process->sampler ? state(process) : NULL;
+    if (!s || !s->samples_left) {
+        rt_sampling = 0;
+        return;
+    }
+    if (s->skip) {
+        s->skip--;
+        return;
+    }
+    count(counters, id, hashed);
+    if (rt_settings.full_stride) s->skip = rt_settings.stride - 1;
+    if (--s->samples_left == 0) set_flags(process, 0);
+}
+
+/* ---- ticks ---- */
+
+/* Some system calls (poll, nanosleep) fail with EINTR whatever SA_RESTART says. They
+ * are made again: the handler goes back to the instruction that loads the number. Only
+ * the form that libc's wrappers have is known:  mov $number, %eax; syscall
+ * Ours is the last signal of all, so that with another one pending that one's frame
+ * lies between, and its EINTR stays. */
+static void restart_system_call(ucontext_t *context)
+{
+    greg_t *regs = context->uc_mcontext.gregs;
+    if (regs[REG_RAX] != -EINTR) return;
+    const unsigned char *at = (const unsigned char *)regs[REG_RIP] - 7;
+    if (at[0] == 0xb8 && !at[3] && !at[4] && at[5] == 0x0f && at[6] == 0x05) regs[REG_RIP] -= 7;
+}
+
+static void tick(int signal, siginfo_t *info, void *context)
+{
+    (void)signal, (void)info;
+    int saved = errno;
+    struct rt_process *process = rt_this.process;
+    restart_system_call(context);
+    if (process && process->sampler && !process->paused) {
+        struct rt_local *s = state(process);
+        s->samples_left = rt_settings.samples;
+        s->skip = s->rotation++ % rt_settings.stride;
+        set_flags(process, 1);
+    }
+    errno = saved;
+}
+
+static int free_signal(void)
+{
+    struct sigaction action;
+    for (int signal = SIGRTMAX; signal >= SIGRTMIN; signal--)
+        if (sigaction(signal, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) &&
+            action.sa_handler == SIG_DFL)
+            return signal;
+    return 0;
+}
+
+/* By system calls: libc's allocate. */
+static bool make_timer(int32_t *timer, uint32_t tid, int signal)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = signal};
+    event._sigev_un._tid = (pid_t)tid;
+    int clock = (int)(~tid << 3 | 6); /* the CPU clock of a thread */
+    int made;
+    struct timespec tick = {(time_t)(rt_settings.tick_ns / 1000000000u),
+                            (long)(rt_settings.tick_ns % 1000000000u)};
+    struct itimerspec when = {tick, tick};
+    if (syscall(SYS_timer_create, clock, &event, &made) < 0) return false;
+    *timer = made + 1;
+    return syscall(SYS_timer_settime, made, 0, &when, NULL) == 0;
+}
+
+void rt_sample_thread_begins(int32_t *timer, uint32_t tid)
+{
+    struct rt_process *process = rt_this.process;
+    if (!process || !process->sampler) return;
+    *timer = 0;
+    state(process)->samples_left = 0;
+    if (!make_timer(timer, tid, process->sampling_signal) &&
+        !__atomic_exchange_n(&process->complained, 1, __ATOMIC_RELAXED))
+        rt_warn("no timer for a thread; its paths are not sampled", NULL);
+}
+
+void rt_sample_thread_ends(int32_t *timer)
+{
+    if (*timer) syscall(SYS_timer_delete, *timer - 1);
+    *timer = 0;
+}
+
+static bool has_samples(void)
+{
+    return &flags_start[0] != &flags_end[0];
+}
+
+void rt_sample_start(void)
+{
+    struct rt_process *process = rt_this.process;
+    if (!has_samples() || !process) return;
+    rt_this.sampling = &rt_sampling;
+    if (!rt_settings.samples || !rt_settings.tick_ns || process->sampler) return;
+    int signal = free_signal();
+    struct sigaction action = {.sa_sigaction = tick, .sa_flags = SA_SIGINFO | SA_RESTART};
+    sigfillset(&action.sa_mask);
+    if (!signal || sigaction(signal, &action, NULL) < 0) {
+        rt_warn("no free signal; paths are not sampled", NULL);
+        return;
+    }
+    process->sampling_signal = signal;
+    process->sampler = &rt_local;
+    rt_sample_thread_begins(&process->first_timer, (uint32_t)getpid());
+    for (uint32_t i = 0; i < process->nregions; i++)
+        if (process->regions[i].tid && !process->regions[i].ended)
+            make_timer(&process->regions[i].timer, process->regions[i].tid, signal);
+}
+
+void rt_sample_after_fork(void)
+{
+    struct rt_process *process = rt_this.process;
+    if (!process || process->sampler != &rt_local) return;
+    process->first_timer = 0;
+    for (uint32_t i = 0; i < process->nregions; i++) process->regions[i].timer = 0;
+    state(process)->samples_left = 0;
+    int32_t *timer = &process->first_timer;
+    for (uint32_t i = 0; i < process->nregions; i++)
+        if (process->regions[i].bias == RT_LOCAL->bias) timer = &process->regions[i].timer;
+    make_timer(timer, (uint32_t)syscall(SYS_gettid), process->sampling_signal);
+}
+
+/* The handler is part of the module that goes: no ticks any more. */
+void rt_sample_forget_module(void)
+{
+    struct rt_process *process = rt_this.process;
+    if (!process || process->sampler != &rt_local) return;
+    process->sampler = NULL;
+    rt_sample_thread_ends(&process->first_timer);
+    for (uint32_t i = 0; i < process->nregions; i++)
+        rt_sample_thread_ends(&process->regions[i].timer);
+    /* one that is under way finds nothing to do */
+    struct sigaction action = {.sa_handler = SIG_IGN};
+    sigaction(process->sampling_signal, &action, NULL);
+}

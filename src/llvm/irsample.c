@@ -1,0 +1,113 @@
+/* Path ends: see irsample.h.
+ *
+ * With a flag, two instructions: compare a byte of the thread, branch. With traps,
+ * none: an empty piece of assembly keeps the id in some register and notes, in a
+ * section of its own, the address and the register that the code generator chose.
+ * The runtime puts a breakpoint at the address while it wants samples. The notes
+ * are linked to the section of the code, so that they go where it goes.
+ */
+#include "llvm/irsample.h"
+
+#include "footpath/abi.h"
+#include "llvm/shim.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- traps ---- */
+
+/* Emitted again with another ${:uid} where the code generator duplicates the block. */
+static void emit_site(struct fp_editor *ed, const struct fp_sample_point *end)
+{
+    size_t len;
+    char text[512];
+    const char *counters = LLVMGetValueName2(end->counters, &len);
+    snprintf(text, sizeof text,
+             ".Lfp${:uid}:\n.pushsection " FP_SITE_SECTION ",\"ao?\",@progbits,.Lfp${:uid}\n"
+             "773:\n.long .Lfp${:uid} - .\n.long %s - .\n.quad %lld\n.long %d\n%s"
+             ".zero 24 - (. - 773b)\n.popsection",
+             counters, (long long)end->value, end->hashed ? FP_SITE_HASHED : 0,
+             end->reg ? ".ascii \"${0:q}\"\n" : "");
+    LLVMTypeRef type = LLVMFunctionType(ed->void_, &ed->i64, end->reg != NULL, 0);
+    const char *constraints = end->reg ? "r" : "";
+    LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), (char *)constraints,
+                                         strlen(constraints), 1, 0, LLVMInlineAsmDialectATT, 0);
+    LLVMValueRef arg = end->reg;
+    LLVMValueRef call = LLVMBuildCall2(ed->builder, type, code, &arg, arg != NULL, "");
+    unsigned kind = LLVMGetEnumAttributeKindForName("nounwind", strlen("nounwind"));
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(ed->context, kind, 0));
+}
+
+/* ---- flags ---- */
+
+static LLVMValueRef sampling_flag(struct fp_editor *ed)
+{
+    LLVMValueRef flag = LLVMGetNamedGlobal(ed->module, FP_SAMPLING_SYMBOL);
+    if (flag) return flag;
+    flag = LLVMAddGlobalInAddressSpace(ed->module, LLVMInt8TypeInContext(ed->context),
+                                       FP_SAMPLING_SYMBOL, fp_edit_space(ed));
+    LLVMSetVisibility(flag, LLVMHiddenVisibility);
+    return flag;
+}
+
+static void call_sample(struct fp_editor *ed, const struct fp_sample_point *end)
+{
+    const char *name = end->hashed ? FP_SAMPLE_HASH_SYMBOL : FP_SAMPLE_ARRAY_SYMBOL;
+    LLVMTypeRef types[] = {fp_edit_pointer_type(ed, ed->i64), ed->i64};
+    LLVMTypeRef type = LLVMFunctionType(ed->void_, types, 2, 0);
+    LLVMValueRef function = LLVMGetNamedFunction(ed->module, name);
+    if (!function) {
+        function = LLVMAddFunction(ed->module, name, type);
+        LLVMSetVisibility(function, LLVMHiddenVisibility);
+    }
+    enum { PRESERVE_ALL = 15 }; /* the runtime's entry saves every register it uses */
+    LLVMSetFunctionCallConv(function, PRESERVE_ALL);
+    LLVMValueRef id = LLVMConstInt(ed->i64, (uint64_t)end->value, 1);
+    if (end->reg) id = LLVMBuildAdd(ed->builder, end->reg, id, "");
+    LLVMValueRef args[] = {LLVMConstBitCast(end->counters, types[0]), id};
+    LLVMValueRef call = LLVMBuildCall2(ed->builder, type, function, args, 2, "");
+    LLVMSetInstructionCallConv(call, PRESERVE_ALL);
+}
+
+/*   if (sampling) sample(counters, id) */
+static void emit_test(struct fp_editor *ed, const struct fp_flag_test *test)
+{
+    LLVMBuilderRef builder = ed->builder;
+    LLVMBasicBlockRef before = LLVMGetInstructionParent(test->marker);
+    LLVMBasicBlockRef after = fp_shim_split_block(test->marker);
+    LLVMBasicBlockRef sample = LLVMInsertBasicBlockInContext(ed->context, after, "");
+    LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(before));
+    LLVMPositionBuilderAtEnd(builder, before);
+    LLVMTypeRef byte = LLVMInt8TypeInContext(ed->context);
+    LLVMValueRef flag = LLVMBuildLoad2(builder, byte, sampling_flag(ed), "");
+    LLVMSetVolatile(flag, 1);
+    LLVMValueRef idle = LLVMBuildICmp(builder, LLVMIntEQ, flag, LLVMConstInt(byte, 0, 0), "");
+    LLVMValueRef branch = LLVMBuildCondBr(builder, idle, after, sample);
+    LLVMValueRef weights[] = {LLVMMDStringInContext(ed->context, "branch_weights", 14),
+                              LLVMConstInt(ed->i32, 100000, 0), LLVMConstInt(ed->i32, 1, 0)};
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(ed->context, "prof", 4),
+                    LLVMMDNodeInContext(ed->context, weights, 3));
+    LLVMPositionBuilderAtEnd(builder, sample);
+    call_sample(ed, &test->end);
+    LLVMBuildBr(builder, after);
+    LLVMInstructionEraseFromParent(test->marker);
+}
+
+void fp_ir_emit_end(struct fp_sampling *sampling, const struct fp_sample_point *end)
+{
+    struct fp_editor *ed = sampling->ed;
+    if (sampling->how == FP_PEP_TRAP) {
+        emit_site(ed, end);
+        return;
+    }
+    LLVMValueRef zero = LLVMConstInt(ed->i64, 0, 0);
+    struct fp_flag_test test = {LLVMBuildFreeze(ed->builder, zero, ""), *end};
+    fp_vec_push(sampling->arena, &sampling->tests, test);
+}
+
+void fp_ir_finish_ends(struct fp_sampling *sampling)
+{
+    for (size_t i = 0; i < sampling->tests.len; i++)
+        emit_test(sampling->ed, &sampling->tests.at[i]);
+}

@@ -1,0 +1,34 @@
+/* Where a sampled path ends (paper 002, section 3.2): the id is at hand, and stored
+ * only when the runtime asks for it. */
+#ifndef FP_LLVM_IRSAMPLE_H
+#define FP_LLVM_IRSAMPLE_H
+
+#include "base/vec.h"
+#include "llvm/iredit.h"
+#include "llvm/options.h"
+
+struct fp_sample_point {
+    LLVMValueRef counters;
+    bool hashed;      /* they are a hash table */
+    LLVMValueRef reg; /* the id is reg + value; or NULL: value */
+    int64_t value;
+};
+
+struct fp_flag_test {
+    LLVMValueRef marker; /* stands where the test goes until branches can be made */
+    struct fp_sample_point end;
+};
+
+struct fp_sampling {
+    struct fp_editor *ed;
+    struct fp_arena *arena;
+    enum fp_pep how;
+    FP_VEC(struct fp_flag_test) tests;
+};
+
+/* At the builder's place. */
+void fp_ir_emit_end(struct fp_sampling *sampling, const struct fp_sample_point *end);
+/* When no more blocks are looked at: makes the branches of flag tests. */
+void fp_ir_finish_ends(struct fp_sampling *sampling);
+
+#endif
