@@ -7,6 +7,7 @@ static struct cli_command *const commands[] = {
     &command_run,
     &command_show,
     &command_verify,
+    &command_compare,
     &command_merge,
     &command_dot,
     &command_instrument,

@@ -246,5 +246,7 @@ uint64_t fp_path_encode(const struct fp_numbering *n, const struct fp_path *path
     case FP_ENDS_INSIDE: return sum;
     case FP_ENDS_AS_LAP: break;
     }
-    return end == FP_NONE ? FP_NO_ID : sum + n->value[end];
+    /* another dag may go on where this path ends */
+    if (end == FP_NONE || dag->edges[end].dst != dag->exit) return FP_NO_ID;
+    return sum + n->value[end];
 }
