@@ -147,6 +147,7 @@ struct rt_region {
     uint32_t tid;   /* who has it, 0 if free for the next */
     uint32_t ended; /* its owner is ending */
     int32_t timer;  /* 1 + the timer of its ticks, or 0 */
+    void *signal_stack; /* of its owners, one after the other */
 };
 
 enum { RT_MOST_REGIONS = 16384, RT_MOST_ORPHANS = 64, RT_MOST_MODULES = 256 };
@@ -229,6 +230,9 @@ bool rt_has_marks(void) FP_HIDDEN;
 /* ---- the end: rt_end.c ---- */
 
 void rt_end_watch(void) FP_HIDDEN;
+/* Gives this thread a stack for handlers, so that a stack that overflowed can be
+ * reported; only where it has none. *memory is made at the first need, and kept. */
+void rt_provide_signal_stack(void **memory) FP_HIDDEN;
 /* Writes the profiles of all modules. */
 void rt_write_all(enum rt_why why, const struct rt_frame *frame) FP_HIDDEN;
 

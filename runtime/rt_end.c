@@ -187,17 +187,18 @@ static void watch_dump_signal(void)
     sigaction(signal, &action, NULL);
 }
 
-/* A stack for the handler, so that a stack that overflowed can be reported; only
- * where the program has not set one up. */
-static void provide_signal_stack(void)
+void rt_provide_signal_stack(void **memory)
 {
     enum { SIZE = 1 << 16 };
     stack_t stack;
     if (sigaltstack(NULL, &stack) < 0 || !(stack.ss_flags & SS_DISABLE)) return;
-    void *memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) return;
-    stack = (stack_t){.ss_sp = memory, .ss_size = SIZE};
+    if (!*memory) {
+        void *made = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (made == MAP_FAILED) return;
+        *memory = made;
+    }
+    stack = (stack_t){.ss_sp = *memory, .ss_size = SIZE};
     sigaltstack(&stack, NULL);
 }
 
@@ -205,7 +206,8 @@ void rt_end_watch(void)
 {
     at_quick_exit(at_quick_exit_now);
     if (rt_this.process && __atomic_exchange_n(&rt_this.process->watched, 1, __ATOMIC_ACQ_REL)) return;
-    provide_signal_stack();
+    static void *signal_stack;
+    rt_provide_signal_stack(&signal_stack);
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
         struct sigaction old, action = {.sa_sigaction = die, .sa_flags = SA_SIGINFO | SA_ONSTACK};
         sigfillset(&action.sa_mask);
