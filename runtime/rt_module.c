@@ -27,9 +27,6 @@ struct rt_local rt_local __attribute__((section("footpath_local"), used));
 
 struct rt_module rt_this = {.version = 1};
 
-/* What instrumented objects refer to, so that this archive is linked. */
-const char footpath_runtime[] __asm__(FP_RUNTIME_SYMBOL) FP_HIDDEN = "footpath runtime " FOOTPATH_VERSION;
-
 /* A note of type 1 named "footpath": how far from its content rt_this is. */
 __asm__(".pushsection .note.footpath,\"a\",@note\n"
         ".balign 4\n.long 9\n.long 8\n.long 1\n.asciz \"footpath\"\n.balign 4\n"

@@ -1,5 +1,6 @@
 /* footpath/runtime.h: write, reset, pause, resume.
  * run: -> 0
+ * calls: step 60
  */
 #include <footpath/runtime.h>
 #include <stdio.h>

@@ -8,6 +8,7 @@ The comment at the top of a program says how:
     cflags: -pthread          flags for the compiler
     run: ARGS -> STATUS       a run and how it ends: a number, or `signal N`
     paths: FUNCTION N         this many different paths of the function were taken
+    calls: FUNCTION N         the function was called this often
     lib: FILE                 a shared library to build beside it
     edges-only                also compared across separate path and edge-min builds (default: yes)
 
@@ -32,8 +33,8 @@ class Failure(Exception):
 def directives(path):
     with open(path) as f:
         head = f.read().split("*/", 1)[0]
-    found = {"cflags": [], "run": [], "paths": [], "lib": [], "not": []}
-    for name, value in re.findall(r"^[ /*]*(cflags|run|paths|lib|not):(.*)$", head, re.M):
+    found = {"cflags": [], "run": [], "paths": [], "calls": [], "lib": [], "not": []}
+    for name, value in re.findall(r"^[ /*]*(cflags|run|paths|calls|lib|not):(.*)$", head, re.M):
         found[name].append(value.strip())
     runs = []
     for line in found["run"] or ["-> 0"]:
@@ -108,6 +109,14 @@ class Tester:
         self.verify(profile)
         return profile
 
+    def check_counts(self, profile, what, lines):
+        for line in lines:
+            function, count = line.split()
+            shown = json.loads(self.tool("show", "--json", "--function", function, profile).stdout)
+            got = sum(f[what] for f in shown["functions"] if f["name"] == function)
+            if got != int(count):
+                raise Failure("%s: %s is %d, expected %s" % (function, what, got, count))
+
     def scenario(self, source):
         found, runs = directives(source)
         if any(self.args.llvm in reason.split() for reason in found["not"]):
@@ -130,12 +139,8 @@ class Tester:
             alone = self.run(builds["alone"], args, os.path.join(self.folder, "alone.prof"))
             if alone != self.run(builds["plain"], args, None):
                 raise Failure("%s: --fp-mode=path changes the program: %r" % (args, alone))
-            for line in found["paths"]:
-                function, count = line.split()
-                shown = json.loads(self.tool("show", "--json", "--function", function, profile).stdout)
-                taken = sum(f["executed_paths"] for f in shown["functions"] if f["name"] == function)
-                if taken != int(count):
-                    raise Failure("%s took %d paths, expected %s" % (function, taken, count))
+            self.check_counts(profile, "executed_paths", found["paths"])
+            self.check_counts(profile, "calls", found["calls"])
             self.passed += 1
 
 
