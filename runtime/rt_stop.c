@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TRACE_FLAG = 0x100, MOST_STEPS = 200000, WAIT_MS = 2000 };
+enum { TRACE_FLAG = 0x100, MOST_STEPS = 200000, WAIT_MS = 2000, PATIENCE_MS = 50 };
 enum { STOP_SIGNAL = 33 }; /* glibc: threads change their user id together */
 
 /* The kernel's own form of an action: libc's refuses the signal. */
@@ -47,7 +47,14 @@ static struct {
     uint32_t visiting; /* one thread at a time */
     uint32_t arrived, released, active;
     struct kernel_action old;
+    int patience; /* ms left to spend on threads that block the signal */
 } stop;
+
+static void sleep_ms(void)
+{
+    struct timespec moment = {0, 1000000};
+    syscall(SYS_nanosleep, &moment, NULL);
+}
 
 static void wait_here(const struct rt_frame *frame)
 {
@@ -124,8 +131,10 @@ static bool blocks(uint32_t tid)
     return strtoull(mask + 7, NULL, 16) >> (STOP_SIGNAL - 1) & 1;
 }
 
+/* libc blocks all signals for a moment where it creates a thread: that is waited for. */
 static bool ask(uint32_t tid)
 {
+    for (; blocks(tid) && stop.patience; stop.patience--) sleep_ms();
     siginfo_t info = {.si_signo = STOP_SIGNAL, .si_code = SI_QUEUE};
     info.si_pid = getpid();
     info.si_uid = getuid();
@@ -150,10 +159,8 @@ static uint32_t signal_threads(void)
 
 static void wait_for(uint32_t count)
 {
-    for (int ms = 0; ms < WAIT_MS && __atomic_load_n(&stop.arrived, __ATOMIC_ACQUIRE) < count; ms++) {
-        struct timespec moment = {0, 1000000};
-        syscall(SYS_nanosleep, &moment, NULL);
-    }
+    for (int ms = 0; ms < WAIT_MS && __atomic_load_n(&stop.arrived, __ATOMIC_ACQUIRE) < count; ms++)
+        sleep_ms();
 }
 
 /* Threads that begin from now on, and those that have begun, are two kinds: the lock
@@ -180,6 +187,7 @@ void rt_with_threads_stopped(void (*visit)(const struct rt_frame *, void *), voi
     stop.visit = visit;
     stop.context = context;
     stop.arrived = stop.released = 0;
+    stop.patience = PATIENCE_MS;
     syscall(SYS_rt_sigaction, STOP_SIGNAL, &ours, &stop.old, sizeof ours.mask);
     syscall(SYS_rt_sigaction, SIGTRAP, &ours, &old_trap, sizeof ours.mask);
     uint32_t count = signal_threads();
