@@ -9,7 +9,9 @@
  * after those that were counted where they should be.
  *
  * A lap counted so is counted on every visit of its last block; taken off are all
- * paths, and laps of loops around it, that pass that block another way.
+ * paths, and laps of loops around it, that pass that block another way. Nothing is
+ * taken off paths for laps, so laps come behind all paths, wherever those were counted;
+ * among laps the outer one, whose last block is later, comes first.
  */
 #include "graph/plan.h"
 
@@ -20,6 +22,7 @@
 
 struct item {
     uint32_t key;   /* position of the block where it was counted, FP_NONE if not moved */
+    bool lap;
     uint32_t index; /* in ids, or behind them in partials */
 };
 
@@ -35,6 +38,7 @@ struct recovery {
 static int by_key(const void *a, const void *b)
 {
     const struct item *x = a, *y = b;
+    if (x->lap != y->lap) return x->lap ? 1 : -1;
     if (x->key != y->key) return x->key < y->key ? 1 : -1;
     return (x->index > y->index) - (x->index < y->index);
 }
@@ -134,7 +138,8 @@ void fp_recover(const struct fp_numbering *numbering, const uint32_t *at_end, co
     fp_map_init(&r.where, &arena);
     for (size_t i = 0; i < n + npartials; i++) {
         if (i < n) *fp_map_add(&r.where, ids[i]) = i + 1;
-        items[i] = (struct item){i < n ? key_of(&scratch, &r, ids[i]) : FP_NONE, (uint32_t)i};
+        bool lap = i < n && ids[i] >= numbering->num_paths;
+        items[i] = (struct item){i < n ? key_of(&scratch, &r, ids[i]) : FP_NONE, lap, (uint32_t)i};
         if (scratch.total > 1 << 20) fp_arena_free(&scratch);
     }
     if (n + npartials) qsort(items, n + npartials, sizeof *items, by_key);

@@ -180,6 +180,42 @@ static void test_paper_004(void)
     fp_arena_free(&p.arena);
 }
 
+static void add_to(uint64_t id, uint64_t count, void *context)
+{
+    ((uint64_t *)context)[id] += count;
+}
+
+/* Two laps, one around the other, and a way into them, all counted in front of their
+ * branches: the paths must be right before the laps are, the outer lap before the inner. */
+static void test_recovery_of_nested_laps(void)
+{
+    static const char text[] = "A: C C\nC: F A\nF: H\nH: H E\nE: F A\n";
+    enum { MOST = 16 };
+    struct fp_arena arena = {0};
+    struct fp_named_cfg g;
+    struct fp_error error = {0};
+    struct fp_truncation t;
+    CHECK(fp_cfg_parse(&arena, text, &g, &error));
+    struct fp_numbering *n = number(&arena, g.cfg, (struct fp_limits){0}, &t);
+    CHECK_EQUAL(t.laps.len, 2);
+    uint32_t at_end[5] = {FP_NONE, FP_NONE, FP_NONE, FP_NONE, FP_NONE};
+    static const char *const moved[] = {"C", "H", "E"}; /* by their first out-edge each */
+    for (size_t i = 0; i < 3; i++) {
+        uint32_t block = fp_cfg_block_named(&g, moved[i]);
+        at_end[block] = g.cfg->first_out[block];
+    }
+    uint64_t ids[MOST], counted[MOST] = {0};
+    CHECK(n->num_ids <= MOST);
+    for (uint64_t id = 0; id < n->num_ids; id++) {
+        ids[id] = id;
+        counted[id] += 100 + 7 * id;
+        fp_unrecover(n, at_end, id, 100 + 7 * id, add_to, counted);
+    }
+    fp_recover(n, at_end, ids, counted, n->num_ids, NULL, 0);
+    for (uint64_t id = 0; id < n->num_ids; id++) CHECK_EQUAL(counted[id], 100 + 7 * id);
+    fp_arena_free(&arena);
+}
+
 static void test_bad_text(void)
 {
     static const struct { const char *text, *message; } cases[] = {
@@ -212,6 +248,7 @@ int main(void)
     test_wide_switch();
     test_million_blocks();
     test_paper_004();
+    test_recovery_of_nested_laps();
     test_bad_text();
     return check_summary();
 }
