@@ -9,6 +9,7 @@ static struct cli_command *const commands[] = {
     &command_verify,
     &command_compare,
     &command_merge,
+    &command_combine,
     &command_dot,
     &command_instrument,
     &command_export,

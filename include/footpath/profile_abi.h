@@ -40,6 +40,7 @@ struct fp_record_header {
 enum fp_record_type {
     FP_RECORD_RUN = 1, /* counts of one module in one run */
     FP_RECORD_MAP = 2, /* an embedded map: build-id, then the section */
+    FP_RECORD_COMBINED = 3, /* distributions over runs: docs/formats/combined.md */
 };
 
 /* Flags of a run. */

@@ -193,6 +193,19 @@ void fp_distribution_spread(struct fp_arena *arena, struct fp_distribution *d, d
     add_weight(arena, h, last, left); /* the rest, so that no weight is lost to rounding */
 }
 
+bool fp_distribution_is_sound(const struct fp_distribution *d)
+{
+    const struct fp_histogram *h = &d->histogram;
+    double trials = (double)d->trials;
+    if (!d->trials || d->nonzero > d->trials || !(d->min <= d->max) || !h->nbins) return false;
+    if (d->max / FP_SMALLEST_BIN >= ldexp(1, PLACE_BITS + (int)h->scale)) return false;
+    uint64_t first = place_of(d->min, h->scale), last = place_of(d->max, h->scale);
+    if (last - first >= FP_MOST_BINS || h->first < first || h->first > last ||
+        h->nbins - 1 > last - h->first)
+        return false;
+    return fabs(fp_histogram_weight(h) - trials) <= 1e-6 * trials;
+}
+
 /* ---- questions ---- */
 
 double fp_distribution_mean(const struct fp_distribution *d)

@@ -65,6 +65,10 @@ double fp_distribution_quantile(const struct fp_distribution *d, double q);
 /* The share of runs whose frequency is above x; exact for x = 0. */
 double fp_distribution_above(const struct fp_distribution *d, double x);
 
+/* Do the parts agree? For what was read from a file: sizes and places are trusted
+ * from here on. */
+bool fp_distribution_is_sound(const struct fp_distribution *d);
+
 double fp_histogram_width(const struct fp_histogram *h);
 double fp_histogram_lower(const struct fp_histogram *h);
 double fp_histogram_weight(const struct fp_histogram *h);

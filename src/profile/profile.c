@@ -3,6 +3,7 @@
 
 #include "footpath/abi.h"
 #include "footpath/profile_abi.h"
+#include "profile/waiting.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -48,20 +49,19 @@ static struct fp_module *module_of(struct fp_profile *profile, const struct fp_m
     return module;
 }
 
-static struct fp_map *paths_of_table(struct fp_profile *profile, struct fp_module *module,
-                                     uint64_t table)
+static struct fp_map *paths_of_table(struct fp_arena *arena, struct fp_module *module, uint64_t table)
 {
     uint64_t *index = fp_map_add(&module->tables, table);
     if (!*index) {
         struct fp_map paths;
-        fp_map_init(&paths, &profile->arena);
-        fp_vec_push(&profile->arena, &module->paths_of, paths);
+        fp_map_init(&paths, arena);
+        fp_vec_push(arena, &module->paths_of, paths);
         *index = module->paths_of.len;
     }
     return &module->paths_of.at[*index - 1];
 }
 
-static void add_in_flight(struct fp_profile *profile, struct fp_module *module,
+static void add_in_flight(struct fp_arena *arena, struct fp_module *module,
                           const struct fp_in_flight *entry)
 {
     for (size_t i = 0; i < module->in_flight.len; i++) {
@@ -72,7 +72,7 @@ static void add_in_flight(struct fp_profile *profile, struct fp_module *module,
         known->count += entry->count;
         return;
     }
-    fp_vec_push(&profile->arena, &module->in_flight, *entry);
+    fp_vec_push(arena, &module->in_flight, *entry);
 }
 
 /* What is shown of a run: everything but its counts. */
@@ -93,52 +93,32 @@ static void note_run(struct fp_profile *profile, const struct fp_run *run)
     fp_vec_push(arena, &profile->runs, note);
 }
 
-bool fp_profile_add_run(struct fp_profile *profile, const struct fp_run *run)
+void fp_module_add_run(struct fp_arena *arena, struct fp_module *module, const struct fp_run *run)
 {
-    struct fp_module *module = module_of(profile, &run->module);
-    if (!module) return false;
     module->runs += run->runs;
     for (size_t i = 0; i < run->ncounters; i++)
         module->words[run->counters[i].index] += run->counters[i].count;
     for (size_t i = 0; i < run->ntables; i++)
-        *fp_map_add(paths_of_table(profile, module, run->tables[i].table), run->tables[i].path) +=
+        *fp_map_add(paths_of_table(arena, module, run->tables[i].table), run->tables[i].path) +=
             run->tables[i].count;
-    for (size_t i = 0; i < run->nin_flight; i++)
-        add_in_flight(profile, module, &run->in_flight[i]);
+    for (size_t i = 0; i < run->nin_flight; i++) add_in_flight(arena, module, &run->in_flight[i]);
+}
+
+bool fp_profile_add_run(struct fp_profile *profile, const struct fp_run *run)
+{
+    struct fp_module *module = module_of(profile, &run->module);
+    if (!module) return false;
+    fp_module_add_run(&profile->arena, module, run);
     note_run(profile, run);
     return true;
 }
 
-/* Runs that were still going on when written wait until the end of the file: a
- * later record of the same run and module replaces them. */
 struct adding {
     struct fp_profile *profile;
-    struct fp_arena arena;
-    FP_VEC(struct fp_run) waiting;
+    struct fp_waiting waiting;
     struct fp_error *error;
     const char *path;
 };
-
-static void forget_waiting(struct adding *a, const struct fp_run *run)
-{
-    for (size_t i = 0; i < a->waiting.len; i++)
-        if (a->waiting.at[i].id == run->id && fp_same_module(&a->waiting.at[i].module, &run->module)) {
-            a->waiting.at[i] = a->waiting.at[--a->waiting.len];
-            return;
-        }
-}
-
-static void keep_waiting(struct adding *a, const struct fp_run *run)
-{
-    struct fp_writer bytes = {0};
-    struct fp_run copy;
-    fp_run_encode(&bytes, run);
-    unsigned char *kept = fp_arena_alloc(&a->arena, bytes.len);
-    memcpy(kept, bytes.bytes, bytes.len);
-    struct fp_reader reader = {.bytes = kept, .len = bytes.len, .error = a->error};
-    if (fp_run_decode(&a->arena, &reader, &copy)) fp_vec_push(&a->arena, &a->waiting, copy);
-    fp_writer_free(&bytes);
-}
 
 static bool add_now(struct adding *a, const struct fp_run *run)
 {
@@ -152,12 +132,7 @@ static bool add_callback(struct fp_arena *arena, const struct fp_run *run, void 
 {
     (void)arena;
     struct adding *a = context;
-    if (a->waiting.len) forget_waiting(a, run);
-    if (run->flags & FP_RUN_UNFINISHED) {
-        keep_waiting(a, run);
-        return true;
-    }
-    return add_now(a, run);
+    return !fp_waiting_take(&a->waiting, run) || add_now(a, run);
 }
 
 static const unsigned char *copy_bytes(struct fp_arena *arena, const unsigned char *bytes, size_t len)
@@ -187,8 +162,8 @@ bool fp_profile_add(struct fp_profile *profile, const char *path, struct fp_erro
     struct adding a = {.profile = profile, .error = error, .path = path};
     bool cut = false;
     bool ok = fp_profile_each_run(path, add_callback, &a, &cut, error) && !error->set;
-    for (size_t i = 0; ok && i < a.waiting.len; i++) ok = add_now(&a, &a.waiting.at[i]);
-    fp_arena_free(&a.arena);
+    for (size_t i = 0; ok && i < a.waiting.runs.len; i++) ok = add_now(&a, &a.waiting.runs.at[i]);
+    fp_arena_free(&a.waiting.arena);
     if (!ok || !fp_profile_each_map(path, keep_map, profile, error)) return false;
     char *name = fp_arena_strdup(&profile->arena, path);
     fp_vec_push(&profile->arena, &profile->files, name);

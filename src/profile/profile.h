@@ -42,6 +42,8 @@ void fp_profile_free(struct fp_profile *profile);
  * it went on) counts once, as it was last. On failure nothing is added. */
 bool fp_profile_add(struct fp_profile *profile, const char *path, struct fp_error *error);
 bool fp_profile_add_run(struct fp_profile *profile, const struct fp_run *run);
+/* The same for a module that is the caller's: words has room for nwords. */
+void fp_module_add_run(struct fp_arena *arena, struct fp_module *module, const struct fp_run *run);
 
 /* Finds the map of each module: in the profile, in its file, or in `binary` where that is of the
  * same build. Modules without one have a problem to report. */

@@ -164,14 +164,7 @@ static bool read_header(const unsigned char *bytes, size_t len, const char *name
     return true;
 }
 
-/* Who is called with what; either callback may be NULL. */
-struct visitor {
-    fp_run_callback *run;
-    fp_map_callback *map;
-    void *context;
-};
-
-static bool visit_run(struct fp_arena *arena, struct fp_reader *payload, const struct visitor *v,
+static bool visit_run(struct fp_arena *arena, struct fp_reader *payload, const struct fp_profile_visitor *v,
                       bool *go_on)
 {
     struct fp_run run;
@@ -181,7 +174,7 @@ static bool visit_run(struct fp_arena *arena, struct fp_reader *payload, const s
     return true;
 }
 
-static bool visit_map(struct fp_arena *arena, struct fp_reader *payload, const struct visitor *v,
+static bool visit_map(struct fp_arena *arena, struct fp_reader *payload, const struct fp_profile_visitor *v,
                       bool *go_on)
 {
     struct fp_embedded_map map = {0};
@@ -196,8 +189,17 @@ static bool visit_map(struct fp_arena *arena, struct fp_reader *payload, const s
     return true;
 }
 
+static bool visit_combined(struct fp_reader *payload, const struct fp_profile_visitor *v, bool *go_on)
+{
+    if (!v->combined && v->run)
+        return fp_reader_fail(payload, "is a combined profile, of distributions and not of counts; "
+                                       "footpath show and combine read it");
+    if (v->combined) *go_on = v->combined(payload, v->context);
+    return !payload->failed;
+}
+
 static bool parse_record(struct fp_reader *file, const struct fp_record_header *header,
-                         const struct visitor *visitor, bool *go_on)
+                         const struct fp_profile_visitor *visitor, bool *go_on)
 {
     uint64_t offset = file->base + file->at;
     const unsigned char *payload = fp_read_bytes(file, header->length);
@@ -212,12 +214,13 @@ static bool parse_record(struct fp_reader *file, const struct fp_record_header *
     bool ok = true;
     if (header->type == FP_RECORD_RUN) ok = visit_run(&arena, &reader, visitor, go_on);
     if (header->type == FP_RECORD_MAP) ok = visit_map(&arena, &reader, visitor, go_on);
+    if (header->type == FP_RECORD_COMBINED) ok = visit_combined(&reader, visitor, go_on);
     fp_arena_free(&arena);
     return ok;
 }
 
-static bool parse_file(const unsigned char *bytes, size_t len, const char *name,
-                       const struct visitor *visitor, bool *cut, struct fp_error *error)
+bool fp_profile_visit(const unsigned char *bytes, size_t len, const char *name,
+                      const struct fp_profile_visitor *visitor, bool *cut, struct fp_error *error)
 {
     size_t end = 0;
     *cut = false;
@@ -243,7 +246,8 @@ static bool parse_file(const unsigned char *bytes, size_t len, const char *name,
 bool fp_profile_parse(const unsigned char *bytes, size_t len, const char *name, fp_run_callback *call,
                       void *context, bool *cut, struct fp_error *error)
 {
-    return parse_file(bytes, len, name, &(struct visitor){.run = call, .context = context}, cut, error);
+    return fp_profile_visit(bytes, len, name,
+                            &(struct fp_profile_visitor){.run = call, .context = context}, cut, error);
 }
 
 bool fp_profile_each_run(const char *path, fp_run_callback *call, void *context, bool *cut,
@@ -262,13 +266,34 @@ bool fp_profile_each_map(const char *path, fp_map_callback *call, void *context,
     struct fp_file file;
     bool cut;
     if (!fp_file_open(&file, path, error)) return false;
-    bool ok = parse_file(file.bytes, file.len, path, &(struct visitor){.map = call, .context = context},
-                         &cut, error);
+    bool ok = fp_profile_visit(file.bytes, file.len, path,
+                               &(struct fp_profile_visitor){.map = call, .context = context}, &cut, error);
     fp_file_close(&file);
     return ok;
 }
 
-static void write_record(struct fp_writer *w, uint32_t type, struct fp_writer *payload)
+uint64_t fp_profile_program(const char *path)
+{
+    struct fp_file file;
+    struct fp_error error = {0};
+    struct fp_profile_header header = {0};
+    if (!fp_file_open(&file, path, &error)) return 0;
+    if (file.len >= sizeof header && !memcmp(file.bytes, FP_PROFILE_MAGIC, 8))
+        memcpy(&header, file.bytes, sizeof header);
+    fp_file_close(&file);
+    return header.program;
+}
+
+void fp_write_profile_header(struct fp_writer *w, uint64_t program)
+{
+    struct fp_profile_header header = {.version = FP_PROFILE_VERSION,
+                                       .oldest_reader = FP_PROFILE_OLDEST_READER,
+                                       .program = program};
+    memcpy(header.magic, FP_PROFILE_MAGIC, sizeof header.magic);
+    fp_write_bytes(w, &header, sizeof header);
+}
+
+void fp_write_record(struct fp_writer *w, uint32_t type, struct fp_writer *payload)
 {
     struct fp_record_header header = {
         .magic = FP_RECORD_MAGIC,
@@ -281,11 +306,18 @@ static void write_record(struct fp_writer *w, uint32_t type, struct fp_writer *p
     fp_writer_free(payload);
 }
 
+void fp_write_commit(struct fp_writer *w)
+{
+    struct fp_profile_commit commit = {.length = w->len, .sequence = 1};
+    commit.check = commit_check(&commit);
+    memcpy(w->bytes + offsetof(struct fp_profile_header, commits), &commit, sizeof commit);
+}
+
 static void write_run(struct fp_writer *w, const struct fp_run *run)
 {
     struct fp_writer payload = {0};
     fp_run_encode(&payload, run);
-    write_record(w, FP_RECORD_RUN, &payload);
+    fp_write_record(w, FP_RECORD_RUN, &payload);
 }
 
 static void write_map(struct fp_writer *w, const struct fp_embedded_map *map)
@@ -296,26 +328,20 @@ static void write_map(struct fp_writer *w, const struct fp_embedded_map *map)
     fp_write_bytes(&payload, map->map, map->map_len);
     fp_write_uint(&payload, map->live_len);
     fp_write_bytes(&payload, map->live, map->live_len);
-    write_record(w, FP_RECORD_MAP, &payload);
+    fp_write_record(w, FP_RECORD_MAP, &payload);
 }
 
 bool fp_profile_write(const char *path, const struct fp_run *runs, size_t nruns,
                       struct fp_error *error)
 {
     struct fp_writer w = {0};
-    struct fp_profile_header header = {.version = FP_PROFILE_VERSION,
-                                       .oldest_reader = FP_PROFILE_OLDEST_READER};
-    memcpy(header.magic, FP_PROFILE_MAGIC, sizeof header.magic);
-    if (nruns)
-        header.program = fp_checksum(runs[0].module.build_id, runs[0].module.build_id_len, 0);
-    fp_write_bytes(&w, &header, sizeof header);
+    fp_write_profile_header(
+        &w, nruns ? fp_checksum(runs[0].module.build_id, runs[0].module.build_id_len, 0) : 0);
     for (size_t i = 0; i < nruns; i++) {
         if (runs[i].map) write_map(&w, runs[i].map);
         write_run(&w, &runs[i]);
     }
-    header.commits[0] = (struct fp_profile_commit){.length = w.len, .sequence = 1};
-    header.commits[0].check = commit_check(&header.commits[0]);
-    memcpy(w.bytes, &header, sizeof header);
+    fp_write_commit(&w);
     bool ok = fp_file_write(path, w.bytes, w.len, error);
     fp_writer_free(&w);
     return ok;

@@ -76,12 +76,32 @@ bool fp_profile_each_map(const char *path, fp_map_callback *call, void *context,
 bool fp_profile_parse(const unsigned char *bytes, size_t len, const char *name, fp_run_callback *call,
                       void *context, bool *cut, struct fp_error *error);
 
+/* Everything in one pass; callbacks may be NULL. A combined record is the payload,
+ * which profile/combined.h decodes; to one who asks for runs alone it is an error. */
+struct fp_profile_visitor {
+    fp_run_callback *run;
+    fp_map_callback *map;
+    bool (*combined)(struct fp_reader *payload, void *context);
+    void *context;
+};
+bool fp_profile_visit(const unsigned char *bytes, size_t len, const char *name,
+                      const struct fp_profile_visitor *visitor, bool *cut, struct fp_error *error);
+
 void fp_run_encode(struct fp_writer *writer, const struct fp_run *run);
 bool fp_run_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_run *run);
 
 /* A new file with one record per run; program is its first run's build. */
 bool fp_profile_write(const char *path, const struct fp_run *runs, size_t nruns,
                       struct fp_error *error);
+
+/* Which build of which program a file is of, by its header; 0 where it has none. */
+uint64_t fp_profile_program(const char *path);
+
+/* The parts of such a file: the header, records of an enum fp_record_type, which
+ * empty their payload, and at the end what says that they are whole. */
+void fp_write_profile_header(struct fp_writer *writer, uint64_t program);
+void fp_write_record(struct fp_writer *writer, uint32_t type, struct fp_writer *payload);
+void fp_write_commit(struct fp_writer *writer);
 
 bool fp_same_module(const struct fp_module_id *a, const struct fp_module_id *b);
 

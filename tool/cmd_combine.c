@@ -1,0 +1,416 @@
+/* footpath combine: distributions over many runs (paper 000, sections 3.5 and 4.3).
+ *
+ * The inputs are divided into blocks of consecutive files. Each block becomes a
+ * combined profile by itself, and these are merged in order. Who computes a block, a
+ * thread or another machine, makes no difference to the result, down to the last bit;
+ * only a few blocks are in memory at a time. */
+#include "commands.h"
+
+#include "analysis/combine.h"
+#include "base/io.h"
+#include "cli_mpi.h"
+#include "cli_progress.h"
+#include "footpath/profile_abi.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct cli_option options[] = {
+    {"-o", "FILE", "where to write (footpath.cp); may be one of the inputs"},
+    {"--bins", "N", "bins of a histogram, 1 to 255 (15)"},
+    {"--binary", "FILE", "a program that ran, where it is not at its old place; may be repeated"},
+    {"--strict", NULL, "a bad input among several is an error, not skipped"},
+    {"--jobs", "N", "threads (one per core)"},
+    {"--mpi", NULL, "under mpirun: divide the inputs over the ranks"},
+    {NULL, NULL, NULL},
+};
+enum { OUTPUT, BINS, BINARY, STRICT, JOBS, MPI };
+
+enum { FILES_IN_BLOCK = 16 };
+
+struct job {
+    struct fp_arena arena;
+    FP_VEC(const char *) inputs;
+    FP_VEC(const char *) binaries;
+    const char *output;
+    uint32_t bins, threads;
+    bool strict, mpi;
+    size_t in_place; /* the input that is the output too, or SIZE_MAX */
+};
+
+/* What became of a block. */
+struct block {
+    struct fp_combined *combined;
+    struct fp_waiting going; /* of the output itself: runs that still go on */
+    struct fp_writer messages;
+    size_t skipped;
+    bool done, failed;
+};
+
+static size_t block_count(const struct job *job)
+{
+    return (job->inputs.len + FILES_IN_BLOCK - 1) / FILES_IN_BLOCK;
+}
+
+/* ---- one block ---- */
+
+static void note(struct block *block, const char *name, const struct fp_combine_notes *notes)
+{
+    if (notes->cut)
+        fp_say(&block->messages, "footpath: %s: ends in the middle of a record; the runs before it are used\n",
+               name);
+    if (notes->merged)
+        fp_say(&block->messages,
+               "footpath: %s: %" PRIu64 " of its records are sums of several runs, each counts as one; combine "
+               "the profiles that were merged into it\n", name, notes->merged);
+}
+
+static void refuse(struct block *block, const struct job *job, const struct fp_error *error)
+{
+    char text[1024];
+    fp_error_text(error, text, sizeof text);
+    fp_say(&block->messages, "footpath: %s\n", text);
+    block->skipped++;
+    block->failed |= job->strict || job->inputs.len == 1;
+}
+
+static void combine_block(const struct job *job, struct fp_combiner *combiner, size_t index,
+                          struct block *block)
+{
+    size_t end = (index + 1) * FILES_IN_BLOCK;
+    if (end > job->inputs.len) end = job->inputs.len;
+    block->combined = fp_combined_new(job->bins);
+    for (size_t i = index * FILES_IN_BLOCK; i < end && !block->failed; i++) {
+        struct fp_combine_notes notes = {0};
+        struct fp_error error = {0};
+        if (fp_combine_file(combiner, block->combined, job->inputs.at[i],
+                            i == job->in_place ? &block->going : NULL, &notes, &error))
+            note(block, job->inputs.at[i], &notes);
+        else
+            refuse(block, job, &error);
+    }
+}
+
+static void free_block(struct block *block)
+{
+    fp_combined_free(block->combined);
+    fp_writer_free(&block->messages);
+    block->combined = NULL;
+}
+
+/* ---- merging blocks in order ---- */
+
+struct sum {
+    struct fp_combined *combined;
+    struct fp_waiting going;
+    struct cli_progress progress;
+    size_t skipped;
+};
+
+static bool take_block(struct sum *sum, struct block *block)
+{
+    struct fp_error error = {0};
+    if (block->messages.len) {
+        cli_progress_clear(&sum->progress);
+        fwrite(block->messages.bytes, 1, block->messages.len, stderr);
+    }
+    sum->skipped += block->skipped;
+    if (block->going.runs.len) sum->going = block->going;
+    bool ok = !block->failed && fp_combined_merge(sum->combined, block->combined, &error);
+    if (error.set) {
+        cli_progress_clear(&sum->progress);
+        cli_fail(&error, NULL);
+    }
+    free_block(block);
+    return ok;
+}
+
+/* ---- threads: each takes the next block, at most a few ahead of the merging ---- */
+
+struct team {
+    const struct job *job;
+    struct block *blocks;
+    size_t next, merged, ahead;
+    bool stop;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+};
+
+static void *work(void *context)
+{
+    struct team *team = context;
+    struct fp_combiner *combiner = fp_combiner_new(team->job->binaries.at, team->job->binaries.len);
+    pthread_mutex_lock(&team->lock);
+    while (!team->stop && team->next < block_count(team->job)) {
+        if (team->next >= team->merged + team->ahead) {
+            pthread_cond_wait(&team->changed, &team->lock);
+            continue;
+        }
+        size_t index = team->next++;
+        pthread_mutex_unlock(&team->lock);
+        combine_block(team->job, combiner, index, &team->blocks[index]);
+        pthread_mutex_lock(&team->lock);
+        team->blocks[index].done = true;
+        pthread_cond_broadcast(&team->changed);
+    }
+    pthread_mutex_unlock(&team->lock);
+    fp_combiner_free(combiner);
+    return NULL;
+}
+
+static bool merge_as_done(struct team *team, struct sum *sum)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < block_count(team->job); i++) {
+        pthread_mutex_lock(&team->lock);
+        while (!team->blocks[i].done) pthread_cond_wait(&team->changed, &team->lock);
+        pthread_mutex_unlock(&team->lock);
+        ok = take_block(sum, &team->blocks[i]);
+        pthread_mutex_lock(&team->lock);
+        team->merged = i + 1;
+        pthread_cond_broadcast(&team->changed);
+        pthread_mutex_unlock(&team->lock);
+        cli_progress_at(&sum->progress, (i + 1) * FILES_IN_BLOCK);
+    }
+    return ok;
+}
+
+static bool combine_by_threads(const struct job *job, struct sum *sum)
+{
+    size_t nblocks = block_count(job);
+    uint32_t threads = job->threads < nblocks ? job->threads : (uint32_t)nblocks;
+    struct team team = {.job = job, .ahead = 2 * (size_t)threads, .lock = PTHREAD_MUTEX_INITIALIZER,
+                        .changed = PTHREAD_COND_INITIALIZER};
+    team.blocks = calloc(nblocks, sizeof *team.blocks);
+    pthread_t *members = calloc(threads, sizeof *members);
+    if (!team.blocks || !members) abort();
+    uint32_t started = 0;
+    while (started < threads && pthread_create(&members[started], NULL, work, &team) == 0) started++;
+    if (!started) { /* no threads to be had */
+        team.ahead = nblocks;
+        work(&team);
+    }
+    bool ok = merge_as_done(&team, sum);
+    pthread_mutex_lock(&team.lock);
+    team.stop = true;
+    pthread_cond_broadcast(&team.changed);
+    pthread_mutex_unlock(&team.lock);
+    for (uint32_t i = 0; i < started; i++) pthread_join(members[i], NULL);
+    for (size_t i = 0; i < nblocks; i++) free_block(&team.blocks[i]);
+    free(team.blocks);
+    free(members);
+    return ok;
+}
+
+/* ---- ranks: block i is made by rank i modulo their number, merged by rank 0 ---- */
+
+static int owner(const struct job *job, const struct cli_mpi *mpi, size_t index)
+{
+    if (job->in_place != SIZE_MAX && index == job->in_place / FILES_IN_BLOCK) return 0;
+    return (int)(index % (size_t)mpi->size);
+}
+
+static void send_blocks(const struct job *job, struct cli_mpi *mpi)
+{
+    struct fp_combiner *combiner = fp_combiner_new(job->binaries.at, job->binaries.len);
+    for (size_t i = 0; i < block_count(job); i++) {
+        struct block block = {0};
+        struct fp_writer bytes = {0};
+        if (owner(job, mpi, i) != mpi->rank) continue;
+        combine_block(job, combiner, i, &block);
+        fp_write_u8(&bytes, block.failed);
+        fp_write_uint(&bytes, block.skipped);
+        fp_write_uint(&bytes, block.messages.len);
+        fp_write_bytes(&bytes, block.messages.bytes, block.messages.len);
+        fp_combined_encode(&bytes, block.combined);
+        bool ok = mpi->send(0, bytes.bytes, bytes.len);
+        fp_writer_free(&bytes);
+        free_block(&block);
+        if (!ok) mpi->give_up(EXIT_FAILED);
+    }
+    fp_combiner_free(combiner);
+}
+
+static bool receive_block(struct cli_mpi *mpi, int from, struct block *block)
+{
+    size_t len;
+    struct fp_error error = {0};
+    unsigned char *bytes = mpi->receive(from, &len);
+    if (!bytes) return false;
+    struct fp_reader reader = {.bytes = bytes, .len = len, .file = "another rank", .error = &error};
+    block->failed = fp_read_u8(&reader);
+    block->skipped = fp_read_uint(&reader);
+    size_t messages = fp_read_count(&reader, 1);
+    const void *text = fp_read_bytes(&reader, messages);
+    if (text) fp_write_bytes(&block->messages, text, messages);
+    block->combined = fp_combined_decode(&reader);
+    free(bytes);
+    if (error.set) cli_fail(&error, "all ranks must run the same footpath");
+    return block->combined != NULL;
+}
+
+static bool combine_by_ranks(const struct job *job, struct cli_mpi *mpi, struct sum *sum)
+{
+    struct fp_combiner *combiner = fp_combiner_new(job->binaries.at, job->binaries.len);
+    bool ok = true;
+    for (size_t i = 0; ok && i < block_count(job); i++) {
+        struct block block = {0};
+        int from = owner(job, mpi, i);
+        if (from == 0)
+            combine_block(job, combiner, i, &block);
+        else
+            ok = receive_block(mpi, from, &block);
+        ok = ok && take_block(sum, &block);
+        cli_progress_at(&sum->progress, (i + 1) * FILES_IN_BLOCK);
+    }
+    fp_combiner_free(combiner);
+    return ok;
+}
+
+/* ---- the output ---- */
+
+/* A program that ends while its .cp is rewritten waits for this lock, and then finds
+ * that the name is another file's (runtime/rt_write.c). */
+static int lock_output(const char *path)
+{
+    for (;;) {
+        struct stat held, named;
+        int fd = open(path, O_RDWR | O_CLOEXEC);
+        if (fd < 0) return -1;
+        while (flock(fd, LOCK_EX) < 0)
+            if (errno != EINTR) return fd; /* a file system without locks */
+        if (fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino &&
+            held.st_dev == named.st_dev)
+            return fd;
+        close(fd);
+    }
+}
+
+static size_t find_in_place(const struct job *job)
+{
+    struct stat output, input;
+    if (stat(job->output, &output) < 0 || !S_ISREG(output.st_mode)) return SIZE_MAX;
+    for (size_t i = 0; i < job->inputs.len; i++)
+        if (stat(job->inputs.at[i], &input) == 0 && input.st_ino == output.st_ino &&
+            input.st_dev == output.st_dev)
+            return i;
+    return SIZE_MAX;
+}
+
+static int write_sum(const struct job *job, struct sum *sum)
+{
+    struct fp_writer out = {0}, payload = {0};
+    struct fp_error error = {0};
+    uint64_t program = 0;
+    for (size_t i = 0; i < job->inputs.len && !program; i++) program = fp_profile_program(job->inputs.at[i]);
+    fp_write_profile_header(&out, program);
+    fp_combined_encode(&payload, sum->combined);
+    fp_write_record(&out, FP_RECORD_COMBINED, &payload);
+    for (size_t i = 0; i < sum->going.runs.len; i++) {
+        fp_run_encode(&payload, &sum->going.runs.at[i]);
+        fp_write_record(&out, FP_RECORD_RUN, &payload);
+    }
+    fp_write_commit(&out);
+    bool ok = fp_file_write(job->output, out.bytes, out.len, &error);
+    fp_writer_free(&out);
+    return ok ? EXIT_OK : cli_fail(&error, NULL);
+}
+
+static int finish(const struct job *job, struct sum *sum, bool ok)
+{
+    cli_progress_clear(&sum->progress);
+    if (ok && sum->skipped) cli_say("skipped %zu of %zu inputs", sum->skipped, job->inputs.len);
+    if (ok && !sum->combined->runs && !sum->going.runs.len) {
+        cli_say("no runs to combine; did the instrumented program run to its end?");
+        ok = false;
+    }
+    if (ok && sum->combined->left_out_why)
+        cli_say("%" PRIu64 " counts of a function in a run were left out; the first is of %s",
+                sum->combined->left_out, sum->combined->left_out_why);
+    return ok ? write_sum(job, sum) : EXIT_FAILED;
+}
+
+static int combine(struct job *job, struct cli_mpi *mpi)
+{
+    struct sum sum = {.combined = fp_combined_new(job->bins)};
+    int lock = -1;
+    job->in_place = find_in_place(job);
+    if (mpi && mpi->rank) {
+        send_blocks(job, mpi);
+        fp_combined_free(sum.combined);
+        return EXIT_OK;
+    }
+    if (job->in_place != SIZE_MAX) lock = lock_output(job->output);
+    cli_progress_begin(&sum.progress, "combining", job->inputs.len);
+    bool ok = mpi ? combine_by_ranks(job, mpi, &sum) : combine_by_threads(job, &sum);
+    int status = finish(job, &sum, ok);
+    if (mpi && status != EXIT_OK) mpi->give_up(status); /* others may wait to be received */
+    if (lock >= 0) close(lock);
+    fp_arena_free(&sum.going.arena);
+    fp_combined_free(sum.combined);
+    return status;
+}
+
+static uint32_t read_bins(const struct cli_command *command, const char *value)
+{
+    uint64_t bins = cli_number(command, "--bins", value);
+    if (bins < 1 || bins > FP_MOST_BINS) cli_usage(command, "--bins is 1 to %d, got %s", FP_MOST_BINS, value);
+    return (uint32_t)bins;
+}
+
+static uint32_t read_jobs(const struct cli_command *command, const char *value)
+{
+    uint64_t jobs = cli_number(command, "--jobs", value);
+    if (jobs < 1 || jobs > 256) cli_usage(command, "--jobs is 1 to 256, got %s", value);
+    return (uint32_t)jobs;
+}
+
+static uint32_t cores(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > 16 ? 16 : (uint32_t)n;
+}
+
+static int run(struct cli_command *command, int argc, char **argv)
+{
+    struct cli cli = {.command = command, .argc = argc, .argv = argv};
+    struct job job = {.output = "footpath.cp", .bins = FP_DEFAULT_BINS, .threads = cores()};
+    struct cli_mpi *mpi = NULL;
+    struct fp_error error = {0};
+    char *value;
+    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
+        switch (option) {
+        case OUTPUT: job.output = value; break;
+        case BINS: job.bins = read_bins(command, value); break;
+        case BINARY: fp_vec_push(&job.arena, &job.binaries, value); break;
+        case STRICT: job.strict = true; break;
+        case JOBS: job.threads = read_jobs(command, value); break;
+        case MPI: job.mpi = true; break;
+        case CLI_WORD: fp_vec_push(&job.arena, &job.inputs, value); break;
+        default: break;
+        }
+    }
+    if (!job.inputs.len) cli_usage(command, "no profile given");
+    if (job.mpi && !(mpi = cli_mpi_begin(&error))) return cli_fail(&error, NULL);
+    int status = combine(&job, mpi);
+    if (mpi) mpi->end();
+    fp_arena_free(&job.arena);
+    return status;
+}
+
+struct cli_command command_combine = {
+    .name = "combine",
+    .arguments = "PROFILE...",
+    .summary = "Distributions of edges and paths over many runs",
+    .text = "Inputs are profiles of paths or edges with any number of runs, and earlier combined\n"
+            "profiles, of one program. footpath show reads the result.",
+    .options = options,
+    .run = run,
+};
