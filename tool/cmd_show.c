@@ -2,6 +2,9 @@
 #include "commands.h"
 
 #include "report/show.h"
+#include "show_combined.h"
+
+#include <stdlib.h>
 
 static const struct cli_option options[] = {
     {"--top", "N", "how many (20; 0: all)"},
@@ -10,10 +13,21 @@ static const struct cli_option options[] = {
     {"--edges", NULL, "edges instead of paths"},
     {"--blocks", NULL, "blocks instead of paths"},
     {"--json", NULL, "everything, as JSON"},
+    {"--sort", "KEY", "combined: by variation (default), deviation, mean, count, unseen"},
+    {"--above", "X", "combined: the share of runs with a frequency above X"},
+    {"--unseen", NULL, "combined: only what some runs are without"},
     CLI_PROFILE_OPTIONS,
     {NULL, NULL, NULL},
 };
-enum { TOP, FUNCTION, FUNCTIONS, EDGES, BLOCKS, JSON, BINARY, STRICT };
+enum { TOP, FUNCTION, FUNCTIONS, EDGES, BLOCKS, JSON, SORT, ABOVE, UNSEEN, BINARY, STRICT };
+
+static double read_frequency(const struct cli_command *command, const char *value)
+{
+    char *end;
+    double number = strtod(value, &end);
+    if (*end || end == value || !(number >= 0)) cli_usage(command, "--above needs a number, got '%s'", value);
+    return number;
+}
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
@@ -21,16 +35,22 @@ static int run(struct cli_command *command, int argc, char **argv)
     struct cli_profiles inputs = {0};
     struct fp_report_options what = {0};
     struct fp_show_options how = {.view = FP_SHOW_PATHS, .top = 20, .colours = cli_colours(stdout)};
+    struct cli_show_combined combined = {.every_kind = true, .above = -1};
     bool json = false;
     char *value;
     for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
         switch (option) {
-        case TOP: how.top = cli_number(command, "--top", value); break;
+        case TOP: how.top = combined.top = cli_number(command, "--top", value); break;
         case FUNCTION: what.function = value; break;
-        case FUNCTIONS: how.view = FP_SHOW_FUNCTIONS; break;
-        case EDGES: how.view = FP_SHOW_EDGES; break;
-        case BLOCKS: how.view = FP_SHOW_BLOCKS; break;
+        case FUNCTIONS: how.view = FP_SHOW_FUNCTIONS, combined.every_kind = false; break;
+        case EDGES: how.view = FP_SHOW_EDGES, combined.every_kind = false; break;
+        case BLOCKS: how.view = FP_SHOW_BLOCKS, combined.every_kind = false; break;
         case JSON: json = true; break;
+        case SORT:
+            if (!cli_rank_named(value, &combined.by)) cli_usage(command, "--sort: unknown key '%s'", value);
+            break;
+        case ABOVE: combined.above = read_frequency(command, value); break;
+        case UNSEEN: combined.unseen = true; break;
         case BINARY: inputs.binary = value; break;
         case STRICT: inputs.strict = true; break;
         case CLI_WORD: fp_vec_push(&inputs.arena, &inputs.names, value); break;
@@ -38,6 +58,13 @@ static int run(struct cli_command *command, int argc, char **argv)
         }
     }
     if (!inputs.names.len) fp_vec_push(&inputs.arena, &inputs.names, "footpath.prof");
+    if (cli_is_combined(inputs.names.at[0])) {
+        combined.view = how.view, combined.function = what.function, combined.json = json;
+        if (!json) combined.top = how.top;
+        int status = cli_show_combined(&inputs, &combined);
+        fp_arena_free(&inputs.arena);
+        return status;
+    }
     struct fp_profile *profile = cli_load(&inputs);
     if (!profile) return EXIT_FAILED;
     struct fp_arena arena = {0};

@@ -47,6 +47,15 @@ static uint64_t key_of(const struct fp_combined_function *f)
     return fp_hash64(key ^ f->shape ^ (uint64_t)f->nth << 48);
 }
 
+struct fp_combined_function *fp_combined_lookup(const struct fp_combined *c,
+                                                const struct fp_combined_function *like)
+{
+    const uint64_t *index;
+    for (uint64_t key = key_of(like); (index = fp_map_find(&c->by_key, key)); key++)
+        if (compare_functions(c->functions.at[*index - 1], like) == 0) return c->functions.at[*index - 1];
+    return NULL;
+}
+
 struct fp_combined_function *fp_combined_function(struct fp_combined *c,
                                                   const struct fp_combined_function *like)
 {

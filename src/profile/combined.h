@@ -80,6 +80,9 @@ void fp_combined_free(struct fp_combined *combined);
 /* Found, or added as given. */
 struct fp_combined_function *fp_combined_function(struct fp_combined *combined,
                                                   const struct fp_combined_function *like);
+/* NULL where it is not there. */
+struct fp_combined_function *fp_combined_lookup(const struct fp_combined *combined,
+                                                const struct fp_combined_function *like);
 struct fp_combined_module *fp_combined_module(struct fp_combined *combined, const char *path,
                                               const unsigned char *build_id, size_t build_id_len);
 

@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+"""Combining on the command line, checked against frequencies that this script
+computes by itself from single profiles.
+
+    cli.py --bin BUILD/bin [--llvm 19] [--mpirun MPIRUN]
+
+Paper 000, Figure 9: three runs, combined with 100 bins; three more, combined with
+the first result and 15 bins. Then other kinds of profile, mixtures, bad inputs,
+runs that write into a combined profile by themselves, and MPI.
+"""
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+INPUTS = [("1", "one two 3"), ("2", "alpha beta gamma"), ("3", "1 2 3 4 ! ?"),
+          ("1", "a"), ("40", "mixed 12 text, with marks."), ("2", "")]
+failures = []
+
+
+def check(ok, what):
+    if not ok:
+        failures.append(what)
+        print("failed: " + what, file=sys.stderr)
+
+
+def near(a, b, scale=None):
+    return abs(a - b) <= 1e-8 * max(abs(a), abs(b), scale or 0, 1e-12)
+
+
+class Session:
+    def __init__(self, args, folder):
+        self.args, self.folder = args, folder
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run(self, *words, env=None):
+        return subprocess.run(words, capture_output=True, text=True, cwd=self.folder,
+                              env=dict(os.environ, **(env or {})))
+
+    def tool(self, *words, status=0):
+        done = self.run(os.path.join(self.args.bin, "footpath"), *words)
+        check(done.returncode == status, "%s: status %d, expected %d: %s" % (" ".join(words), done.returncode, status, done.stderr))
+        return done
+
+    def build(self, mode):
+        cc = os.path.join(self.args.bin, "footpath-cc")
+        done = self.run(cc, "--fp-llvm=" + self.args.llvm, *mode.split(), "-O1", "-g",
+                        os.path.join(HERE, "example.c"), "-o", self.exe(mode))
+        if done.returncode:
+            sys.exit("cannot build: " + done.stderr)
+
+    def exe(self, mode):
+        return self.path("example" + mode.replace("--fp-", ".").replace(" ", ""))
+
+    def profile(self, mode, number):
+        return "o%d%s" % (number, mode.replace("--fp-", ".").replace(" ", ""))
+
+    def gather(self, mode):
+        for i, (rounds, text) in enumerate(INPUTS):
+            done = self.run(self.exe(mode), rounds, text, env={"FOOTPATH_OUT": self.path(self.profile(mode, i + 1))})
+            check(done.returncode == 0 and not done.stderr, "a run of %s: %s" % (mode, done.stderr))
+
+    def events(self, name, *options):
+        shown = self.tool("show", "--json", *options, name)
+        data = json.loads(shown.stdout)
+        return data, {(e["function"], e["kind"], e.get("id", 0), e.get("stopped_in")): e for e in data["events"]}
+
+
+# ---- frequencies, from single profiles ----
+
+def reachable(edges, without):
+    """Edges that can be come to from block 0 when one of them is taken away."""
+    blocks, found = [0], set()
+    seen = {0}
+    while blocks:
+        block = blocks.pop()
+        for e, (src, dst) in enumerate(edges):
+            if src == block and e != without:
+                found.add(e)
+                if dst not in seen:
+                    seen.add(dst)
+                    blocks.append(dst)
+    return found
+
+
+def nearest_dominators(edges):
+    dominates = {d: set(range(len(edges))) - reachable(edges, d) - {d} for d in range(len(edges))}
+    nearest = []
+    for e in range(len(edges)):
+        above = [d for d in dominates if e in dominates[d]]
+        # the nearest is dominated by all the others
+        nearest.append(max(above, key=lambda d: sum(d in dominates[o] for o in above)) if above else None)
+    return nearest
+
+
+def frequencies(data, dominators):
+    values = {}
+    for f in data["functions"]:
+        calls = f["calls"]
+        if calls:
+            values[f["name"], "calls", 0, None] = (calls, calls)
+        edges = [(e["from"], e["to"]) for e in f["edges"]]
+        if f["name"] not in dominators:
+            dominators[f["name"]] = nearest_dominators(edges)
+        for e, one in enumerate(f["edges"]):
+            above = dominators[f["name"]][e]
+            to = calls if above is None else f["edges"][above]["count"]
+            if one["count"]:
+                values[f["name"], "edge", e, None] = (one["count"] / to, one["count"])
+        for p in f["paths"]:
+            values[f["name"], "path", p["id"], None] = (p["count"] / calls, p["count"])
+    return values
+
+
+def compare(session, name, runs, edge_runs=None):
+    """A combined profile against the frequencies of all runs at once."""
+    data, events = session.events(name)
+    check(data["runs"] == len(runs) + len(edge_runs or []), "%s: %d runs" % (name, data["runs"]))
+    keys = {k for run in runs + (edge_runs or []) for k in run}
+    check(set(events) == keys, "%s: other events: %s" % (name, sorted(map(str, set(events) ^ keys))[:5]))
+    for key in keys & set(events):
+        trials = runs + (edge_runs or []) if key[1] in ("calls", "edge") else runs
+        values = [run.get(key, (0, 0))[0] for run in trials]
+        counts = [run.get(key, (0, 0))[1] for run in trials]
+        event, n = events[key], len(trials)
+        mean = math.fsum(values) / n
+        variance = math.fsum((v - mean) ** 2 for v in values) / n
+        check(near(event["mean"], mean), "%s %s: mean %r, expected %r" % (name, key, event["mean"], mean))
+        check(near(event["variance"], variance, mean * mean), "%s %s: variance %r, expected %r" % (name, key, event["variance"], variance))
+        check(near(event["min"], min(values)) and near(event["max"], max(values)), "%s %s: range" % (name, key))
+        check(event["count"] == sum(counts) and event["most"] == max(counts) and event["least"] == min(counts), "%s %s: counts" % (name, key))
+        check(event["seen"] == sum(c > 0 for c in counts) and event["runs"] == n, "%s %s: seen" % (name, key))
+        check(sum(event["histogram"]["weights"]) == n, "%s %s: weight of the histogram" % (name, key))
+        check(event["histogram"]["width"] >= 0.01 and event["histogram"]["lower"] >= 0, "%s %s: bins" % (name, key))
+    return data, events
+
+
+def figure_9(s, mode, singles):
+    first = [s.profile(mode, i) for i in (1, 2, 3)]
+    more = [s.profile(mode, i) for i in (4, 5, 6)]
+    s.tool("combine", *first, "-o", "edge1.cp", "--bins=100")
+    data, _ = compare(s, "edge1.cp", singles[:3])
+    check(data["bins"] == 100, "100 bins")
+    s.tool("combine", *more, "edge1.cp", "-o", "edge2.cp", "--bins=15")
+    data, events = compare(s, "edge2.cp", singles)
+    check(data["bins"] == 15, "15 bins")
+    check(all(len(e["histogram"]["weights"]) <= 15 for e in events.values()), "at most 15 bins are used")
+    s.tool("combine", *first, *more, "-o", "at-once.cp")
+    _, at_once = s.events("at-once.cp")
+    for key in at_once:
+        check(at_once[key]["histogram"] == events[key]["histogram"], "%s: one histogram by both ways" % (key,))
+    text = s.tool("show", "edge2.cp", "--edges").stdout
+    check(text.startswith("6 runs of example"), "show says how many runs: " + text[:60])
+    check("|" in text and "one_round" in text, "show draws histograms")
+
+
+def mixtures(s, modes, singles, edge_singles):
+    path, edge, least = modes
+    s.tool("combine", "-o", "min.cp", *[s.profile(least, i + 1) for i in range(6)])
+    compare(s, "min.cp", [], edge_singles)
+    s.tool("combine", "-o", "mixed.cp", *[s.profile(path, i + 1) for i in range(6)], "min.cp")
+    compare(s, "mixed.cp", singles, edge_singles)
+    s.tool("combine", "-o", "mixed2.cp", "min.cp", s.profile(edge, 1), *[s.profile(path, i + 1) for i in range(6)])
+    compare(s, "mixed2.cp", singles, edge_singles + edge_singles[:1])
+    s.tool("combine", "-o", "jobs1.cp", "--jobs", "1", *[s.profile(path, i % 6 + 1) for i in range(50)])
+    s.tool("combine", "-o", "jobs2.cp", "--jobs", "2", *[s.profile(path, i % 6 + 1) for i in range(50)])
+    same_bytes(s, "jobs1.cp", "jobs2.cp")
+
+
+def same_bytes(s, a, b):
+    with open(s.path(a), "rb") as one, open(s.path(b), "rb") as other:
+        check(one.read() == other.read(), "%s and %s are the same bytes" % (a, b))
+
+
+def questions(s):
+    _, events = s.events("mixed.cp", "--above", "0.5")
+    for key, e in events.items():
+        check(0 <= e["above"] <= 1 and e["min"] <= e["quantiles"]["0.5"] <= e["max"], "%s: questions" % (key,))
+    _, unseen = s.events("mixed.cp", "--unseen")
+    check(unseen and all(e["seen"] < e["runs"] for e in unseen.values()), "--unseen")
+    _, functions = s.events("mixed.cp", "--functions")
+    check({k[1] for k in functions} == {"calls"}, "--functions")
+    order = [e["variation"] for e in json.loads(s.tool("show", "--json", "mixed.cp").stdout)["events"]]
+    check(order == sorted(order, reverse=True), "ranked by variation")
+    order = [e["count"] for e in json.loads(s.tool("show", "--json", "--sort=count", "mixed.cp").stdout)["events"]]
+    check(order == sorted(order, reverse=True), "ranked by count")
+    shown = s.tool("show", "--top", "2", "mixed.cp").stdout.splitlines()
+    check(len(shown) == 6 and "more; --top 0" in shown[-1], "--top")
+
+
+def bad_inputs(s, mode):
+    good = s.profile(mode, 1)
+    with open(s.path(good), "rb") as f:
+        whole = f.read()
+    with open(s.path("cut"), "wb") as f:
+        f.write(whole[:-3])
+    with open(s.path("spoiled"), "wb") as f:
+        f.write(whole[:-3] + bytes([whole[-3] ^ 1]) + whole[-2:])
+    with open(s.path("mixed.cp"), "rb") as f:
+        combined = bytearray(f.read())
+    combined[len(combined) // 2] ^= 4
+    with open(s.path("spoiled.cp"), "wb") as f:
+        f.write(combined)
+    done = s.tool("combine", "-o", "x.cp", good, "spoiled", "missing", "spoiled.cp")
+    check("checksum" in done.stderr and "missing: cannot open" in done.stderr and "skipped 3 of 4" in done.stderr, "bad inputs are told: " + done.stderr)
+    check(s.events("x.cp")[0]["runs"] == 1, "the good one is used")
+    s.tool("combine", "--strict", "-o", "y.cp", good, "spoiled", status=1)
+    check(not os.path.exists(s.path("y.cp")), "nothing is written after a failure")
+    done = s.tool("combine", "-o", "x.cp", good, "cut")
+    check("ends in the middle of a record" in done.stderr and s.events("x.cp")[0]["runs"] == 1, "a file cut short: " + done.stderr)
+    s.tool("combine", "--bins", "0", good, status=2)
+    s.tool("combine", "--bins", "256", good, status=2)
+    s.tool("combine", status=2)
+    s.tool("show", "--sort=size", "x.cp", status=2)
+    check("combined profile" in s.tool("merge", "x.cp", status=1).stderr, "merge refuses a combined profile")
+    s.tool("merge", "-o", "sum.prof", good, s.profile(mode, 2))
+    done = s.tool("combine", "-o", "x.cp", "sum.prof")
+    check("sums of several runs" in done.stderr, "a merged profile is told: " + done.stderr)
+
+
+def by_itself(s, mode):
+    """FOOTPATH_OUT that ends in .cp."""
+    for rounds, text in INPUTS:
+        done = s.run(s.exe(mode), rounds, text, env={"FOOTPATH_OUT": s.path("own.cp")})
+        check(done.returncode == 0 and not done.stderr, "a run into own.cp: " + done.stderr)
+    s.tool("combine", "-o", "all.cp", *[s.profile(mode, i + 1) for i in range(6)])
+    expected = s.events("all.cp")
+    check(s.events("own.cp") == expected, "runs in own.cp are seen before it is compacted")
+    s.tool("combine", "-o", "own.cp", "own.cp")
+    check(s.events("own.cp") == expected, "and after")
+    s.run(s.exe(mode), "1", "more", env={"FOOTPATH_OUT": s.path("own.cp")})
+    check(s.events("own.cp")[0]["runs"] == 7, "a run joins a compacted profile")
+
+
+def by_mpi(s, mode):
+    files = [s.profile(mode, i % 6 + 1) for i in range(70)] + ["mixed.cp"]
+    s.tool("combine", "-o", "alone.cp", *files)
+    for ranks in ("1", "2", "3"):
+        done = s.run(s.args.mpirun, "--allow-run-as-root", "--oversubscribe", "-n", ranks,
+                     os.path.join(s.args.bin, "footpath"), "combine", "--mpi", "-o", "ranks.cp", *files)
+        check(done.returncode == 0, "mpirun -n %s: %s" % (ranks, done.stderr))
+        same_bytes(s, "alone.cp", "ranks.cp")
+    done = s.run(s.args.mpirun, "--allow-run-as-root", "--oversubscribe", "-n", "2",
+                 os.path.join(s.args.bin, "footpath"), "combine", "--mpi", "--strict", "-o", "no.cp", *files, "missing")
+    check(done.returncode == 1 and not os.path.exists(s.path("no.cp")), "mpirun with a bad input: status %d" % done.returncode)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--llvm", default="19")
+    parser.add_argument("--mpirun", default="")
+    args = parser.parse_args()
+    args.bin = os.path.abspath(args.bin)
+    modes = ["--fp-mode=path", "--fp-mode=edge", "--fp-mode=edge-min"]
+    with tempfile.TemporaryDirectory() as folder:
+        s = Session(args, folder)
+        singles, dominators = {}, {}
+        for mode in modes:
+            s.build(mode)
+            s.gather(mode)
+            singles[mode] = [frequencies(json.loads(s.tool("show", "--json", s.profile(mode, i + 1)).stdout), dominators)
+                             for i in range(len(INPUTS))]
+        for mode in modes:
+            figure_9(s, mode, singles[mode])
+        mixtures(s, modes, singles[modes[0]], singles[modes[1]])
+        questions(s)
+        bad_inputs(s, modes[0])
+        by_itself(s, modes[0])
+        if args.mpirun:
+            by_mpi(s, modes[0])
+    print("%d failed" % len(failures))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
