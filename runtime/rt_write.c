@@ -281,14 +281,33 @@ static uint64_t program_id(const struct rt_identity *program)
 
 enum opened { OPENED, OTHER_BUILD, FAILED };
 
+/* Is the file that was locked still the one of that name? `footpath combine` puts a
+ * new one in its place while it holds the lock, and people remove files. */
+static bool still_named(int fd, const char *name)
+{
+    struct stat held, named;
+    return fstat(fd, &held) < 0 ||
+           (stat(name, &named) == 0 && held.st_ino == named.st_ino && held.st_dev == named.st_dev);
+}
+
+static int open_and_lock(const char *name)
+{
+    for (int tries = 0;; tries++) {
+        int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (fd < 0) return fd;
+        while (flock(fd, LOCK_EX) < 0)
+            if (errno != EINTR) return fd; /* a file system without locks: go on without */
+        if (still_named(fd, name) || tries == 1000) return fd; /* file numbers that never agree */
+        close(fd);
+    }
+}
+
 /* Opens and locks; reads or writes the header. */
 static enum opened open_profile(const char *name, uint64_t program, struct fp_profile_header *header,
                                 int *fd)
 {
-    *fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    *fd = open_and_lock(name);
     if (*fd < 0) return FAILED;
-    while (flock(*fd, LOCK_EX) < 0)
-        if (errno != EINTR) break; /* a file system without locks: go on without */
     struct stat info;
     if (fstat(*fd, &info) < 0) return FAILED;
     if (info.st_size == 0) {
