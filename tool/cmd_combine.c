@@ -16,10 +16,12 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 static const struct cli_option options[] = {
@@ -48,7 +50,7 @@ struct job {
 /* What became of a block. */
 struct block {
     struct fp_combined *combined;
-    struct fp_waiting going; /* of the output itself: runs that still go on */
+    struct fp_waiting going; /* of the output itself: runs that may be written again */
     struct fp_writer messages;
     size_t skipped;
     bool done, failed;
@@ -81,6 +83,15 @@ static void refuse(struct block *block, const struct job *job, const struct fp_e
     block->failed |= job->strict || job->inputs.len == 1;
 }
 
+/* A dump in mid-run, _exit and exec all write a run that may be written again. It is
+ * not where its process is known to be gone. */
+static bool goes_on(const struct fp_run *run)
+{
+    struct utsname here;
+    if (uname(&here) < 0 || strcmp(here.nodename, run->host)) return true;
+    return kill((pid_t)run->pid, 0) == 0 || errno != ESRCH;
+}
+
 static void combine_block(const struct job *job, struct fp_combiner *combiner, size_t index,
                           struct block *block)
 {
@@ -90,11 +101,13 @@ static void combine_block(const struct job *job, struct fp_combiner *combiner, s
     for (size_t i = index * FILES_IN_BLOCK; i < end && !block->failed; i++) {
         struct fp_combine_notes notes = {0};
         struct fp_error error = {0};
+        struct fp_combine_going going = {.goes_on = goes_on};
         if (fp_combine_file(combiner, block->combined, job->inputs.at[i],
-                            i == job->in_place ? &block->going : NULL, &notes, &error))
+                            i == job->in_place ? &going : NULL, &notes, &error))
             note(block, job->inputs.at[i], &notes);
         else
             refuse(block, job, &error);
+        if (i == job->in_place) block->going = going.kept;
     }
 }
 
@@ -122,7 +135,7 @@ static bool take_block(struct sum *sum, struct block *block)
         fwrite(block->messages.bytes, 1, block->messages.len, stderr);
     }
     sum->skipped += block->skipped;
-    if (block->going.runs.len) sum->going = block->going;
+    if (block->going.arena.chunk) sum->going = block->going;
     bool ok = !block->failed && fp_combined_merge(sum->combined, block->combined, &error);
     if (error.set) {
         cli_progress_clear(&sum->progress);

@@ -452,20 +452,33 @@ static bool read_file(struct reading *r, const struct fp_file *file, const char 
            !r->error->set;
 }
 
+static bool take_waiting(struct reading *r, struct fp_combine_going *going)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < r->waiting.runs.len; i++) {
+        struct fp_run run = r->waiting.runs.at[i];
+        if (going && going->goes_on(&run))
+            r->waiting.runs.at[kept++] = run;
+        else if (!take_run(r, &run))
+            return false;
+    }
+    r->waiting.runs.len = kept;
+    return true;
+}
+
 bool fp_combine_file(struct fp_combiner *c, struct fp_combined *into, const char *path,
-                     struct fp_waiting *going, struct fp_combine_notes *notes, struct fp_error *error)
+                     struct fp_combine_going *going, struct fp_combine_notes *notes,
+                     struct fp_error *error)
 {
     struct reading r = {.combiner = c, .into = into, .error = error};
     struct fp_file file;
     if (!fp_file_open(&file, path, error)) return false;
-    bool ok = read_file(&r, &file, path);
+    bool ok = read_file(&r, &file, path) && take_waiting(&r, going);
     fp_file_close(&file);
-    if (going) {
-        *going = r.waiting;
-    } else {
-        for (size_t i = 0; ok && i < r.waiting.runs.len; i++) ok = take_run(&r, &r.waiting.runs.at[i]);
+    if (going && ok)
+        going->kept = r.waiting;
+    else
         fp_arena_free(&r.waiting.arena);
-    }
     if (notes) *notes = r.notes;
     fp_arena_free(&r.arena);
     return ok;

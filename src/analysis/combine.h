@@ -26,11 +26,18 @@ struct fp_combine_notes {
     uint64_t records;
 };
 
+/* Runs that may be written once more, for who puts the result in the place of the
+ * file: those that goes_on() says it of are kept and not added. */
+struct fp_combine_going {
+    bool (*goes_on)(const struct fp_run *run);
+    struct fp_waiting kept;
+};
+
 /* Adds what a file holds: any number of runs, any number of combined profiles. On
- * failure nothing of it is added. Runs that are still going on are left in `going`
- * where that is given, else count as they are. */
+ * failure nothing of it is added. Without `going` all runs count as they are. */
 bool fp_combine_file(struct fp_combiner *combiner, struct fp_combined *into, const char *path,
-                     struct fp_waiting *going, struct fp_combine_notes *notes, struct fp_error *error);
+                     struct fp_combine_going *going, struct fp_combine_notes *notes,
+                     struct fp_error *error);
 
 /* The same for one run. */
 bool fp_combine_run(struct fp_combiner *combiner, struct fp_combined *into, const struct fp_run *run,

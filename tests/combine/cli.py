@@ -238,6 +238,39 @@ def by_itself(s, mode):
     check(s.events("own.cp")[0]["runs"] == 7, "a run joins a compacted profile")
 
 
+def going_on(s):
+    """A run that dumps in mid-run stays what it is through a compaction."""
+    source = s.path("dumps.c")
+    with open(source, "w") as f:
+        f.write("""#include <footpath/runtime.h>
+#include <stdio.h>
+#include <unistd.h>
+__attribute__((noinline)) void work(int i) { if (i % 3) putchar('x'); else putchar('y'); }
+int main(int argc, char **argv) {
+    for (int i = 0; i < 9; i++) work(i);
+    if (argc > 1) { fflush(stdout); _exit(0); }
+    footpath_dump();
+    fflush(stdout);
+    getchar();
+    for (int i = 0; i < 9; i++) work(i);
+}
+""")
+    done = s.run(os.path.join(s.args.bin, "footpath-cc"), "--fp-llvm=" + s.args.llvm, "-O1", source, "-o", s.path("dumps"))
+    check(done.returncode == 0, "build: " + done.stderr)
+    run = subprocess.Popen([s.path("dumps")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=s.folder,
+                           env=dict(os.environ, FOOTPATH_OUT=s.path("going.cp")))
+    run.stdout.read(9)
+    s.run(s.path("dumps"), "by _exit", env={"FOOTPATH_OUT": s.path("going.cp")})
+    calls = ("work", "calls", 0, None)
+    check([s.events("going.cp")[1][calls][k] for k in ("count", "runs")] == [18, 2], "a dump counts as it is")
+    s.tool("combine", "-o", "going.cp", "going.cp")
+    check([s.events("going.cp")[1][calls][k] for k in ("count", "runs")] == [18, 2], "also after a compaction")
+    run.communicate(b"\n")
+    check([s.events("going.cp")[1][calls][k] for k in ("count", "runs")] == [27, 2], "and is replaced at the end")
+    s.tool("combine", "-o", "going.cp", "going.cp")
+    check([s.events("going.cp")[1][calls][k] for k in ("count", "runs")] == [27, 2], "for good")
+
+
 def by_mpi(s, mode):
     files = [s.profile(mode, i % 6 + 1) for i in range(70)] + ["mixed.cp"]
     s.tool("combine", "-o", "alone.cp", *files)
@@ -273,6 +306,7 @@ def main():
         questions(s)
         bad_inputs(s, modes[0])
         by_itself(s, modes[0])
+        going_on(s)
         if args.mpirun:
             by_mpi(s, modes[0])
     print("%d failed" % len(failures))
