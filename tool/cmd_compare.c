@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const struct cli_option options[] = {
-    {"--metric", "NAME", "wall, relative or absolute (all; may be given several times)"},
+    {"--metric", "NAME", "wall, relative, absolute, overlap, function (all; repeatable)"},
     {"--hot", "PERCENT", "flow from which a path is hot, for wall (0.125)"},
     {"--least", "VALUE", "exit with status 3 if a value is below"},
     {"--json", NULL, "as JSON"},
@@ -41,7 +41,7 @@ static void want_metric(const struct cli_command *command, struct request *reque
             request->wanted[i] = request->any = true;
             return;
         }
-    cli_usage(command, "no metric '%s'; known: wall, relative, absolute", name);
+    cli_usage(command, "no metric '%s'; known: wall, relative, absolute, overlap, function", name);
 }
 
 /* Without a choice, all that the profiles allow. */
@@ -142,7 +142,8 @@ struct cli_command command_compare = {
     .text = "ACTUAL is an exact profile, ESTIMATE a sampled one or one of another input. Prints a\n"
             "number from 0 to 1 per line: wall, the part of the flow of hot paths that the\n"
             "estimate finds; relative, how well it knows the bias of branches; absolute, how well\n"
-            "their frequencies.",
+            "their frequencies; overlap, how well the frequencies of all edges; function, the same\n"
+            "with the edges of a function taken together.",
     .options = options,
     .run = run,
 };

@@ -5,13 +5,15 @@
 #include "footpath/abi.h"
 #include "footpath/profile_abi.h"
 #include "profile/legacy.h"
+#include "sample/callgrind.h"
+#include "sample/edgeprofile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const struct cli_option options[] = {
-    {"--format", "FORMAT", "legacy (LLVM 2.8-3.3)"},
-    {"--binary", "FILE", "the program, built by footpath-cc from the same bitcode"},
+    {"--format", "FORMAT", "legacy (LLVM 2.8-3.3), callgrind (legacy)"},
+    {"--binary", "FILE", "the program; for legacy built by footpath-cc from the same bitcode"},
     {"-o", "FILE", "where to write the profile (footpath.prof)"},
     {NULL, NULL, NULL},
 };
@@ -193,6 +195,45 @@ static int import_legacy(const char *input, const char *binary, const char *outp
     return ok ? EXIT_OK : cli_fail(&error, NULL);
 }
 
+/* ---- callgrind: exact counts of an ordinary program ---- */
+
+static bool add_functions(struct fp_edge_profile *p, const struct fp_callgrind *counts,
+                          struct fp_error *error)
+{
+    for (size_t i = 0; i < p->machine.nfunctions; i++) {
+        struct fp_machine_function *f = &p->machine.functions[i];
+        fp_machine_build(&p->machine, f);
+        uint64_t entries, *edges;
+        if (!f->cfg) continue;
+        edges = FP_NEW_ARRAY(p->arena, uint64_t, f->cfg->nedges);
+        if (fp_callgrind_edges(counts, f, &entries, edges)) fp_edge_profile_add(p, f, entries, edges);
+    }
+    return p->nfunctions || fp_fail(error, p->machine.object->path, "has no named function that ran");
+}
+
+static int import_callgrind(const char *input, const char *binary, const char *output)
+{
+    struct fp_arena arena = {0};
+    struct fp_error error = {0};
+    struct fp_object object;
+    struct fp_callgrind counts;
+    struct fp_edge_profile profile = {0};
+    struct fp_embedded_map map;
+    char full[4096], *args[] = {(char *)"(callgrind)"};
+    bool ok = fp_object_open(&arena, realpath(binary, full) ? full : binary, &object, &error);
+    if (ok) {
+        fp_edge_profile_init(&profile, &arena, &object);
+        ok = fp_callgrind_read(&arena, input, object.path, &counts, &error) &&
+             add_functions(&profile, &counts, &error);
+        struct fp_run result = fp_edge_profile_run(&profile, &map, args, 1);
+        ok = ok && fp_profile_write(output, &result, 1, &error);
+        fp_edge_profile_free(&profile);
+        fp_object_close(&object);
+    }
+    fp_arena_free(&arena);
+    return ok ? EXIT_OK : cli_fail(&error, NULL);
+}
+
 static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
@@ -204,9 +245,10 @@ static int run(struct cli_command *command, int argc, char **argv)
         if (option == OUTPUT) output = value;
         if (option == CLI_WORD) input = value;
     }
-    if (strcmp(format, "legacy")) cli_usage(command, "unknown format %s", format);
+    bool callgrind = !strcmp(format, "callgrind");
+    if (strcmp(format, "legacy") && !callgrind) cli_usage(command, "unknown format %s", format);
     if (!input || !binary) cli_usage(command, "an input and --binary are needed");
-    return import_legacy(input, binary, output);
+    return (callgrind ? import_callgrind : import_legacy)(input, binary, output);
 }
 
 struct cli_command command_import = {

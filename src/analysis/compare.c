@@ -84,6 +84,20 @@ static void add_branches(struct pairing *p, const struct fp_cfg *cfg,
     }
 }
 
+static void add_edges(struct pairing *p, const struct fp_cfg *cfg, const struct fp_edge_counts *actual,
+                      const struct fp_edge_counts *estimate)
+{
+    struct fp_pair_path body = {0, 0};
+    for (uint32_t e = 0; e < cfg->nedges; e++) {
+        struct fp_pair_path edge = {actual ? (double)actual->edges[e] : 0,
+                                    estimate ? (double)estimate->edges[e] : 0};
+        body.actual += edge.actual;
+        body.estimate += edge.estimate;
+        fp_vec_push(p->arena, &p->pair->edges, edge);
+    }
+    fp_vec_push(p->arena, &p->pair->bodies, body);
+}
+
 static bool has_counts(const struct fp_function *f, const struct fp_edge_counts *edges)
 {
     uint64_t sum = edges->entries;
@@ -113,6 +127,7 @@ static bool pair_function(struct pairing *p, const struct fp_function_ref *actua
     p->estimate_paths |= b.npaths != 0;
     const struct fp_function *f = actual ? actual->function : estimate->function;
     add_branches(p, f->cfg, actual ? &a_edges : NULL, estimate ? &b_edges : NULL);
+    add_edges(p, f->cfg, actual ? &a_edges : NULL, estimate ? &b_edges : NULL);
     if (actual && estimate)
         p->pair->functions++;
     else
@@ -216,9 +231,33 @@ double fp_absolute_overlap(const struct fp_pair *pair, const struct fp_metric_op
     return common;
 }
 
+static double degree_of_overlap(const struct fp_pair_path *weights, size_t n)
+{
+    double a = 0, b = 0, common = 0;
+    for (size_t i = 0; i < n; i++) a += weights[i].actual, b += weights[i].estimate;
+    if (a == 0 || b == 0) return a == b;
+    for (size_t i = 0; i < n; i++) common += fmin(weights[i].actual / a, weights[i].estimate / b);
+    return common;
+}
+
+double fp_edge_overlap(const struct fp_pair *pair, const struct fp_metric_options *options)
+{
+    (void)options;
+    return degree_of_overlap(pair->edges.at, pair->edges.len);
+}
+
+double fp_function_overlap(const struct fp_pair *pair, const struct fp_metric_options *options)
+{
+    (void)options;
+    return degree_of_overlap(pair->bodies.at, pair->bodies.len);
+}
+
 const struct fp_metric fp_metrics[] = {
     {"wall", "hot paths found, by flow (Wall weight matching)", true, fp_wall_match},
     {"relative", "branch biases, by frequency (relative overlap)", false, fp_relative_overlap},
     {"absolute", "branch frequencies (absolute overlap)", false, fp_absolute_overlap},
+    {"overlap", "frequencies of all edges (degree of overlap)", false, fp_edge_overlap},
+    {"function", "edges by function: what no inference within functions exceeds", false,
+     fp_function_overlap},
     {NULL, NULL, false, NULL},
 };

@@ -27,6 +27,8 @@ struct fp_pair {
     FP_VEC(struct fp_pair_path) paths;
     FP_VEC(struct fp_pair_branch) branches;
     FP_VEC(double) actual, estimate; /* edges out of branches */
+    FP_VEC(struct fp_pair_path) edges;  /* all edges, in order of functions */
+    FP_VEC(struct fp_pair_path) bodies; /* per function: the sum of its edges */
     bool have_paths;   /* both profiles have some */
     size_t functions;  /* in both */
     size_t unmatched;  /* with counts, in one only */
@@ -61,5 +63,10 @@ double fp_relative_overlap(const struct fp_pair *pair, const struct fp_metric_op
 
 /* What the two have in common, as parts of all branches taken. */
 double fp_absolute_overlap(const struct fp_pair *pair, const struct fp_metric_options *options);
+
+/* The degree of overlap of paper 003, section 5.1, over all edges; and the same over
+ * functions, which no intra-procedural inference can exceed. */
+double fp_edge_overlap(const struct fp_pair *pair, const struct fp_metric_options *options);
+double fp_function_overlap(const struct fp_pair *pair, const struct fp_metric_options *options);
 
 #endif

@@ -217,7 +217,7 @@ static bool run(struct simplex *s)
 {
     int64_t entering;
     while ((entering = find_entering(s)) != NO) {
-        struct pivot p;
+        struct pivot p = {0};
         find_leaving(s, (size_t)entering, &p);
         if (p.amount == FP_UNBOUNDED) return false;
         send(s, (size_t)entering, &p);

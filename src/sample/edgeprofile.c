@@ -122,8 +122,8 @@ static void describe(struct fp_edge_profile *p, struct fp_arena *arena,
     fp_map_init(&at.scopes, arena);
     place_blocks(&at, m, f);
     f->truncation = FP_NEW(arena, struct fp_truncation);
-    f->truncation->cfg = m->cfg;
-    fp_order_make(arena, m->cfg, &f->truncation->order);
+    /* nobody counts paths here, but a map has a truncation that keeps ids in range */
+    fp_truncate(arena, m->cfg, NULL, &(struct fp_limits){.no_laps = true}, f->truncation);
     f->flow = fp_flow_make(arena, m->cfg, &f->truncation->order, NULL);
     f->edge_slots = f->flow->nedges;
     f->edge_address = COUNTERS_ADDRESS + p->nwords * 8;

@@ -189,9 +189,9 @@ static uint64_t record_time(const struct parsing *p, const unsigned char *body, 
 
 static void skip_read_values(struct fp_reader *r, uint64_t format)
 {
-    uint64_t times = (format & PERF_FORMAT_TOTAL_TIME_ENABLED ? 1 : 0) +
-                     (format & PERF_FORMAT_TOTAL_TIME_RUNNING ? 1 : 0);
-    uint64_t each = 1 + (format & PERF_FORMAT_ID ? 1 : 0) + (format & 16 /* lost */ ? 1 : 0);
+    uint64_t times = (format & PERF_FORMAT_TOTAL_TIME_ENABLED ? 1u : 0u) +
+                     (format & PERF_FORMAT_TOTAL_TIME_RUNNING ? 1u : 0u);
+    uint64_t each = 1u + (format & PERF_FORMAT_ID ? 1u : 0u) + (format & 16 /* lost */ ? 1u : 0u);
     uint64_t count = format & PERF_FORMAT_GROUP ? fp_read_u64(r) : 1;
     if (count > fp_reader_left(r) / 8) count = fp_reader_left(r) / 8 + 1;
     fp_read_bytes(r, (times + count * each) * 8);

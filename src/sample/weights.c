@@ -1,0 +1,110 @@
+/* Block weights: see weights.h. */
+#include "sample/weights.h"
+
+static size_t first_hit(const struct fp_sampled_object *s, uint64_t address)
+{
+    size_t low = 0, high = s->hits.len;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (s->hits.at[middle].address < address) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+double *fp_block_samples(struct fp_arena *arena, const struct fp_sampled_object *s,
+                         const struct fp_machine_function *f, uint32_t event)
+{
+    double *samples = FP_NEW_ARRAY(arena, double, f->cfg->nblocks);
+    for (size_t r = 0; r < f->ranges.len; r++) {
+        uint64_t from = f->ranges.at[r].address, size = f->ranges.at[r].size;
+        for (size_t i = first_hit(s, from); i < s->hits.len && s->hits.at[i].address - from < size; i++) {
+            uint32_t insn = fp_machine_insn(f, s->hits.at[i].address, false);
+            uint32_t block = insn == FP_NONE ? FP_NONE : f->insns.at[insn].block;
+            if (block != FP_NONE) samples[block] += s->hits.at[i].samples[event];
+        }
+    }
+    return samples;
+}
+
+/* Rough cycles at the head of the window: four simple instructions per cycle,
+ * more for what takes long. */
+static double insn_time(const struct fp_insn *insn)
+{
+    double time = 0.25;
+    if (insn->flags & FP_INSN_LOADS) time += 0.5;
+    if (insn->flags & FP_INSN_STORES) time += 0.25;
+    if (insn->flags & FP_INSN_MULTIPLIES) time += 1;
+    if (insn->flags & FP_INSN_FLOATS) time += 0.5;
+    if (insn->flags & FP_INSN_DIVIDES) time += 15;
+    if (insn->flags & (FP_INSN_REPEATS | FP_INSN_LOCKED)) time += 15;
+    switch ((enum fp_insn_kind)insn->kind) {
+    case FP_INSN_BRANCH: time += 0.5; break;
+    case FP_INSN_JUMP_INDIRECT: time += 3; break;
+    case FP_INSN_CALL:
+    case FP_INSN_RETURN: time += 1; break;
+    case FP_INSN_PLAIN:
+    case FP_INSN_NOP:
+    case FP_INSN_JUMP:
+    case FP_INSN_STOP: break;
+    }
+    return time;
+}
+
+double fp_block_size(const struct fp_machine_function *f, uint32_t block, enum fp_normalisation by)
+{
+    const struct fp_machine_block *b = &f->blocks[block];
+    double size = 0;
+    if (by == FP_BY_INSTRUCTIONS) return b->ninsns;
+    for (uint32_t i = 0; i < b->ninsns; i++) size += insn_time(&f->insns.at[b->first_insn + i]);
+    return size;
+}
+
+double *fp_block_weights(struct fp_arena *arena, const struct fp_sampled_object *s,
+                         const struct fp_machine_function *f, uint32_t event, enum fp_normalisation by)
+{
+    double *weights = fp_block_samples(arena, s, f, event);
+    for (uint32_t b = 0; b < f->cfg->nblocks; b++)
+        if (f->blocks[b].ninsns) weights[b] /= fp_block_size(f, b, by);
+    return weights;
+}
+
+/* ---- branch records ---- */
+
+/* Every block between two branches ran, and so did the edges between them. */
+static void add_span(const struct fp_machine_function *f, const struct fp_flow_hits *span, double *edges)
+{
+    uint32_t at = fp_machine_insn(f, span->from, true), end = fp_machine_insn(f, span->to, true);
+    if (at == FP_NONE || end == FP_NONE || at > end) return;
+    for (uint32_t b = f->insns.at[at].block; b != f->insns.at[end].block;) {
+        uint32_t next = FP_NONE;
+        uint32_t last = f->blocks[b].first_insn + f->blocks[b].ninsns;
+        if (b == FP_NONE || last > end || f->insns.at[last].block == FP_NONE) return;
+        next = f->insns.at[last].block;
+        for (uint32_t e = f->cfg->first_out[b]; e < f->cfg->first_out[b + 1]; e++)
+            if (f->cfg->edges[e].dst == next) edges[e] += (double)span->count;
+        b = next;
+    }
+}
+
+static void add_branch(const struct fp_machine_function *f, const struct fp_flow_hits *branch, double *edges)
+{
+    uint32_t from = fp_machine_insn(f, branch->from, true), to = fp_machine_insn(f, branch->to, true);
+    if (from == FP_NONE || to == FP_NONE) return;
+    uint32_t src = f->insns.at[from].block, dst = f->insns.at[to].block;
+    if (src == FP_NONE) return;
+    for (uint32_t e = f->cfg->first_out[src]; e < f->cfg->first_out[src + 1]; e++)
+        if (f->cfg->edges[e].dst == dst) edges[e] += (double)branch->count;
+}
+
+double *fp_branch_weights(struct fp_arena *arena, const struct fp_sampled_object *s,
+                          const struct fp_machine_function *f)
+{
+    if (!s->branches.len) return NULL;
+    double *edges = FP_NEW_ARRAY(arena, double, f->cfg->nedges);
+    for (size_t i = 0; i < s->branches.len; i++) add_branch(f, &s->branches.at[i], edges);
+    for (size_t i = 0; i < s->spans.len; i++) add_span(f, &s->spans.at[i], edges);
+    for (uint32_t e = 0; e < f->cfg->nedges; e++)
+        if (f->cfg->edges[e].src == f->hub || f->cfg->edges[e].dst == f->hub) edges[e] = -1;
+    return edges;
+}
