@@ -25,6 +25,7 @@ class Program:
     trivial: str
     small: str
     large: str
+    train: str = ""  # another input of the size of small: to get profiles that are used
     cxx: bool = False
     threads: bool = False
     needs: list = field(default_factory=list)  # Debian packages to build it
@@ -37,35 +38,35 @@ PROGRAMS = [
         "bzip2", ["bzip2"],
         '$CC $CFLAGS -D_FILE_OFFSET_BITS=64 -o prog blocksort.c huffman.c crctable.c randtable.c '
         'compress.c decompress.c bzlib.c bzip2.c',
-        "prog", "{exe} -c < /dev/null", "{exe} -kc9 {in}/mix-300k", "{exe} -kc9 {in}/mix-8m", short=True),
+        "prog", "{exe} -c < /dev/null", "{exe} -kc9 {in}/mix-300k", "{exe} -kc9 {in}/mix-8m", train="{exe} -kc9 {in}/train-mix-300k", short=True),
     Program(
         "minigzip", ["zlib"],
         '$CC $CFLAGS -DHAVE_UNISTD_H -I. -o prog adler32.c compress.c crc32.c deflate.c gzclose.c gzlib.c '
         'gzread.c gzwrite.c infback.c inffast.c inflate.c inftrees.c trees.c uncompr.c zutil.c test/minigzip.c',
-        "prog", "{exe} -9 < /dev/null", "{exe} -9 < {in}/mix-1m", "{exe} -9 < {in}/mix-8m", short=True),
+        "prog", "{exe} -9 < /dev/null", "{exe} -9 < {in}/mix-1m", "{exe} -9 < {in}/mix-8m", train="{exe} -9 < {in}/train-mix-1m", short=True),
     Program(
         "mawk", ["mawk"],
         'CFLAGS="$CFLAGS" ./configure --quiet && make -s mawk',
         "mawk", "{exe} 'BEGIN{{}}'", "{exe} -f {in}/words.awk {in}/text-300k",
-        "{exe} -f {in}/words.awk {in}/text-8m", short=True),
+        "{exe} -f {in}/words.awk {in}/text-8m", train="{exe} -f {in}/words.awk {in}/train-text-300k", short=True),
     Program(
         "lua", ["lua5.4"],
         'echo "#define DEB_HOST_MULTIARCH \\"x86_64-linux-gnu\\"" > src/lua5.4-deb-multiarch.h && '
         '$CC $CFLAGS -DLUA_USE_POSIX "-Dluai_makeseed(L)=1" -o prog $(ls src/*.c | grep -v luac.c) -lm',
-        "prog", "{exe} -e 'x=1'", "{exe} {in}/bench.lua 1", "{exe} {in}/bench.lua 60", short=True),
+        "prog", "{exe} -e 'x=1'", "{exe} {in}/bench.lua 1", "{exe} {in}/bench.lua 60", train="{exe} {in}/train.lua 1", short=True),
     Program(
         "zstd", ["libzstd"],
         '$CC $CFLAGS -DZSTD_DISABLE_ASM -DZSTD_MULTITHREAD -DZSTD_LEGACY_SUPPORT=0 -Ilib -Ilib/common '
         '-o prog lib/common/*.c lib/compress/*.c lib/decompress/*.c lib/dictBuilder/*.c programs/*.c -lpthread',
         "prog", "{exe} --single-thread -c < /dev/null", "{exe} -9 --single-thread -c {in}/mix-1m",
-        "{exe} -9 --single-thread -c {in}/mix-16m", short=True),
+        "{exe} -9 --single-thread -c {in}/mix-16m", train="{exe} -9 --single-thread -c {in}/train-mix-1m", short=True),
     Program(
         "sqlite", ["sqlite3"],
         './configure --quiet --disable-tcl --disable-readline >/dev/null && make -s sqlite3.c >/dev/null 2>&1 && '
         '$CC $CFLAGS -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -I. -o prog sqlite3.c '
         'test/speedtest1.c -lm',
         "prog", "{exe} --memdb --size 1 --testset cte", "{exe} --memdb --size 3 --testset main",
-        "{exe} --memdb --size 25 --testset main", needs=["tcl"]),
+        "{exe} --memdb --size 25 --testset main", train="{exe} --memdb --size 2 --testset main --sqlonly; {exe} --memdb --size 2 --testset main", needs=["tcl"]),
     Program(
         "gnugo", ["gnugo"],
         'CFLAGS="$CFLAGS -fcommon -w" ./configure --quiet --without-curses --disable-color >/dev/null && '

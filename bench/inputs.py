@@ -71,6 +71,33 @@ end
 print(object.v)
 """
 
+# Other work for the same interpreter: what profiles are trained on.
+LUA_TRAIN = r"""
+local n = tonumber(arg[1]) or 1
+local function ack(m, k) if m == 0 then return k + 1 end
+  if k == 0 then return ack(m - 1, 1) end return ack(m - 1, ack(m, k - 1)) end
+local function matrix(k) local a = {}
+  for i = 1, k do a[i] = {} for j = 1, k do a[i][j] = (i * j) % 7 end end
+  local sum = 0 for i = 1, k do for j = 1, k do local s = 0
+    for l = 1, k do s = s + a[i][l] * a[l][j] end sum = sum + s end end return sum end
+local function heap(k) local h, size = {}, 0
+  for i = 1, k do size = size + 1 h[size] = i * 7919 % 2003 local c = size
+    while c > 1 and h[c // 2] > h[c] do h[c // 2], h[c] = h[c], h[c // 2] c = c // 2 end end
+  return h[1] end
+local function text(k) local out = {}
+  for i = 1, k do out[#out + 1] = tostring(i):rep(2):reverse() end
+  local s, total = table.concat(out, " "), 0
+  for word in s:gmatch("%d+") do total = total + #word end return total end
+local class = {} class.__index = class
+function class.new(v) return setmetatable({v = v}, class) end
+function class:step(x) if x % 3 == 0 then self.v = self.v + x else self.v = self.v - 1 end return self.v end
+for i = 1, n do
+  ack(2, 30) matrix(24) heap(4000) text(2000)
+  local o = class.new(i) for k = 1, 4000 do o:step(k) end
+  pcall(error, {code = i})
+end
+"""
+
 TCL = r"""
 set n [lindex $argv 0]
 proc fib k { expr {$k < 2 ? $k : [fib [expr {$k - 1}]] + [fib [expr {$k - 2}]]} }
@@ -185,6 +212,10 @@ def make(folder):
         put("mix-" + name, lambda rng, size=size: mix(rng, size))
     put("text-300k", lambda rng: text(rng, 300 << 10))
     put("text-8m", lambda rng: text(rng, 8 << 20))
+    for name, size in (("300k", 300 << 10), ("1m", 1 << 20)):
+        put("train-mix-" + name, lambda rng, size=size: mix(rng, size))
+    put("train-text-300k", lambda rng: text(rng, 300 << 10))
+    put("train.lua", lambda rng: LUA_TRAIN)
     put("words.awk", lambda rng: AWK)
     put("bench.lua", lambda rng: LUA)
     put("bench.tcl", lambda rng: TCL)

@@ -51,6 +51,8 @@ VARIANTS = {
     "path-early": footpath("--fp-mode=path", "--fp-at=early"),
     "path-exits": footpath("--fp-mode=path", "--fp-exits"),
     "path-shared": footpath("--fp-mode=path", "--fp-threads=shared"),
+    # trained by another build on another input
+    "path-guided": dict(footpath("--fp-mode=path"), train="path", guide="--fp-guide="),
     "edge": footpath("--fp-mode=edge"),
     "edge-min": footpath("--fp-mode=edge-min"),
 }
@@ -60,6 +62,36 @@ def environment(folder):
     """Profiles of measured runs go where nobody looks."""
     return dict(os.environ, FOOTPATH_OUT=os.path.join(folder, "run.prof"),
                 LLVM_PROFILE_FILE=os.path.join(folder, "run.profraw"), LC_ALL="C")
+
+
+def train(program, variant):
+    """A profile of the variant's training run, made once."""
+    folder = os.path.join(WORK, "train", variant, program.name)
+    profile = os.path.join(folder, "train.prof")
+    if os.path.exists(profile):
+        return profile
+    exe, _ = build(program, variant)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    line = run_command(program, variant, "train" if program.train else "small", exe)
+    env = dict(environment(folder), FOOTPATH_OUT=profile, LLVM_PROFILE_FILE=os.path.join(folder, "run-%p.profraw"))
+    subprocess.run(["sh", "-c", line], cwd=folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    raw = [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".profraw")]
+    if raw:
+        subprocess.run(["llvm-profdata-" + LLVM, "merge", "-o", profile] + raw, check=True)
+    if not os.path.exists(profile):
+        raise RuntimeError("%s %s: training wrote no profile: %s" % (program.name, variant, line))
+    return profile
+
+
+def with_profile(program, spec):
+    """The flags of a variant that uses a profile."""
+    if "train" not in spec:
+        return spec
+    flag = spec["guide"] + train(program, spec["train"])
+    if "env" not in spec:
+        return dict(spec, flags=spec["flags"] + " " + flag)
+    return dict(spec, env={"FOOTPATH_CC_FLAGS": spec["env"]["FOOTPATH_CC_FLAGS"] + " " + flag})
 
 
 def build(program, variant, force=False):
@@ -72,6 +104,7 @@ def build(program, variant, force=False):
         with open(note) as f:
             return exe, json.load(f)
     os.makedirs(folder, exist_ok=True)
+    spec = with_profile(program, spec)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     corpus.build(program, folder, spec["cc"], spec["cxx"], spec["flags"], env=spec.get("env"),
                  log=os.path.join(folder, program.name + ".log"))

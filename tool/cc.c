@@ -10,6 +10,7 @@
  *                      new threads (or --wrap, in static and sanitizer builds)
  * It adds nothing to -E, -M, -fsyntax-only, -r and the like.
  */
+#include "analysis/guiding.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/io.h"
@@ -74,6 +75,7 @@ static const struct flag flags[] = {
     {"allow", "allow", NULL},
     {"deny", "deny", NULL},
     {"array-paths", "array-paths", NULL},
+    {"loop-entries", "loop-entries", NULL},
     {"weights", "weights", "llvm static"},
     {"llvm", NULL, NULL},
 };
@@ -92,6 +94,24 @@ static char *absolute(struct invocation *in, const char *path)
     char full[PATH_MAX];
     return realpath(path, full) ? fp_arena_strdup(&in->arena, full)
                                 : fp_arena_strdup(&in->arena, path);
+}
+
+static void must_read(const char *program, const char *path)
+{
+    if (access(path, R_OK) < 0) die(program, "cannot read ", path, strerror(errno));
+}
+
+/* The plugin reads guides; of a profile one is made, and kept beside it. */
+static char *find_guide(struct invocation *in, const char *program, const char *path)
+{
+    struct fp_error error = {0};
+    char message[1024];
+    must_read(program, path);
+    const char *guide = fp_guiding_cached(&in->arena, absolute(in, path), FP_GUIDING_SUM, &error);
+    if (guide) return fp_arena_strdup(&in->arena, guide);
+    fp_error_text(&error, message, sizeof message);
+    die(program, message, "", "make a guide where the program is, by footpath export --format guide");
+    return NULL;
 }
 
 static void take_flag(struct invocation *in, const char *program, const char *word)
@@ -113,8 +133,9 @@ static void take_flag(struct invocation *in, const char *program, const char *wo
         if (!strcmp(flag->name, "mode")) in->mode = value;
         if (!strcmp(flag->name, "llvm")) in->llvm = value;
         if (!strcmp(flag->name, "threads")) in->threads = value;
-        if (!strcmp(flag->name, "guide") || !strcmp(flag->name, "allow") || !strcmp(flag->name, "deny")) {
-            if (access(value, R_OK) < 0) die(program, "cannot read ", value, strerror(errno));
+        if (!strcmp(flag->name, "guide")) value = find_guide(in, program, value);
+        if (!strcmp(flag->name, "allow") || !strcmp(flag->name, "deny")) {
+            must_read(program, value);
             value = absolute(in, value);
         }
         if (flag->plugin)
@@ -355,6 +376,7 @@ static void print_help(const char *program)
            "  --fp-at=late|early         after optimisation, or before inlining (late)\n"
            "  --fp-metric=count|cycles   add 1 per path, or also the cycles it took\n"
            "  --fp-allow=FILE --fp-deny=FILE            functions and files to instrument\n"
+           "  --fp-guide=FILE            weights from an earlier profile: cheaper counting\n"
            "  --fp-llvm=N                which clang (%s)\n\n"
            "FOOTPATH_CC_FLAGS holds the same flags. The program writes footpath.prof, or\n"
            "what FOOTPATH_OUT names; look at it with footpath show.\n",

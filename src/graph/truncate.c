@@ -196,14 +196,14 @@ static uint64_t cut_to_limit(struct cutter *c, uint64_t limit, struct fp_arena *
     uint8_t *fates = FP_NEW_ARRAY(scratch, uint8_t, nedges);
     memcpy(fates, c->order->fate, nedges);
     struct fp_lap *laps = FP_NEW_ARRAY(scratch, struct fp_lap, c->out->laps.len);
-    uint32_t nlaps = c->out->laps.len;
+    uint32_t nlaps = c->out->laps.len, ncuts = c->out->ncuts;
     if (nlaps) memcpy(laps, c->out->laps.at, nlaps * sizeof *laps);
     for (uint64_t soft = limit >> 22 ? limit >> 22 : limit / 4 + 1;; soft = soft / 16) {
         memcpy(c->order->fate, fates, nedges);
         if (nlaps) memcpy(c->out->laps.at, laps, nlaps * sizeof *laps);
         c->out->laps.len = nlaps;
         mark_laps(c);
-        c->out->ncuts = 0;
+        c->out->ncuts = ncuts;
         cut_to_soft_limit(c, soft);
         total = fp_count_paths(c->cfg, c->order, c->from);
         if (total <= limit || soft == 0) return total;
@@ -287,6 +287,24 @@ static uint64_t cut_to_fit(struct cutter *c, uint64_t total, uint64_t fit, struc
     return before;
 }
 
+/* Where a path may begin at a loop's header or come from outside, the sum so far is in
+ * a register, to be set on every round. In a hot loop it pays to end paths at the
+ * door. Laps have no such cost. */
+static void cut_hot_loops(struct cutter *c, const struct fp_loops *loops, double entries)
+{
+    const struct fp_cfg *cfg = c->cfg;
+    for (uint32_t h = 0; h < cfg->nblocks; h++) {
+        if (!fp_bitset_has(&loops->heads, h) || !can_cut_block(c, h)) continue;
+        double entered = h == 0, round = 0;
+        for (uint32_t k = cfg->first_in[h]; k < cfg->first_in[h + 1]; k++) {
+            uint32_t e = cfg->in_edges[k];
+            if (c->order->fate[e] == FP_FATE_KEPT) entered += c->weights[e];
+            if (c->order->fate[e] == FP_FATE_TRUNCATED) round += c->weights[e];
+        }
+        if (round > 0 && entered * entries <= round) cut_block(c, h);
+    }
+}
+
 /* The order in which laps are numbered. */
 static int by_closing_edge(const void *a, const void *b)
 {
@@ -315,6 +333,7 @@ void fp_truncate(struct fp_arena *arena, const struct fp_cfg *cfg, const double 
         .to = FP_NEW_ARRAY(&scratch, uint64_t, cfg->nblocks),
     };
     mark_laps(&c);
+    if (limits->loop_entries > 0) cut_hot_loops(&c, &loops, limits->loop_entries);
     uint64_t max = limits->max_paths ? limits->max_paths : FP_MAX_PATHS;
     out->num_paths = cut_to_limit(&c, max, &scratch);
     if (limits->good_paths)

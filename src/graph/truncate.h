@@ -19,6 +19,9 @@ struct fp_limits {
     uint64_t max_paths;  /* at most FP_MAX_PATHS; 0 is FP_MAX_PATHS */
     uint64_t good_paths; /* 0: do not try */
     bool no_laps;        /* truncate every back edge, as the papers do */
+    double loop_entries; /* cut the ways into a loop that goes round this many times as
+                            often as it is entered: its paths then begin with a
+                            constant sum. 0: do not */
 };
 
 #define FP_MAX_PATHS ((uint64_t)1 << 62)

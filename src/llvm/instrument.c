@@ -11,9 +11,11 @@
 #include "llvm/iredit.h"
 #include "llvm/irframe.h"
 #include "llvm/irgraph.h"
+#include "llvm/irguide.h"
 #include "llvm/irhooks.h"
 #include "llvm/irmap.h"
 #include "llvm/irpath.h"
+#include "llvm/irweights.h"
 #include "llvm/options.h"
 #include "llvm/shim.h"
 
@@ -30,6 +32,7 @@ struct module_work {
     struct fp_filter filter;
     bool optimizing;
     uint64_t module_hash; /* tells static functions of one name apart */
+    struct fp_ir_guide guide;
     bool any;
 };
 
@@ -82,15 +85,11 @@ static uint64_t hash_module(LLVMModuleRef module)
     return hash;
 }
 
-/* An inline function gets the same id in every object; objects compiled with
- * other settings do not share counters. */
-static uint64_t function_id(const struct module_work *work, const struct fp_ir *ir)
+/* An inline function gets the same id in every object. */
+static uint64_t base_id(const struct module_work *work, const struct fp_ir *ir)
 {
-    const struct fp_function *f = ir->f;
-    uint64_t id = fp_hash64(fp_hash_string(f->name) ^ fp_cfg_hash(f->cfg));
-    if (is_local(ir->function)) id = fp_hash64(id ^ work->module_hash);
-    id = fp_hash64(id ^ f->flags);
-    return fp_hash64(id ^ (f->path_slots << 32) ^ f->edge_slots);
+    uint64_t id = fp_hash64(fp_hash_string(ir->f->name) ^ fp_cfg_hash(ir->f->cfg));
+    return is_local(ir->function) ? fp_hash64(id ^ work->module_hash) : id;
 }
 
 /* ---- planning ---- */
@@ -177,7 +176,12 @@ static void instrument(struct module_work *work, struct fp_arena *arena, struct 
     struct fp_plan *plan = NULL;
     f->flags = mode_flags(options);
     if (!options->static_weights) fp_ir_estimate(ir);
+    struct fp_guide_function guided;
+    bool have_guide = fp_ir_guide_find(&work->guide, ir, base_id(work, ir), &guided);
+    if (have_guide) fp_ir_guide_weights(ir, &guided);
+    if (have_guide && !options->early) fp_ir_set_branch_weights(ir, &guided);
     struct fp_limits limits = {.good_paths = options->array_paths};
+    if (have_guide) limits.loop_entries = options->loop_entries;
     /* cycles are kept in an array: cut whatever does not fit one */
     if (options->cycles) limits.max_paths = options->array_paths;
     f->truncation = FP_NEW(arena, struct fp_truncation);
@@ -187,7 +191,7 @@ static void instrument(struct module_work *work, struct fp_arena *arena, struct 
     if (f->flags & FP_FUNCTION_EDGES)
         plan_edges(arena, f, ir->weights, f->flags & FP_FUNCTION_CHORDS);
     if (options->exits) note_exits(arena, f, plan);
-    f->id = function_id(work, ir);
+    f->id = fp_function_id(base_id(work, ir), f->flags, f->path_slots, f->edge_slots);
 
     struct fp_editor ed;
     bool optnone = !work->optimizing || fp_ir_has_attribute(ir->function, "optnone");
@@ -239,6 +243,19 @@ static bool read_options(struct fp_arena *arena, struct fp_llvm_options *options
     return false;
 }
 
+static void instrument_module(struct fp_arena *arena, struct module_work *work)
+{
+    size_t len;
+    if (work->options->guide) fp_ir_guide_open(&work->guide, arena, work->options->guide);
+    work->module_hash = hash_module(work->module);
+    for (LLVMValueRef f = LLVMGetFirstFunction(work->module); f; f = LLVMGetNextFunction(f))
+        if (!is_absent(f)) do_function(work, f);
+    if (work->any) fp_ir_emit_module(work->module);
+    if (work->options->strip_lines) LLVMStripModuleDebugInfo(work->module);
+    fp_ir_guide_report(&work->guide, LLVMGetSourceFileName(work->module, &len));
+    fp_ir_guide_close(&work->guide);
+}
+
 bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing)
 {
     struct fp_arena arena = {0};
@@ -249,13 +266,7 @@ bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing)
     if (options.mode == FP_MODE_CHECK) options.exits = true;
     /* a sample is of a path that ended; what it took is not measured */
     if (options.mode == FP_MODE_PEP) options.exits = options.cycles = false;
-    if (ok && options.mode != FP_MODE_NONE && options.early == early) {
-        work.module_hash = hash_module(module);
-        for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-            if (!is_absent(f)) do_function(&work, f);
-        if (work.any) fp_ir_emit_module(module);
-        if (options.strip_lines) LLVMStripModuleDebugInfo(module);
-    }
+    if (ok && options.mode != FP_MODE_NONE && options.early == early) instrument_module(&arena, &work);
     fp_arena_free(&arena);
     return work.any;
 }

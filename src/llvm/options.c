@@ -58,6 +58,8 @@ static bool set_option(struct fp_arena *arena, struct fp_llvm_options *o, const 
         o->array_paths = strtoull(value, NULL, 10);
     } else if (!strcmp(name, "weights")) {
         o->static_weights = !strcmp(value, "static");
+    } else if (!strcmp(name, "loop-entries")) {
+        o->loop_entries = strtod(value, NULL);
     } else if (!strcmp(name, "allow")) {
         o->allow = fp_arena_strdup(arena, value);
     } else if (!strcmp(name, "deny")) {
@@ -73,7 +75,8 @@ static bool set_option(struct fp_arena *arena, struct fp_llvm_options *o, const 
 bool fp_llvm_options_parse(struct fp_arena *arena, const char *text, struct fp_llvm_options *options,
                            struct fp_error *error)
 {
-    *options = (struct fp_llvm_options){.mode = FP_MODE_NONE, .pep = FP_PEP_FLAG, .array_paths = 4096};
+    *options = (struct fp_llvm_options){
+        .mode = FP_MODE_NONE, .pep = FP_PEP_FLAG, .array_paths = 4096, .loop_entries = 4};
     if (!text) return true;
     char *copy = fp_arena_strdup(arena, text), *save = NULL;
     for (char *word = strtok_r(copy, "\n", &save); word; word = strtok_r(NULL, "\n", &save)) {

@@ -21,8 +21,9 @@ struct fp_llvm_options {
     bool strip_lines; /* line tables were only asked for by the wrapper, for the map */
     uint64_t array_paths; /* above, a hash table */
     bool static_weights;  /* ours instead of LLVM's */
-    const char *allow, *deny; /* files with patterns, or NULL */
-    const char *guide;
+    const char *allow, *deny; /* lists of patterns, or NULL */
+    double loop_entries;      /* with a guide: see fp_limits */
+    const char *guide;        /* a guide: counts of an earlier run */
 };
 
 /* text: as in the variable; NULL gives mode none. */

@@ -88,5 +88,8 @@ struct fp_function {
     int64_t *offset;
 };
 
+/* The id: `base` is of name, shape and, for a static function, module. Objects
+ * compiled with other settings do not share counters. */
+uint64_t fp_function_id(uint64_t base, uint32_t flags, uint64_t path_slots, uint64_t edge_slots);
 
 #endif

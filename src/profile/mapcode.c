@@ -14,6 +14,12 @@
 
 enum { MAP_VERSION = 2 };
 
+uint64_t fp_function_id(uint64_t base, uint32_t flags, uint64_t path_slots, uint64_t edge_slots)
+{
+    uint64_t id = fp_hash64(base ^ flags);
+    return fp_hash64(id ^ (path_slots << 32) ^ edge_slots);
+}
+
 /* ---- strings: each once per record ---- */
 
 struct string_table {
