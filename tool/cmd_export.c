@@ -2,13 +2,14 @@
 #include "commands.h"
 
 #include "analysis/edges.h"
+#include "analysis/guiding.h"
 #include "profile/legacy.h"
 #include "report/show.h"
 
 #include <string.h>
 
 static const struct cli_option options[] = {
-    {"--format", "FORMAT", "json, legacy (LLVM 2.8-3.3)"},
+    {"--format", "FORMAT", "json, guide (for compilations), legacy (LLVM 2.8-3.3)"},
     {"--what", "WHAT", "legacy: edges or paths (edges)"},
     {"-o", "FILE", "where to write (standard output)"},
     CLI_PROFILE_OPTIONS,
@@ -83,6 +84,18 @@ static int export_legacy(struct fp_profile *profile, const char *what, const cha
     return cli_fail(&error, NULL);
 }
 
+static int export_guide(struct fp_profile *profile, const char *output)
+{
+    struct fp_arena arena = {0};
+    struct fp_writer out = {0};
+    struct fp_guiding guiding;
+    fp_guiding_make(&arena, profile, &guiding);
+    fp_guide_encode(&out, &(struct fp_guide_source){0}, &guiding.summary, guiding.functions,
+                    guiding.nfunctions);
+    fp_arena_free(&arena);
+    return cli_output(output, &out);
+}
+
 static int export_json(struct fp_profile *profile, const char *output)
 {
     struct fp_arena arena = {0};
@@ -110,13 +123,15 @@ static int run(struct cli_command *command, int argc, char **argv)
         }
     }
     if (!format) cli_usage(command, "--format is needed");
-    if (strcmp(format, "json") && strcmp(format, "legacy")) cli_usage(command, "unknown format %s", format);
+    if (strcmp(format, "json") && strcmp(format, "legacy") && strcmp(format, "guide"))
+        cli_usage(command, "unknown format %s", format);
     if (strcmp(what, "edges") && strcmp(what, "paths")) cli_usage(command, "--what is edges or paths");
     if (!inputs.names.len) fp_vec_push(&inputs.arena, &inputs.names, "footpath.prof");
     struct fp_profile *profile = cli_load(&inputs);
     if (!profile) return EXIT_FAILED;
-    int status = !strcmp(format, "legacy") ? export_legacy(profile, what, output)
-                                           : export_json(profile, output);
+    int status = !strcmp(format, "legacy")  ? export_legacy(profile, what, output)
+                 : !strcmp(format, "guide") ? export_guide(profile, output)
+                                            : export_json(profile, output);
     fp_profile_free(profile);
     fp_arena_free(&inputs.arena);
     return status;

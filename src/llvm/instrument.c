@@ -169,19 +169,27 @@ static void skip_function(struct module_work *work, LLVMValueRef function, struc
     fp_ir_emit_map(work->module, f);
 }
 
+/* Weights of the edges: LLVM's estimates, ours, or those of an earlier run, which the
+ * code generator is told as well, to keep what was added off the hot ways. True where
+ * they were measured. */
+static bool weigh(struct module_work *work, struct fp_ir *ir)
+{
+    struct fp_guide_function counts;
+    if (!work->options->static_weights) fp_ir_estimate(ir);
+    if (!fp_ir_guide_find(&work->guide, ir, base_id(work, ir), &counts)) return false;
+    fp_ir_guide_weights(ir, &counts);
+    if (!work->options->early) fp_ir_set_branch_weights(ir, &counts);
+    return true;
+}
+
 static void instrument(struct module_work *work, struct fp_arena *arena, struct fp_ir *ir)
 {
     const struct fp_llvm_options *options = work->options;
     struct fp_function *f = ir->f;
     struct fp_plan *plan = NULL;
     f->flags = mode_flags(options);
-    if (!options->static_weights) fp_ir_estimate(ir);
-    struct fp_guide_function guided;
-    bool have_guide = fp_ir_guide_find(&work->guide, ir, base_id(work, ir), &guided);
-    if (have_guide) fp_ir_guide_weights(ir, &guided);
-    if (have_guide && !options->early) fp_ir_set_branch_weights(ir, &guided);
     struct fp_limits limits = {.good_paths = options->array_paths};
-    if (have_guide) limits.loop_entries = options->loop_entries;
+    if (weigh(work, ir)) limits.loop_entries = options->loop_entries;
     /* cycles are kept in an array: cut whatever does not fit one */
     if (options->cycles) limits.max_paths = options->array_paths;
     f->truncation = FP_NEW(arena, struct fp_truncation);
