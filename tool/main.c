@@ -14,6 +14,7 @@ static struct cli_command *const commands[] = {
     &command_instrument,
     &command_export,
     &command_import,
+    &command_record,
     &command_infer,
     &command_info,
 };
