@@ -5,17 +5,24 @@
 #include "analysis/guiding.h"
 #include "profile/legacy.h"
 #include "report/show.h"
+#include "report/sourceprofile.h"
 
 #include <string.h>
 
 static const struct cli_option options[] = {
-    {"--format", "FORMAT", "json, guide (for compilations), legacy (LLVM 2.8-3.3)"},
+    {"--format", "FORMAT", "one of those below"},
     {"--what", "WHAT", "legacy: edges or paths (edges)"},
+    {"--discriminators", NULL, "gcc-afdo: several counts per line, for newer gcc than 12"},
     {"-o", "FILE", "where to write (standard output)"},
     CLI_PROFILE_OPTIONS,
     {NULL, NULL, NULL},
 };
-enum { FORMAT, WHAT, OUTPUT, BINARY, STRICT };
+enum { FORMAT, WHAT, DISCRIMINATORS, OUTPUT, BINARY, STRICT };
+
+struct request {
+    const char *format, *what, *output;
+    bool discriminators;
+};
 
 /* ---- legacy ---- */
 
@@ -66,8 +73,9 @@ static bool legacy_paths(struct fp_arena *arena, const struct fp_module *module,
     return fp_legacy_write_paths(out, functions.at, functions.len, error);
 }
 
-static int export_legacy(struct fp_profile *profile, const char *what, const char *output)
+static int export_legacy(struct fp_profile *profile, const struct request *request)
 {
+    const char *what = request->what;
     struct fp_module *module = only_module(profile);
     struct fp_arena arena = {0};
     struct fp_writer out = {0};
@@ -79,12 +87,12 @@ static int export_legacy(struct fp_profile *profile, const char *what, const cha
     bool ok = !strcmp(what, "paths") ? legacy_paths(&arena, module, &out, &error)
                                      : legacy_edges(&arena, module, &out, &error);
     fp_arena_free(&arena);
-    if (ok) return cli_output(output, &out);
+    if (ok) return cli_output(request->output, &out);
     fp_writer_free(&out);
     return cli_fail(&error, NULL);
 }
 
-static int export_guide(struct fp_profile *profile, const char *output)
+static int export_guide(struct fp_profile *profile, const struct request *request)
 {
     struct fp_arena arena = {0};
     struct fp_writer out = {0};
@@ -93,45 +101,97 @@ static int export_guide(struct fp_profile *profile, const char *output)
     fp_guide_encode(&out, &(struct fp_guide_source){0}, &guiding.summary, guiding.functions,
                     guiding.nfunctions);
     fp_arena_free(&arena);
-    return cli_output(output, &out);
+    return cli_output(request->output, &out);
 }
 
-static int export_json(struct fp_profile *profile, const char *output)
+static int export_json(struct fp_profile *profile, const struct request *request)
 {
     struct fp_arena arena = {0};
     struct fp_writer out = {0};
     fp_show_json(&out, fp_report_make(&arena, profile, &(struct fp_report_options){.edges = true}));
     fp_arena_free(&arena);
-    return cli_output(output, &out);
+    return cli_output(request->output, &out);
+}
+
+/* ---- by source position ---- */
+
+static int export_source(struct fp_profile *profile, const struct request *request, enum fp_discriminators how,
+                         void (*write)(struct fp_writer *out, const struct fp_source_profile *profile))
+{
+    struct fp_arena arena = {0};
+    struct fp_writer out = {0};
+    struct fp_error error = {0};
+    struct fp_source_profile source;
+    int status = EXIT_FAILED;
+    if (!fp_source_profile_make(&arena, profile, how, &source, &error)) {
+        status = cli_fail(&error, NULL);
+    } else if (!source.functions.len) {
+        cli_say("nothing to export: %zu functions ran, none with line information; compile with -g",
+                source.without_lines);
+    } else {
+        if (source.without_lines)
+            cli_say("%zu functions have no line information and are left out", source.without_lines);
+        write(&out, &source);
+        status = cli_output(request->output, &out);
+    }
+    fp_arena_free(&arena);
+    return status;
+}
+
+static int export_llvm_sample(struct fp_profile *profile, const struct request *request)
+{
+    return export_source(profile, request, FP_DISCRIMINATORS_LLVM, fp_write_llvm_sample);
+}
+
+static int export_gcc_afdo(struct fp_profile *profile, const struct request *request)
+{
+    enum fp_discriminators how = request->discriminators ? FP_DISCRIMINATORS_PLAIN : FP_DISCRIMINATORS_NONE;
+    return export_source(profile, request, how, fp_write_gcc_afdo);
+}
+
+static const struct {
+    const char *name;
+    int (*export)(struct fp_profile *profile, const struct request *request);
+} formats[] = {
+    {"json", export_json},
+    {"guide", export_guide},
+    {"legacy", export_legacy},
+    {"llvm-sample", export_llvm_sample},
+    {"gcc-afdo", export_gcc_afdo},
+};
+
+static size_t find_format(const struct cli_command *command, const char *name)
+{
+    if (!name) cli_usage(command, "--format is needed");
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (!strcmp(formats[i].name, name)) return i;
+    cli_usage(command, "unknown format %s", name);
 }
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
     struct cli_profiles inputs = {0};
-    const char *format = NULL, *what = "edges", *output = NULL;
+    struct request request = {.what = "edges"};
     char *value;
     for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
         switch (option) {
-        case FORMAT: format = value; break;
-        case WHAT: what = value; break;
-        case OUTPUT: output = value; break;
+        case FORMAT: request.format = value; break;
+        case WHAT: request.what = value; break;
+        case DISCRIMINATORS: request.discriminators = true; break;
+        case OUTPUT: request.output = value; break;
         case BINARY: inputs.binary = value; break;
         case STRICT: inputs.strict = true; break;
         case CLI_WORD: fp_vec_push(&inputs.arena, &inputs.names, value); break;
         default: break;
         }
     }
-    if (!format) cli_usage(command, "--format is needed");
-    if (strcmp(format, "json") && strcmp(format, "legacy") && strcmp(format, "guide"))
-        cli_usage(command, "unknown format %s", format);
-    if (strcmp(what, "edges") && strcmp(what, "paths")) cli_usage(command, "--what is edges or paths");
+    size_t format = find_format(command, request.format);
+    if (strcmp(request.what, "edges") && strcmp(request.what, "paths")) cli_usage(command, "--what is edges or paths");
     if (!inputs.names.len) fp_vec_push(&inputs.arena, &inputs.names, "footpath.prof");
     struct fp_profile *profile = cli_load(&inputs);
     if (!profile) return EXIT_FAILED;
-    int status = !strcmp(format, "legacy")  ? export_legacy(profile, what, output)
-                 : !strcmp(format, "guide") ? export_guide(profile, output)
-                                            : export_json(profile, output);
+    int status = formats[format].export(profile, &request);
     fp_profile_free(profile);
     fp_arena_free(&inputs.arena);
     return status;
@@ -141,6 +201,8 @@ struct cli_command command_export = {
     .name = "export",
     .arguments = "--format FORMAT [PROFILE...]",
     .summary = "Write a profile in the form of another tool",
+    .text = "Formats: json, guide (for compilations), legacy (LLVM 2.8-3.3), llvm-sample (for clang's\n"
+            "-fprofile-sample-use=), gcc-afdo (for gcc's -fauto-profile=).",
     .options = options,
     .run = run,
 };
