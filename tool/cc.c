@@ -13,11 +13,10 @@
 #include "analysis/guiding.h"
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/io.h"
 #include "base/vec.h"
+#include "cc_look.h"
 #include "llvm/plugin_env.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -25,28 +24,18 @@
 #include <string.h>
 #include <unistd.h>
 
-struct words {
-    char **at;
-    size_t len, cap;
-};
-
 struct invocation {
     struct fp_arena arena;
     bool cxx;
-    struct words clang_args; /* what the user said, without our flags */
-    struct words all_args;   /* the same with response files expanded: to look at */
-    struct words plugin;     /* NAME=VALUE lines for the plugin */
+    struct cc_words clang_args; /* what the user said, without our flags */
+    struct cc_words all_args;   /* the same with response files expanded: to look at */
+    struct cc_words plugin;     /* NAME=VALUE lines for the plugin */
     char *mode, *llvm, *threads;
     char *here; /* folder of this program */
-
-    /* found in all_args */
-    bool stops_early; /* -c, -S: no link */
-    bool no_code;     /* -E, -M, -fsyntax-only, questions: neither */
-    bool relocatable, shared, is_static, sanitized;
-    bool has_input, has_source, debug, has_build_id;
+    struct cc_look look;
 };
 
-static void push(struct invocation *in, struct words *words, const char *word)
+static void push(struct invocation *in, struct cc_words *words, const char *word)
 {
     fp_vec_push(&in->arena, words, fp_arena_strdup(&in->arena, word));
 }
@@ -155,125 +144,22 @@ static void take_environment(struct invocation *in, const char *program)
     }
 }
 
-/* ---- looking at what clang will do ---- */
-
-/* Response files: words in quotes, backslash escapes, nested. */
-static void expand(struct invocation *in, const char *word, int depth)
+/* Our flags may also stand in a response file; then clang gets its words instead of it. */
+static void take_word(struct invocation *in, const char *program, const char *word)
 {
-    struct fp_file file;
-    struct fp_error error = {0};
-    if (word[0] != '@' || depth > 8 || !fp_file_open(&file, word + 1, &error)) {
-        push(in, &in->all_args, word);
-        return;
-    }
-    char *text = fp_arena_alloc(&in->arena, file.len + 1);
-    size_t len = 0;
-    bool some = false;
-    char quote = 0;
-    for (size_t i = 0; i <= file.len; i++) {
-        char c = i < file.len ? (char)file.bytes[i] : ' ';
-        if (!quote && isspace((unsigned char)c)) {
-            text[len] = 0;
-            if (some) expand(in, text, depth + 1);
-            len = 0;
-            some = false;
-        } else if (c == quote) {
-            quote = 0;
-        } else if (!quote && (c == '"' || c == '\'')) {
-            quote = c;
-            some = true;
-        } else {
-            if (c == '\\' && i + 1 < file.len) c = (char)file.bytes[++i];
-            text[len++] = c;
-            some = true;
+    struct cc_words inside = {0};
+    bool ours = false;
+    cc_expand(&in->arena, &inside, word);
+    for (size_t i = 0; i < inside.len; i++) ours |= cc_starts(inside.at[i], "--fp-");
+    for (size_t i = 0; i < inside.len; i++) {
+        if (cc_starts(inside.at[i], "--fp-")) {
+            take_flag(in, program, inside.at[i]);
+            continue;
         }
+        push(in, &in->all_args, inside.at[i]);
+        if (ours) push(in, &in->clang_args, inside.at[i]);
     }
-    fp_file_close(&file);
-}
-
-static bool in_list(const char *word, const char *const *list)
-{
-    for (; *list; list++)
-        if (!strcmp(word, *list)) return true;
-    return false;
-}
-
-static bool starts(const char *word, const char *prefix)
-{
-    return !strncmp(word, prefix, strlen(prefix));
-}
-
-static bool takes_argument(const char *word)
-{
-    static const char *const list[] = {
-        "-o",         "-x",         "-I",        "-L",          "-D",       "-U",      "-l",
-        "-include",   "-imacros",   "-isystem",  "-idirafter",  "-iquote",  "-isysroot", "-iprefix",
-        "-MF",        "-MT",        "-MQ",       "-Xclang",     "-Xlinker", "-Xassembler",
-        "-Xpreprocessor", "-mllvm", "-target",   "-arch",       "-T",       "-u",      "-z",
-        "-e",         "--param",    "-framework", "--sysroot",  "-B",       "-aux-info", "-gcc-toolchain",
-        "-resource-dir", "-rpath",  "-h",        "-soname",     "-iwithprefix", "-iwithprefixbefore",
-        "-dependency-file", NULL};
-    return in_list(word, list);
-}
-
-static bool is_source(const char *name)
-{
-    static const char *const endings[] = {".c", ".C", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".CPP",
-                                          ".i", ".ii", ".m", ".mm", ".mi", ".ll", ".bc", NULL};
-    const char *dot = strrchr(name, '.');
-    return !strcmp(name, "-") || (dot && in_list(dot, endings));
-}
-
-static void look_at_linker_word(struct invocation *in, const char *word)
-{
-    if (strstr(word, "--build-id")) in->has_build_id = true;
-    if (starts(word, "-Wl,")) word += 4;
-    if (!strcmp(word, "-r") || !strcmp(word, "--relocatable")) in->relocatable = true;
-    if (!strcmp(word, "-static") || !strcmp(word, "-Bstatic")) in->is_static |= word[1] == 's';
-}
-
-static void look_at_word(struct invocation *in, const char *word)
-{
-    static const char *const questions[] = {"-E", "-M", "-MM", "-fsyntax-only", "--version", "-###",
-                                            "--help", "-dumpversion", "-dumpmachine", "--analyze",
-                                            "-emit-ast", "--precompile", "-cc1", "-cc1as", NULL};
-    if (in_list(word, questions) || starts(word, "-print-") || starts(word, "--print-"))
-        in->no_code = true;
-    else if (!strcmp(word, "-c") || !strcmp(word, "-S"))
-        in->stops_early = true;
-    else if (!strcmp(word, "-shared"))
-        in->shared = true;
-    else if (!strcmp(word, "-static") || !strcmp(word, "-static-pie") || !strcmp(word, "--static"))
-        in->is_static = true;
-    else if (!strcmp(word, "-r") || starts(word, "-Wl,"))
-        look_at_linker_word(in, word);
-    else if (starts(word, "-fsanitize=") && !starts(word, "-fsanitize=undefined"))
-        in->sanitized = true;
-    else if (!strcmp(word, "-g0"))
-        in->debug = false;
-    else if (starts(word, "-g") && !starts(word, "-gcc-"))
-        in->debug = true;
-    else if (starts(word, "-l"))
-        in->has_input = true;
-    else if (word[0] != '-' || !word[1]) {
-        in->has_input = true;
-        in->has_source |= is_source(word);
-    }
-}
-
-static void look(struct invocation *in)
-{
-    const struct words *words = &in->all_args;
-    for (size_t i = 0; i < words->len; i++) {
-        const char *word = words->at[i];
-        if (!strcmp(word, "-x") && i + 1 < words->len) in->has_source |= strcmp(words->at[i + 1], "none");
-        if (!strcmp(word, "-Xlinker") && i + 1 < words->len) look_at_linker_word(in, words->at[i + 1]);
-        if (!strcmp(word, "-l")) in->has_input = true;
-        if (takes_argument(word))
-            i++;
-        else
-            look_at_word(in, word);
-    }
+    if (!ours) push(in, &in->clang_args, word);
 }
 
 /* ---- the command ---- */
@@ -293,13 +179,20 @@ static char *part(struct invocation *in, const char *name)
     return fp_arena_printf(&in->arena, "%s/../lib/footpath/%s", in->here, name);
 }
 
+/* "clang-19" to "clang++-19". */
+static char *as_cxx(struct fp_arena *arena, const char *clang)
+{
+    const char *slash = strrchr(clang, '/'), *name = slash ? slash + 1 : clang;
+    if (strstr(name, "++")) return fp_arena_strdup(arena, clang);
+    const char *found = strstr(name, "clang"), *rest = found ? found + strlen("clang") : clang + strlen(clang);
+    return fp_arena_printf(arena, "%.*s++%s", (int)(rest - clang), clang, rest);
+}
+
 /* clang-N in PATH, or where Debian keeps it; FOOTPATH_CLANG overrides. */
 static char *find_clang(struct invocation *in, const char *program)
 {
     const char *given = getenv("FOOTPATH_CLANG"), *end = in->cxx ? "clang++" : "clang";
-    if (given && *given)
-        return in->cxx && !strstr(given, "++") ? fp_arena_printf(&in->arena, "%s++", given)
-                                               : fp_arena_strdup(&in->arena, given);
+    if (given && *given) return in->cxx ? as_cxx(&in->arena, given) : fp_arena_strdup(&in->arena, given);
     char *debian = fp_arena_printf(&in->arena, "/usr/lib/llvm-%s/bin/%s", in->llvm, end);
     if (access(debian, X_OK) == 0) return debian;
     char *name = fp_arena_printf(&in->arena, "%s-%s", end, in->llvm), *save = NULL;
@@ -314,7 +207,7 @@ static char *find_clang(struct invocation *in, const char *program)
 }
 
 /* footpath/runtime.h: beside the tools when installed, in the source tree else. */
-static void add_include(struct invocation *in, struct words *command)
+static void add_include(struct invocation *in, struct cc_words *command)
 {
     char *installed = fp_arena_printf(&in->arena, "%s/../include", in->here);
     char *header = fp_arena_printf(&in->arena, "%s/footpath/runtime.h", installed);
@@ -322,7 +215,7 @@ static void add_include(struct invocation *in, struct words *command)
     push(in, command, access(header, R_OK) == 0 ? installed : FOOTPATH_SOURCE "/include");
 }
 
-static void add_compilation(struct invocation *in, struct words *command, const char *program)
+static void add_compilation(struct invocation *in, struct cc_words *command, const char *program)
 {
     char *plugin = part(in, fp_arena_printf(&in->arena, "footpath-llvm-%s.so", in->llvm));
     if (access(plugin, R_OK) < 0)
@@ -330,27 +223,43 @@ static void add_compilation(struct invocation *in, struct words *command, const 
             fp_arena_printf(&in->arena, "expected %s; build footpath with LLVM=%s", plugin, in->llvm));
     push(in, command, "--start-no-unused-arguments");
     push(in, command, fp_arena_printf(&in->arena, "-fpass-plugin=%s", plugin));
-    if (!in->debug) push(in, command, "-gline-tables-only");
+    if (!in->look.debug) push(in, command, "-gline-tables-only");
     push(in, command, "--end-no-unused-arguments");
 }
 
-
-static void add_link(struct invocation *in, struct words *command)
+/* -g0 would take away the line tables that the map is made from; the plugin takes them
+ * out of the object. */
+static void add_user_words(struct invocation *in, struct cc_words *command, bool need_lines)
 {
-    bool local = !in->threads || !strcmp(in->threads, "local");
+    for (size_t i = 0; i < in->clang_args.len; i++) {
+        const char *word = in->clang_args.at[i];
+        if (need_lines && (!strcmp(word, "-g0") || !strcmp(word, "-ggdb0"))) continue;
+        push(in, command, word);
+    }
+}
+
+/* How new threads are seen: in a dynamic executable an object that stands in for the
+ * whole process; else only the calls in this link. */
+static void add_stand_ins(struct invocation *in, struct cc_words *command)
+{
+    static const char *const exported[] = {"pthread_create", "thrd_create", "sigaction", "signal"};
+    const struct cc_look *look = &in->look;
+    if (look->is_static || look->intercepts || look->shared || look->own_libraries) {
+        push(in, command, "-Wl,--wrap=pthread_create,--wrap=thrd_create");
+        return;
+    }
+    push(in, command, part(in, "footpath-interpose.o"));
+    for (size_t i = 0; i < sizeof exported / sizeof *exported; i++)
+        push(in, command, fp_arena_printf(&in->arena, "-Wl,--export-dynamic-symbol=%s", exported[i]));
+}
+
+static void add_link(struct invocation *in, struct cc_words *command)
+{
     push(in, command, "--start-no-unused-arguments");
     push(in, command, "-x");
     push(in, command, "none");
-    if (local && !in->is_static && !in->sanitized && !in->shared) {
-        push(in, command, part(in, "footpath-interpose.o"));
-        static const char *const stand_ins[] = {"pthread_create", "thrd_create", "sigaction", "signal"};
-        for (size_t i = 0; i < sizeof stand_ins / sizeof *stand_ins; i++)
-            push(in, command,
-                 fp_arena_printf(&in->arena, "-Wl,--export-dynamic-symbol=%s", stand_ins[i]));
-    } else if (local) {
-        push(in, command, "-Wl,--wrap=pthread_create");
-    }
-    if (!in->has_build_id) push(in, command, "-Wl,--build-id=sha1");
+    if (!in->threads || !strcmp(in->threads, "local")) add_stand_ins(in, command);
+    if (!in->look.has_build_id) push(in, command, "-Wl,--build-id=sha1");
     push(in, command, part(in, "libfootpath-rt.a"));
     push(in, command, "--end-no-unused-arguments");
 }
@@ -392,25 +301,24 @@ int main(int argc, char **argv)
     take_environment(&in, program);
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--fp-help")) return print_help(program), 0;
-        if (starts(argv[i], "--fp-")) {
-            take_flag(&in, program, argv[i]);
-            continue;
-        }
-        push(&in, &in.clang_args, argv[i]);
-        expand(&in, argv[i], 0);
+        take_word(&in, program, argv[i]);
     }
-    look(&in);
+    in.look = cc_look_at(&in.all_args);
+    bool counts = strcmp(in.mode, "none") && in.look.compiles;
     push(&in, &in.plugin, fp_arena_printf(&in.arena, "mode=%s", in.mode));
-    if (!in.debug) push(&in, &in.plugin, "strip-lines=1");
+    if (!in.look.debug) push(&in, &in.plugin, "strip-lines=1");
 
-    struct words command = {0};
+    struct cc_words command = {0};
     char *clang = find_clang(&in, program);
     push(&in, &command, clang);
-    bool counts = strcmp(in.mode, "none") != 0;
-    if (in.has_source) add_include(&in, &command);
-    if (counts && in.has_source && !in.no_code) add_compilation(&in, &command, program);
-    for (size_t i = 0; i < in.clang_args.len; i++) push(&in, &command, in.clang_args.at[i]);
-    if (in.has_input && !in.no_code && !in.stops_early && !in.relocatable) add_link(&in, &command);
+    if (in.look.has_source) add_include(&in, &command);
+    if (counts && in.look.foreign)
+        fprintf(stderr, "%s: %s: only x86-64 Linux is instrumented; compiled without counters\n", program,
+                in.look.foreign);
+    counts &= !in.look.foreign;
+    if (counts) add_compilation(&in, &command, program);
+    add_user_words(&in, &command, counts && !in.look.debug);
+    if (in.look.links && !in.look.foreign) add_link(&in, &command);
     fp_vec_push(&in.arena, &command, NULL);
     set_plugin_variable(&in);
     execv(clang, command.at);

@@ -264,6 +264,16 @@ static void instrument_module(struct fp_arena *arena, struct module_work *work)
     fp_ir_guide_close(&work->guide);
 }
 
+/* Counting uses %gs, and the runtime is for one system. */
+static bool is_supported(LLVMModuleRef module)
+{
+    const char *target = LLVMGetTarget(module);
+    bool x86_64 = !strncmp(target, "x86_64", 6) || !strncmp(target, "amd64", 5);
+    if (x86_64 && strstr(target, "linux") && !strstr(target, "x32")) return true;
+    fprintf(stderr, "footpath: %s: only x86-64 Linux is instrumented; compiled without counters\n", target);
+    return false;
+}
+
 bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing)
 {
     struct fp_arena arena = {0};
@@ -274,7 +284,8 @@ bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing)
     if (options.mode == FP_MODE_CHECK) options.exits = true;
     /* a sample is of a path that ended; what it took is not measured */
     if (options.mode == FP_MODE_PEP) options.exits = options.cycles = false;
-    if (ok && options.mode != FP_MODE_NONE && options.early == early) instrument_module(&arena, &work);
+    if (ok && options.mode != FP_MODE_NONE && options.early == early && is_supported(module))
+        instrument_module(&arena, &work);
     fp_arena_free(&arena);
     return work.any;
 }

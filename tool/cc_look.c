@@ -1,0 +1,233 @@
+/* Looking at clang's arguments: see cc_look.h. Knows which options take the next word,
+ * so that a file name behind them is not taken for an input; an option that is missing
+ * there makes us see an input more, which matters only where there is no other. */
+#include "cc_look.h"
+
+#include "base/io.h"
+#include "base/vec.h"
+
+#include <ctype.h>
+#include <string.h>
+
+bool cc_in_list(const char *word, const char *const *list)
+{
+    for (; *list; list++)
+        if (!strcmp(word, *list)) return true;
+    return false;
+}
+
+bool cc_starts(const char *word, const char *prefix)
+{
+    return !strncmp(word, prefix, strlen(prefix));
+}
+
+static bool ends(const char *word, const char *ending)
+{
+    size_t len = strlen(word), end = strlen(ending);
+    return len >= end && !strcmp(word + len - end, ending);
+}
+
+/* ---- response files ---- */
+
+enum { MOST_NESTING = 8 };
+
+static void expand(struct fp_arena *arena, struct cc_words *words, const char *word, int depth)
+{
+    struct fp_file file;
+    struct fp_error error = {0};
+    if (word[0] != '@' || depth > MOST_NESTING || !fp_file_open(&file, word + 1, &error)) {
+        fp_vec_push(arena, words, fp_arena_strdup(arena, word));
+        return;
+    }
+    char *text = fp_arena_alloc(arena, file.len + 1);
+    size_t len = 0;
+    bool some = false;
+    char quote = 0;
+    for (size_t i = 0; i <= file.len; i++) {
+        char c = i < file.len ? (char)file.bytes[i] : ' ';
+        if (!quote && isspace((unsigned char)c)) {
+            text[len] = 0;
+            if (some) expand(arena, words, text, depth + 1);
+            len = 0;
+            some = false;
+        } else if (c == quote) {
+            quote = 0;
+        } else if (!quote && (c == '"' || c == '\'')) {
+            quote = c;
+            some = true;
+        } else {
+            if (c == '\\' && i + 1 < file.len) c = (char)file.bytes[++i];
+            text[len++] = c;
+            some = true;
+        }
+    }
+    fp_file_close(&file);
+}
+
+void cc_expand(struct fp_arena *arena, struct cc_words *words, const char *word)
+{
+    expand(arena, words, word, 0);
+}
+
+/* ---- words ---- */
+
+static bool takes_argument(const char *word)
+{
+    static const char *const list[] = {
+        "-o", "-x", "-I", "-L", "-D", "-U", "-l", "-F", "-B", "-J", "-T", "-u", "-z", "-e", "-h",
+        "-include", "-include-pch", "-imacros", "-isystem", "-isystem-after", "-cxx-isystem",
+        "-c-isystem", "-stdlib++-isystem", "-idirafter", "-iquote", "-isysroot", "-iprefix",
+        "-iwithprefix", "-iwithprefixbefore", "-iwithsysroot", "-imultilib", "-iframework",
+        "-ivfsoverlay", "-MF", "-MT", "-MQ", "-MJ", "-Xclang", "-Xlinker", "-Xassembler",
+        "-Xpreprocessor", "-Xanalyzer", "-Xopenmp-target", "-mllvm", "-target", "-arch", "-Tbss",
+        "-Tdata", "-Ttext", "--param", "--sysroot", "--output", "--language", "--include-directory",
+        "--define-macro", "-framework", "-gcc-toolchain", "-resource-dir", "-rpath", "-soname",
+        "-dependency-file", "-working-directory", "-serialize-diagnostics",
+        "--serialize-diagnostics", "-main-file-name", "-fdebug-compilation-dir", "-aux-info", NULL};
+    return cc_in_list(word, list) || cc_starts(word, "-Xarch_");
+}
+
+/* Answers, preprocesses, checks: no code comes of it. */
+static bool is_question(const char *word)
+{
+    static const char *const list[] = {
+        "-E", "--preprocess", "-M", "-MM", "-fsyntax-only", "--version", "-###", "--help", "-help",
+        "-dumpversion", "-dumpmachine", "--analyze", "-emit-ast", "--precompile", "-extract-api",
+        "-verify-pch", "-rewrite-objc", "-cc1", "-cc1as", NULL};
+    return cc_in_list(word, list) || cc_starts(word, "-print-") || cc_starts(word, "--print-") ||
+           cc_starts(word, "-ccc-print-") || cc_starts(word, "--help-") ||
+           cc_starts(word, "--autocomplete=") || cc_starts(word, "-fmodule-header");
+}
+
+/* Not -gz, -gcolumn-info, -gsplit-dwarf and the like, which only say how. */
+static bool asks_for_debug(const char *word)
+{
+    static const char *const list[] = {"-g",    "-g1",   "-g2",   "-g3",   "-gfull", "-gused", "-gmlt",
+                                       "-gsce", "-gdbx", "-gmodules", "-gline-tables-only",
+                                       "-gline-directives-only", "-gcodeview", NULL};
+    bool tuned = cc_starts(word, "-ggdb") || cc_starts(word, "-glldb") || cc_starts(word, "-gdwarf");
+    return cc_in_list(word, list) ||
+           (tuned && !ends(word, "db0") && strcmp(word, "-gdwarf32") && strcmp(word, "-gdwarf64"));
+}
+
+/* Sanitizers that intercept the functions of threads. */
+static bool intercepts(const char *word)
+{
+    static const char *const names[] = {"address", "thread", "memory", "leak", "hwaddress", "dataflow",
+                                        "numerical", "realtime", "scudo", NULL};
+    for (const char *at = word + strlen("-fsanitize="); *at;) {
+        size_t len = strcspn(at, ",");
+        for (const char *const *name = names; *name; name++)
+            if (strlen(*name) == len && !strncmp(*name, at, len)) return true;
+        at += len;
+        at += *at == ',';
+    }
+    return false;
+}
+
+enum input { SOURCE, HEADER, OTHER };
+
+static bool has_ending(const char *name, const char *const *endings)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && !strchr(dot, '/') && cc_in_list(dot, endings);
+}
+
+/* language: what -x said, or NULL. */
+static enum input kind_of(const char *name, const char *language)
+{
+    static const char *const sources[] = {".c", ".C", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".CPP", ".CC",
+                                          ".i", ".ii", ".m", ".M", ".mm", ".mi", ".mii", ".ll", ".bc",
+                                          ".cppm", ".ccm", ".cxxm", ".c++m", ".ixx", ".pcm", NULL};
+    static const char *const headers[] = {".h", ".H", ".hh", ".hpp", ".hxx", ".h++", ".hp", NULL};
+    if (language && cc_starts(language, "assembler")) return OTHER;
+    if (language) return strstr(language, "header") ? HEADER : SOURCE;
+    if (!strcmp(name, "-") || has_ending(name, sources)) return SOURCE;
+    return has_ending(name, headers) ? HEADER : OTHER;
+}
+
+struct seen {
+    bool question, stops, relocatable;
+    size_t sources, headers, others;
+    const char *language;
+};
+
+static void see_linker_word(struct cc_look *look, struct seen *seen, const char *word)
+{
+    if (cc_starts(word, "-Wl,")) word += strlen("-Wl,");
+    if (strstr(word, "--build-id")) look->has_build_id = true;
+    if (!strcmp(word, "-r") || !strcmp(word, "--relocatable")) seen->relocatable = true;
+    if (!strcmp(word, "-static")) look->is_static = true;
+}
+
+static void see_input(struct seen *seen, const char *name)
+{
+    switch (kind_of(name, seen->language)) {
+    case SOURCE: seen->sources++; break;
+    case HEADER: seen->headers++; break;
+    case OTHER: seen->others++; break;
+    }
+}
+
+static bool is_foreign(const char *target)
+{
+    bool ours = cc_starts(target, "x86_64") || cc_starts(target, "amd64");
+    return !ours || !strstr(target, "linux") || strstr(target, "x32");
+}
+
+static void see_word(struct cc_look *look, struct seen *seen, const char *word)
+{
+    static const char *const stops[] = {"-c", "-S", "--compile", "--assemble", NULL};
+    static const char *const fixed[] = {"-static", "--static", "-static-pie", NULL};
+    static const char *const machines[] = {"-m32", "-m16", "-mx32", NULL};
+    static const char *const bare[] = {"-nostdlib", "-nodefaultlibs", "-nolibc", "-ffreestanding", NULL};
+    if (word[0] != '-' || !word[1])
+        see_input(seen, word);
+    else if (is_question(word))
+        seen->question = true;
+    else if (cc_in_list(word, stops))
+        seen->stops = true;
+    else if (cc_in_list(word, fixed))
+        look->is_static = true;
+    else if (cc_in_list(word, bare))
+        look->own_libraries = true;
+    else if (cc_in_list(word, machines) ||
+             (cc_starts(word, "--target=") && is_foreign(word + strlen("--target="))))
+        look->foreign = word;
+    else if (!strcmp(word, "-shared"))
+        look->shared = true;
+    else if (!strcmp(word, "-r") || cc_starts(word, "-Wl,"))
+        see_linker_word(look, seen, word);
+    else if (cc_starts(word, "-fsanitize="))
+        look->intercepts |= intercepts(word);
+    else if (!strcmp(word, "-g0") || !strcmp(word, "-ggdb0"))
+        look->debug = false;
+    else if (asks_for_debug(word))
+        look->debug = true;
+    else if (cc_starts(word, "-l"))
+        seen->others++;
+    else if (cc_starts(word, "-x"))
+        seen->language = strcmp(word + 2, "none") ? word + 2 : NULL;
+}
+
+struct cc_look cc_look_at(const struct cc_words *words)
+{
+    struct cc_look look = {0};
+    struct seen seen = {0};
+    for (size_t i = 0; i < words->len; i++) {
+        const char *word = words->at[i], *next = i + 1 < words->len ? words->at[i + 1] : "";
+        if (!takes_argument(word)) {
+            see_word(&look, &seen, word);
+            continue;
+        }
+        if (!strcmp(word, "-x")) seen.language = strcmp(next, "none") ? next : NULL;
+        if (!strcmp(word, "-Xlinker")) see_linker_word(&look, &seen, next);
+        if (!strcmp(word, "-l")) seen.others++;
+        if (!strcmp(word, "-target") && is_foreign(next)) look.foreign = next;
+        i++;
+    }
+    look.has_source = seen.sources || seen.headers;
+    look.compiles = seen.sources && !seen.question;
+    look.links = (seen.sources || seen.others) && !seen.question && !seen.stops && !seen.relocatable;
+    return look;
+}
