@@ -120,6 +120,7 @@ void rt_identify(struct rt_identity *this_one, struct rt_identity *program) FP_H
 
 struct rt_settings {
     char out[4096]; /* pattern */
+    bool named;     /* by the user, not by default */
     char folder[4096];
     bool log;
     uint64_t run_id, start_ns;
@@ -134,6 +135,7 @@ extern struct rt_settings rt_settings FP_HIDDEN;
 
 void rt_settings_read(void) FP_HIDDEN;
 void rt_settings_set_output(const char *pattern) FP_HIDDEN;
+bool rt_output_wanted(const struct rt_identity *program) FP_HIDDEN;
 /* A new run begins: at the start, and in the child of a fork. */
 void rt_settings_new_run(void) FP_HIDDEN;
 /* The output's name with %p %h %b %t replaced. */

@@ -17,6 +17,9 @@ extern _Unwind_Word _Unwind_GetGR(struct _Unwind_Context *, int) __attribute__((
 extern _Unwind_Ptr _Unwind_GetIPInfo(struct _Unwind_Context *, int *) __attribute__((weak));
 extern _Unwind_Word _Unwind_GetCFA(struct _Unwind_Context *) __attribute__((weak));
 
+/* Weak: in a static program the unwinder is linked, and dlopen would bring a warning. */
+#pragma weak dlopen
+
 struct unwinder {
     __typeof__(&_Unwind_GetGR) get_register;
     __typeof__(&_Unwind_GetIPInfo) get_address;
@@ -31,7 +34,7 @@ static bool find_unwinder(struct unwinder *u)
     if (!known.get_cfa) {
         struct unwinder found = {_Unwind_GetGR, _Unwind_GetIPInfo, _Unwind_GetCFA};
         if (!found.get_cfa) {
-            void *library = dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_NOLOAD);
+            void *library = !dlopen ? NULL : dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_NOLOAD);
             if (!library) return false;
             found.get_register = (__typeof__(found.get_register))dlsym(library, "_Unwind_GetGR");
             found.get_address = (__typeof__(found.get_address))dlsym(library, "_Unwind_GetIPInfo");

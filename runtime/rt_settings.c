@@ -14,7 +14,7 @@ extern char **environ;
 
 static const char *const known[] = {
     "FOOTPATH_OUT",     "FOOTPATH_LOG",         "FOOTPATH_SAMPLES",  "FOOTPATH_STRIDE",
-    "FOOTPATH_TICK_MS", "FOOTPATH_DUMP_SIGNAL", "FOOTPATH_CC_FLAGS", "FOOTPATH_PLUGIN",
+    "FOOTPATH_TICK_MS", "FOOTPATH_DUMP_SIGNAL", "FOOTPATH_CC_FLAGS", "FOOTPATH_PLUGIN", "FOOTPATH_CLANG",
     "FOOTPATH_DUMP_SECONDS", "FOOTPATH_SAMPLING",
 };
 
@@ -75,7 +75,16 @@ void rt_settings_set_output(const char *pattern)
 {
     struct rt_text out = {rt_settings.out, 0, sizeof rt_settings.out};
     rt_settings.out[0] = 0;
-    rt_text_add(&out, pattern && *pattern ? pattern : "footpath.prof");
+    rt_settings.named = pattern && *pattern;
+    rt_text_add(&out, rt_settings.named ? pattern : "footpath.prof");
+}
+
+/* The probes of autoconf run in the folder where the program will: their profiles would
+ * be in the way of its own. */
+bool rt_output_wanted(const struct rt_identity *program)
+{
+    const char *slash = strrchr(program->path, '/');
+    return rt_settings.named || strcmp(slash ? slash + 1 : program->path, "conftest");
 }
 
 /* A number with decimals, times `unit`; `otherwise` where there is none. */

@@ -11,6 +11,7 @@
  * without it (a bare clone) share the copy of the thread that made them.
  */
 #include "rt.h"
+#include "rt_create.h"
 
 #include <asm/prctl.h>
 #include <dlfcn.h>
@@ -306,11 +307,8 @@ static int begin_c11(void *context)
     return start.c11(start.arg);
 }
 
-typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-typedef int c11_function(thrd_t *, thrd_start_t, void *);
-
-static int create_with(create_function *real, pthread_t *thread, const pthread_attr_t *attributes,
-                       void *(*routine)(void *), void *arg)
+int rt_create_thread(create_function *real, pthread_t *thread, const pthread_attr_t *attributes,
+                     void *(*routine)(void *), void *arg)
 {
     if (!rt_this.process) return real(thread, attributes, routine, arg);
     struct start *start = take_start();
@@ -321,22 +319,8 @@ static int create_with(create_function *real, pthread_t *thread, const pthread_a
     return result;
 }
 
-/* Where the linker was told to wrap calls (static and sanitizer builds). */
-extern create_function __real_pthread_create __attribute__((weak));
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*routine)(void *), void *arg);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*routine)(void *), void *arg)
+int rt_create_c11_thread(c11_function *real, thrd_t *thread, thrd_start_t routine, void *arg)
 {
-    return create_with(__real_pthread_create, thread, attributes, routine, arg);
-}
-
-int __footpath_thrd_create(thrd_t *thread, thrd_start_t routine, void *arg);
-int __footpath_thrd_create(thrd_t *thread, thrd_start_t routine, void *arg)
-{
-    static c11_function *real;
-    if (!real) real = (c11_function *)dlsym(RTLD_NEXT, "thrd_create");
-    if (!real) return thrd_error;
     if (!rt_this.process) return real(thread, routine, arg);
     struct start *start = take_start();
     start->c11 = routine;
@@ -346,15 +330,24 @@ int __footpath_thrd_create(thrd_t *thread, thrd_start_t routine, void *arg)
     return result;
 }
 
-int __footpath_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                              void *(*routine)(void *), void *arg);
+/* Called by rt_interpose.c. */
+create_function __footpath_pthread_create;
+c11_function __footpath_thrd_create;
+
+int __footpath_thrd_create(thrd_t *thread, thrd_start_t routine, void *arg)
+{
+    static c11_function *real;
+    if (!real) real = (c11_function *)dlsym(RTLD_NEXT, "thrd_create");
+    return real ? rt_create_c11_thread(real, thread, routine, arg) : thrd_error;
+}
+
 int __footpath_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                               void *(*routine)(void *), void *arg)
 {
     static create_function *real;
     if (!real) real = (create_function *)dlsym(RTLD_NEXT, "pthread_create");
     if (!real) return EAGAIN;
-    return create_with(real, thread, attributes, routine, arg);
+    return rt_create_thread(real, thread, attributes, routine, arg);
 }
 
 /* ---- modules ---- */

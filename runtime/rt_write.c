@@ -387,6 +387,7 @@ bool rt_write_profile(enum rt_why why, const struct rt_frame *frame)
         rt_this.ranges[RT_TABLES].start == rt_this.ranges[RT_TABLES].end)
         return true; /* nothing instrumented was linked */
     rt_identify(&id, &program);
+    if (!rt_output_wanted(&program)) return true;
     rt_output_name(&name, &program);
     put_run(&payload, why, frame, &id, &program);
     enum opened opened = open_beside(&name, program_id(&program), &header, &fd);
