@@ -122,15 +122,19 @@ static void find_sections(Elf *elf, struct sections *found)
     }
 }
 
+/* One note: sizes of name and content, type, "GNU", content. libelf's reader refuses
+ * one whose end is not padded, which is how ld writes a short build-id. */
 static void read_build_id(struct fp_arena *arena, Elf_Data *note, struct fp_program *program)
 {
-    GElf_Nhdr header;
-    size_t name, content;
-    if (!note || !gelf_getnote(note, 0, &header, &name, &content)) return;
-    unsigned char *id = fp_arena_alloc(arena, header.n_descsz + 1u);
-    memcpy(id, (const char *)note->d_buf + content, header.n_descsz);
+    enum { HEADER = 16 };
+    uint32_t sizes[2];
+    if (!note || !note->d_buf || note->d_size < HEADER) return;
+    memcpy(sizes, note->d_buf, sizeof sizes);
+    if (sizes[0] != sizeof "GNU" || sizes[1] > note->d_size - HEADER) return;
+    unsigned char *id = fp_arena_alloc(arena, sizes[1] + 1u);
+    memcpy(id, (const char *)note->d_buf + HEADER, sizes[1]);
     program->build_id = id;
-    program->build_id_len = header.n_descsz;
+    program->build_id_len = sizes[1];
 }
 
 static bool read_elf(struct fp_arena *arena, Elf *elf, const char *path, struct fp_program *program,

@@ -1,0 +1,556 @@
+#!/usr/bin/env python3
+"""footpath-cc used in the ways that build systems and people use compilers.
+
+    run.py --bin BUILD/bin --llvm 19 [CASE...]
+
+Each case_NAME is a use: it must succeed without a word on standard error (unless it
+says otherwise), leave what clang would leave, and where a program comes of it, that
+program must do what it should and its profile must hold what it did.
+"""
+import argparse
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+
+MAIN = """#include <stdio.h>
+int part(int);
+int main(void) { int sum = 0; for (int i = 0; i < 10; i++) sum += part(i) ? 1 : 2; printf("%d\\n", sum); return 0; }
+"""
+PART = "int part(int x) { if (x % 3) return x; return 0; }\n"
+PLUS = """#include <map>
+#include <stdexcept>
+#include <string>
+#include <iostream>
+template <class T> T pick(T a, T b) { if (a < b) throw std::out_of_range("less"); return a; }
+int main()
+{
+    std::map<std::string, int> seen;
+    for (int i = 0; i < 6; i++) {
+        try { seen["ok"] += pick(i, 3); } catch (const std::exception &e) { seen[e.what()]++; }
+    }
+    std::cout << seen["ok"] << " " << seen["less"] << "\\n";
+}
+"""
+THREADS = """#include <pthread.h>
+#include <stdio.h>
+static int step(int x) { return x % 2 ? 3 : 4; }
+static void *work(void *out) { for (int i = 0; i < 20000; i++) *(int *)out += step(i); return 0; }
+int main(void)
+{
+    pthread_t threads[4];
+    int sums[4] = {0}, all = 0;
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], 0, work, &sums[i]);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], 0), all += sums[i];
+    printf("%d\\n", all);
+    return 0;
+}
+"""
+
+
+class Failure(Exception):
+    pass
+
+
+class Missing(Exception):
+    """Something that the case needs is not installed."""
+
+
+class Bench:
+    """A folder to work in, with the tools."""
+
+    def __init__(self, args, folder):
+        self.args, self.folder = args, folder
+        self.write("main.c", MAIN)
+        self.write("part.c", PART)
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as f:
+            f.write(text)
+        return path
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def tool(self, name):
+        return os.path.join(self.args.bin, name)
+
+    def call(self, command, stdin=None, env=None, ok=True, quiet=True):
+        environment = dict(os.environ, PATH=self.args.bin + ":" + os.environ["PATH"], LC_ALL="C", **(env or {}))
+        done = subprocess.run(command, cwd=self.folder, input=stdin, env=environment, capture_output=True, text=True,
+                              errors="replace", timeout=120)
+        said = "%s\n%s%s" % (" ".join(command), done.stdout[-2000:], done.stderr[-2000:])
+        if ok and done.returncode:
+            raise Failure("status %d: %s" % (done.returncode, said))
+        if ok is False and not done.returncode:
+            raise Failure("should have failed: " + said)
+        if quiet and done.stderr:
+            raise Failure("not silent: " + said)
+        return done
+
+    def cc(self, *words, plus=False, **how):
+        compiler = self.tool("footpath-c++" if plus else "footpath-cc")
+        return self.call([compiler, "--fp-llvm=" + self.args.llvm, *words], **how)
+
+    def has(self, name, content=None):
+        if not os.path.exists(self.path(name)):
+            raise Failure("no %s was made" % name)
+        with open(self.path(name), "rb") as f:
+            if content and content not in f.read():
+                raise Failure("%s is not what it should be" % name)
+
+    def run(self, program, output, functions=("main",), profile="run.prof"):
+        """Runs a program; its profile must have calls of these functions."""
+        if os.path.exists(self.path(profile)):
+            os.unlink(self.path(profile))
+        done = self.call([self.path(program)], env={"FOOTPATH_OUT": self.path(profile)})
+        if done.stdout != output:
+            raise Failure("%s printed %r, expected %r" % (program, done.stdout, output))
+        if functions is None:
+            if os.path.exists(self.path(profile)):
+                raise Failure("%s counted something" % program)
+            return None
+        shown = json.loads(self.call([self.tool("footpath"), "show", "--json", profile]).stdout)
+        calls = {f["name"]: f.get("calls", 0) for f in shown["functions"]}
+        for name in functions:
+            if not calls.get(name):
+                raise Failure("%s: no calls of %s in %s" % (program, name, calls))
+        return shown
+
+    def verify(self, profile="run.prof"):
+        done = self.call([self.tool("footpath"), "verify", profile])
+        if "identical" not in done.stdout:
+            raise Failure(done.stdout)
+
+
+BOTH = ("main", "part")
+
+
+def case_two_sources(b):
+    b.cc("main.c", "part.c", "-o", "prog")
+    shown = b.run("prog", "14\n", BOTH)
+    lines = [p["lines"] for f in shown["functions"] for p in f["paths"]]
+    if not any(lines):
+        raise Failure("no source lines without -g")
+
+
+def case_objects(b):
+    b.cc("-c", "main.c", "part.c")
+    b.has("main.o", b"fpm")
+    b.cc("main.o", "part.o", "-o", "prog")
+    b.run("prog", "14\n", BOTH)
+
+
+def case_static_library(b):
+    b.cc("-O2", "-c", "part.c")
+    b.call(["ar", "rcs", "libpart.a", "part.o"])
+    b.cc("-O2", "main.c", "-L.", "-lpart", "-o", "prog")
+    b.run("prog", "14\n", BOTH)
+    b.cc("-O2", "main.c", "-L", ".", "-l", "part", "-o", "prog")
+    b.run("prog", "14\n", BOTH)
+
+
+def case_shared_library(b):
+    b.cc("-shared", "-fPIC", "part.c", "-o", "libpart.so")
+    b.cc("main.c", "libpart.so", "-Wl,-rpath," + b.folder, "-o", "prog")
+    b.run("prog", "14\n", BOTH)
+
+
+def case_shared_library_of_a_plain_program(b):
+    b.cc("-shared", "-fPIC", "part.c", "-o", "libpart.so")
+    b.call([b.clang, "main.c", "libpart.so", "-Wl,-rpath," + b.folder, "-o", "prog"])
+    b.run("prog", "14\n", ("part",))
+
+
+def case_preprocess(b):
+    for words in (["-E", "main.c"], ["-E", "-dM", "main.c"], ["-M", "main.c"], ["-MM", "main.c"], ["-E", "-x", "c", "-"]):
+        mine = b.cc(*words, stdin=MAIN).stdout
+        theirs = b.call([b.clang, *words], stdin=MAIN).stdout
+        if mine != theirs:
+            raise Failure("%s: other output than clang's" % words)
+
+
+def case_dependency_files(b):
+    b.cc("-c", "main.c", "-MD", "-MF", "main.d", "-MT", "target", "-o", "main.o")
+    b.has("main.d", b"target: main.c")
+
+
+def case_syntax_only(b):
+    b.cc("-fsyntax-only", "main.c", "part.c")
+    if os.path.exists(b.path("a.out")):
+        raise Failure("linked")
+
+
+def case_questions(b):
+    for words in (["--version"], ["-dumpmachine"], ["-print-search-dirs"], ["-print-prog-name=ld"], ["-dumpversion"],
+                  ["--help"]):
+        if b.cc(*words).stdout != b.call([b.clang, *words]).stdout:
+            raise Failure("%s: other answer than clang's" % words)
+    said = b.cc("-###", "-c", "main.c", quiet=False).stderr
+    if "-fpass-plugin" in said:
+        raise Failure("-### is a question")
+    b.cc("-v", quiet=False)
+    b.cc("-Wl,--version", quiet=False)
+
+
+def case_help(b):
+    if "--fp-mode" not in b.cc("--fp-help").stdout:
+        raise Failure("no help")
+
+
+def case_assembly(b):
+    b.cc("-S", "part.c", "-o", "part.s")
+    b.has("part.s", b"footpath_cnt")
+    b.cc("main.c", "part.s", "-o", "prog")
+    b.run("prog", "14\n", BOTH)
+    b.write("one.S", "#define VALUE 7\n.globl seven\nseven: mov $VALUE, %eax\nret\n.section .note.GNU-stack,\"\",@progbits\n")
+    b.cc("-c", "one.S", "-o", "one.o")
+    b.cc("main.c", "part.c", "one.o", "-o", "prog")
+    b.run("prog", "14\n", BOTH)
+
+
+def case_standard_output(b):
+    if "footpath_cnt" not in b.cc("-S", "part.c", "-o", "-").stdout:
+        raise Failure("no assembly on standard output")
+    if not b.cc("-c", "part.c", "-o", "-").stdout.startswith("\x7fELF"):
+        raise Failure("no object on standard output")
+
+
+def case_standard_input(b):
+    b.cc("-x", "c", "-", "-c", "-o", "part.o", stdin=PART)
+    b.cc("-x", "c", "-", "-x", "none", "part.o", "-o", "prog", stdin=MAIN)
+    b.run("prog", "14\n", BOTH)
+    b.cc("-xc", "-", "part.c", "-o", "prog", stdin=MAIN)
+    b.run("prog", "14\n", BOTH)
+
+
+def case_response_file(b):
+    b.write("words", "-O1 'part.c'\n\"main.c\" -o prog\\ 1\n")
+    b.cc("@words")
+    b.run("prog 1", "14\n", BOTH)
+
+
+def case_flags_in_response_file(b):
+    b.write("more", "--fp-mode=check")
+    b.write("words", "main.c part.c @more -o prog")
+    b.cc("@words")
+    b.run("prog", "14\n", BOTH)
+    b.verify()
+
+
+def case_flags_in_environment(b):
+    b.cc("main.c", "part.c", "-o", "prog", env={"FOOTPATH_CC_FLAGS": "--fp-mode=check  --fp-threads=atomic"})
+    b.run("prog", "14\n", BOTH)
+    b.verify()
+
+
+def case_wrong_flags(b):
+    for words in (["--fp-mode=paths"], ["--fp-nonsense"], ["--fp-mode"], ["--fp-allow=/nowhere/at/all"]):
+        done = b.cc("-c", "part.c", *words, ok=False, quiet=False)
+        if done.returncode != 2 or "footpath-cc: " not in done.stderr or len(done.stderr.splitlines()) != 1:
+            raise Failure("%s: %r" % (words, done.stderr))
+    done = b.cc("-c", "part.c", ok=False, quiet=False, env={"FOOTPATH_CC_FLAGS": "-O2"})
+    if "FOOTPATH_CC_FLAGS" not in done.stderr:
+        raise Failure(done.stderr)
+
+
+def case_compile_error(b):
+    b.write("bad.c", "int f( { }\n")
+    done = b.cc("-c", "bad.c", ok=False, quiet=False)
+    if "bad.c:1" not in done.stderr:
+        raise Failure(done.stderr)
+
+
+def case_precompiled_header(b):
+    header = "#include <stdio.h>\nstatic inline int twice(int x) { return x > 0 ? 2 * x : 0; }\n"
+    user = "#ifndef H\n#include \"head.h\"\n#endif\nint main(void) { printf(\"%d\\n\", twice(3)); return 0; }\n"
+    b.write("head.h", header)
+    b.write("use.c", user)
+    b.cc("-x", "c-header", "head.h", "-o", "head.h.pch")
+    b.cc("-DH", "-include", "head.h", "use.c", "-o", "prog", "-H", quiet=False)
+    b.run("prog", "6\n", ("main",))
+    os.unlink(b.path("head.h.pch"))
+    b.cc("head.h")
+    b.has("head.h.pch" if os.path.exists(b.path("head.h.pch")) else "head.h.gch")
+    made = "head.h.pch" if os.path.exists(b.path("head.h.pch")) else "head.h.gch"
+    b.cc("-include-pch", made, "-DH", "use.c", "-o", "prog")
+    b.run("prog", "6\n", ("main",))
+    b.write("head.hpp", header)
+    b.cc("-g", "head.hpp", "-o", "head.hpp.pch", plus=True)
+    b.has("head.hpp.pch")
+
+
+def case_save_temps(b):
+    b.cc("-save-temps", "main.c", "part.c", "-o", "prog")
+    b.has("main.s", b"footpath_cnt")
+    b.run("prog", "14\n", BOTH)
+
+
+def case_no_integrated_assembler(b):
+    b.cc("-fno-integrated-as", "--fp-exits", "main.c", "part.c", "-o", "prog")
+    b.run("prog", "14\n", BOTH)
+
+
+def case_bitcode(b):
+    b.cc("-O1", "-emit-llvm", "-c", "part.c", "-o", "part.bc")
+    b.cc("-O1", "main.c", "part.bc", "-o", "prog")
+    shown = b.run("prog", "14\n", BOTH)
+    calls = [f["calls"] for f in shown["functions"] if f["name"] == "part"]
+    if calls != [10]:
+        raise Failure("instrumented twice? %s" % calls)
+    b.call([b.clang, "-O1", "-S", "-emit-llvm", "part.c", "-o", "plain.ll"])
+    b.cc("-O1", "main.c", "plain.ll", "-o", "prog")
+    b.run("prog", "14\n", BOTH)
+
+
+def case_lto(b):
+    for how in ("-flto", "-flto=thin"):
+        b.cc("-O2", how, "-fuse-ld=" + b.linker, "main.c", "part.c", "-o", "prog", "--fp-mode=check")
+        b.run("prog", "14\n", ("main",))
+        b.verify()
+
+
+def case_linkers(b):
+    for linker in ("bfd", "gold", b.linker):
+        if linker != b.linker and not shutil.which("ld." + linker):
+            continue
+        b.cc("-O2", "-fuse-ld=" + linker, "-Wl,--gc-sections", "-ffunction-sections", "main.c", "part.c", "-o", "prog",
+             quiet=False)
+        b.run("prog", "14\n", ("main",))
+
+
+def case_relocatable(b):
+    b.cc("-c", "main.c", "part.c")
+    for words in (["-r"], ["-nostdlib", "-no-pie", "-Wl,-r"], ["-nostdlib", "-no-pie", "-Xlinker", "-r"]):
+        b.cc(*words, "main.o", "part.o", "-o", "both.o")
+        b.cc("both.o", "-o", "prog")
+        b.run("prog", "14\n", BOTH)
+
+
+def case_positions(b):
+    for words in (["-static"], ["-static-pie", "-fPIE"], ["-no-pie"], ["-pie", "-fPIE"], ["-fno-pic", "-no-pie"],
+                  ["-mcmodel=medium"], ["-fno-plt", "-fPIC"], ["-Wl,-static"]):
+        if words == ["-Wl,-static"]:
+            words = ["-static", "-Wl,-static"]
+        b.cc("-O2", *words, "main.c", "part.c", "-o", "prog")
+        b.run("prog", "14\n", ("main",))
+
+
+def case_strip(b):
+    b.cc("-s", "main.c", "part.c", "-o", "prog")
+    b.run("prog", "14\n", BOTH)
+    b.cc("-Wl,--build-id=0x1234", "main.c", "part.c", "-o", "prog")
+    b.run("prog", "14\n", BOTH)
+    if "1234\n" not in b.call([b.tool("footpath"), "info", "prog"]).stdout:
+        raise Failure("the build-id that was asked for is not there")
+
+
+def case_debug_information(b):
+    def sections(name):
+        return b.call(["readelf", "-SW", name]).stdout
+
+    for words, wanted in ((["-g"], True), (["-g1"], True), (["-gdwarf-4"], True), (["-g0"], False), ([], False),
+                          (["-gz"], False), (["-g", "-g0"], False), (["-gcolumn-info"], False)):
+        b.cc("-c", "part.c", "-o", "part.o", *words)
+        if (".debug_info" in sections("part.o")) != wanted:
+            raise Failure("%s: debug information: %s" % (words, not wanted))
+        b.cc("main.c", "part.o", "-o", "prog")
+        shown = b.run("prog", "14\n", BOTH)
+        if not all(p["blocks"] for f in shown["functions"] for p in f["paths"]):
+            raise Failure("%s: no lines" % words)
+
+
+def case_profiling_by_others(b):
+    for words, left in ((["-pg"], "gmon.out"), (["-fprofile-instr-generate"], "default.profraw"),
+                        (["-fprofile-generate"], None), (["--coverage"], None)):
+        b.cc("-O1", *words, "main.c", "part.c", "-o", "prog", quiet=False)
+        b.run("prog", "14\n", ("main",))
+        if left:
+            b.has(left)
+
+
+def case_sanitizers(b):
+    b.write("threads.c", THREADS)
+    for name in ("address", "undefined", "undefined,address", "thread", "leak"):
+        if name == "thread" and b.args.llvm == "14":
+            continue  # its runtime does not start on kernels with much address randomisation
+        b.cc("-O1", "-g", "-fsanitize=" + name, "-pthread", "--fp-mode=check", "threads.c", "-o", "prog")
+        b.run("prog", "280000\n", ("main",))
+        b.verify()
+
+
+def case_threads(b):
+    b.write("threads.c", THREADS)
+    for words in (["-pthread"], ["-static", "-pthread"], ["-pthread", "--fp-threads=atomic"]):
+        b.cc("-O1", "--fp-mode=check", *words, "threads.c", "-o", "prog")
+        b.run("prog", "280000\n", ("main",))
+        b.verify()
+
+
+def case_openmp(b):
+    b.write("omp.c", "#include <stdio.h>\nint main(void) { long n = 0;\n#pragma omp parallel for reduction(+:n)\n"
+                     "for (int i = 0; i < 1000; i++) n += i % 2 ? 1 : 2;\nprintf(\"%ld\\n\", n); return 0; }\n")
+    done = b.cc("-O1", "-fopenmp", "--fp-mode=check", "omp.c", "-o", "prog", ok=None, quiet=False)
+    if done.returncode and "omp" in done.stderr:
+        raise Missing("libomp-%s-dev" % b.args.llvm)
+    b.run("prog", "1500\n", ("main",))
+    b.verify()
+
+
+def case_templates_and_exceptions(b):
+    b.write("plus.cc", PLUS)
+    for words in (["-O0"], ["-O2"], ["-O2", "-std=c++20", "--fp-at=early"], ["-O1", "-static"]):
+        b.cc(*words, "--fp-mode=check", "plus.cc", "-o", "prog", plus=True)
+        b.run("prog", "12 3\n", ("main",))
+        b.verify()
+
+
+def case_inline_in_two_objects(b):
+    b.write("in.hpp", "template <class T> __attribute__((noinline)) T big(T x) { if (x > 3) return x; return 3; }\n")
+    b.write("one.cc", "#include \"in.hpp\"\nint one(int x) { return big(x); }\n")
+    b.write("two.cc", "#include \"in.hpp\"\n#include <cstdio>\nint one(int);\n"
+                      "int main() { std::printf(\"%d\\n\", one(2) + big(5)); }\n")
+    b.cc("-O1", "one.cc", "two.cc", "-o", "prog", plus=True)
+    shown = b.run("prog", "8\n", ("main", "int big<int>(int)"))
+    found = [f["calls"] for f in shown["functions"] if f["name"].startswith("int big")]
+    if found != [2]:
+        raise Failure("calls of the inline function: %s" % found)
+
+
+def case_mode_none(b):
+    b.cc("--fp-mode=none", "main.c", "part.c", "-o", "prog")
+    b.run("prog", "14\n", None)
+    if "rt_write" in b.call(["nm", "prog"]).stdout:
+        raise Failure("a plain program got the runtime")
+
+
+def case_lists(b):
+    b.write("allow", "# only these\nfun:pa*\n")
+    b.cc("--fp-allow=allow", "main.c", "part.c", "-o", "prog")
+    shown = b.run("prog", "14\n", ("part",))
+    reasons = {f["name"]: f.get("not_measured") for f in shown["functions"]}
+    if "--fp-allow" not in (reasons["main"] or ""):
+        raise Failure(str(reasons))
+    b.write("deny", "src:*/part.c\n")
+    b.cc("--fp-deny=deny", "main.c", "part.c", "-o", "prog")
+    reasons = {f["name"]: f.get("not_measured") for f in b.run("prog", "14\n", ("main",))["functions"]}
+    if "--fp-deny" not in (reasons["part"] or "") or reasons["main"]:
+        raise Failure(str(reasons))
+
+
+def case_other_machines(b):
+    for words in (["-m32"], ["--target=aarch64-linux-gnu"], ["-target", "i686-linux-gnu"]):
+        said = b.cc(*words, "-c", "part.c", "-o", "part.o", quiet=False).stderr
+        if "only x86-64 Linux" not in said or len(said.splitlines()) != 1:
+            raise Failure("%s: %r" % (words, said))
+        b.has("part.o", b"\x7fELF")
+
+
+def case_missing_clang(b):
+    done = b.call([b.tool("footpath-cc"), "--fp-llvm=9", "-c", "part.c"], ok=False, quiet=False)
+    if "clang-9" not in done.stderr or len(done.stderr.splitlines()) != 1:
+        raise Failure(done.stderr)
+    done = b.call([b.tool("footpath-cc"), "-c", "part.c"], ok=False, quiet=False, env={"FOOTPATH_CLANG": "/no/clang"})
+    if "/no/clang" not in done.stderr:
+        raise Failure(done.stderr)
+
+
+def case_chosen_clang(b):
+    log = b.path("log")
+    for name in ("clang-mine", "clang++-mine"):
+        path = b.write(name, "#!/bin/sh\necho %s >> %s\n" % (name, log))
+        os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
+    b.cc("-c", "part.c", env={"FOOTPATH_CLANG": b.path("clang-mine")})
+    b.cc("-c", "part.c", plus=True, env={"FOOTPATH_CLANG": b.path("clang-mine")})
+    b.has("log", b"clang-mine\nclang++-mine\n")
+
+
+def case_link_without_footpath(b):
+    b.cc("-c", "main.c", "part.c")
+    done = b.call([b.clang, "main.o", "part.o", "-o", "prog"], ok=False, quiet=False)
+    if "link_with_footpath_cc" not in done.stderr:
+        raise Failure("the linker does not say what to do: " + done.stderr)
+
+
+def case_make(b):
+    b.write("Makefile", "all: prog\nprog: main.o part.o\n\t$(CC) $(LDFLAGS) $^ -o $@\n")
+    b.call(["make", "-j2", "CC=footpath-cc --fp-llvm=" + b.args.llvm, "CFLAGS=-O2 -Wall -Werror"])
+    b.run("prog", "14\n", ("main",))
+
+
+def case_autoconf_probe(b):
+    """Probes of configure leave no profile where the program's will be."""
+    b.cc("main.c", "part.c", "-o", "conftest")
+    b.call([b.path("conftest")])
+    if os.path.exists(b.path("footpath.prof")):
+        raise Failure("conftest wrote footpath.prof")
+    b.run("conftest", "14\n", BOTH)  # asked for by name, it does
+
+
+def case_cmake(b):
+    b.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.20)\nproject(p C CXX)\n"
+                              "find_package(Threads REQUIRED)\ninclude(CheckIPOSupported)\n"
+                              "add_library(part STATIC part.c)\nadd_library(shared SHARED part.c)\n"
+                              "target_precompile_headers(part PRIVATE <stdio.h>)\n"
+                              "add_executable(prog main.c)\ntarget_link_libraries(prog part Threads::Threads)\n"
+                              "add_executable(dyn main.c)\ntarget_link_libraries(dyn shared)\n")
+    b.call(["cmake", "-G", "Ninja", "-B", "out", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_COMPILER=footpath-cc",
+            "-DCMAKE_CXX_COMPILER=footpath-c++", "."], env={"FOOTPATH_CC_FLAGS": "--fp-llvm=" + b.args.llvm},
+           quiet=False)
+    b.call(["ninja", "-C", "out"], env={"FOOTPATH_CC_FLAGS": "--fp-llvm=" + b.args.llvm})
+    b.run("out/prog", "14\n", ("main",))
+    b.run("out/dyn", "14\n", BOTH)
+
+
+def case_meson(b):
+    if not shutil.which("meson"):
+        raise Missing("meson")
+    b.write("meson.build", "project('p', 'c')\nexecutable('prog', 'main.c', 'part.c')\n")
+    env = {"CC": "footpath-cc", "FOOTPATH_CC_FLAGS": "--fp-llvm=" + b.args.llvm}
+    b.call(["meson", "setup", "out"], env=env, quiet=False)
+    b.call(["ninja", "-C", "out"], env=env)
+    b.run("out/prog", "14\n", ("main",))
+
+
+def run_case(args, name):
+    folder = tempfile.mkdtemp(prefix="footpath-cc-")
+    bench = Bench(args, folder)
+    bench.clang = "/usr/lib/llvm-%s/bin/clang" % args.llvm
+    if not os.path.exists(bench.clang):
+        bench.clang = "clang-" + args.llvm
+    bench.linker = "lld" if os.path.exists("/usr/lib/llvm-%s/bin/ld.lld" % args.llvm) else "gold"
+    try:
+        globals()["case_" + name](bench)
+        return "passed"
+    except Missing as missing:
+        print("%s: needs %s" % (name, missing))
+        return "not possible here"
+    except Exception as failure:  # a broken case is a failure like any other
+        print("%s LLVM %s: %s: %s" % (name, args.llvm, type(failure).__name__, failure))
+        return "failed"
+    finally:
+        if not args.keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--llvm", default="19")
+    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("cases", nargs="*")
+    args = parser.parse_args()
+    args.bin = os.path.abspath(args.bin)
+    names = args.cases or sorted(n[5:] for n in globals() if n.startswith("case_"))
+    results = [run_case(args, name) for name in names]
+    print(", ".join("%d %s" % (results.count(how), how) for how in ("passed", "failed", "not possible here")))
+    sys.exit("failed" in results)
+
+
+if __name__ == "__main__":
+    main()
