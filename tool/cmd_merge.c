@@ -1,32 +1,165 @@
-/* footpath merge: the sum of profiles, as one profile. */
+/* footpath merge: the sum of profiles, as one profile. One input at a time is in
+ * memory; threads sum up a share of the inputs each, and their sums are added. */
 #include "commands.h"
+
+#include "cli_progress.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 static const struct cli_option options[] = {
     {"-o", "FILE", "where to write (footpath-merged.prof)"},
     {"--strict", NULL, "a bad input among several is an error, not skipped"},
+    {"--jobs", "N", "threads (one per core)"},
     {NULL, NULL, NULL},
 };
-enum { OUTPUT, STRICT };
+enum { OUTPUT, STRICT, JOBS };
+
+enum { MOST_THREADS = 16, FEWEST_FILES = 8 }; /* for a thread to be worth it */
+
+struct job {
+    const struct cli_profiles *inputs;
+    struct fp_error **problems; /* per input, or NULL */
+    struct cli_progress progress;
+    size_t next;
+    bool stop;
+    pthread_mutex_t lock;
+};
+
+struct share {
+    struct job *job;
+    struct fp_profile *sum;
+    pthread_t thread;
+};
+
+/* The next input for whoever has time; SIZE_MAX at the end. */
+static size_t next_input(struct job *job)
+{
+    pthread_mutex_lock(&job->lock);
+    size_t index = job->stop || job->next == job->inputs->names.len ? SIZE_MAX : job->next++;
+    if (index != SIZE_MAX) cli_progress_at(&job->progress, index);
+    pthread_mutex_unlock(&job->lock);
+    return index;
+}
+
+static void note_problem(struct job *job, size_t index, const struct fp_error *error)
+{
+    struct fp_error *kept = malloc(sizeof *kept);
+    if (!kept) abort();
+    *kept = *error;
+    pthread_mutex_lock(&job->lock);
+    job->problems[index] = kept;
+    job->stop |= job->inputs->strict;
+    pthread_mutex_unlock(&job->lock);
+}
+
+static void *sum_up(void *context)
+{
+    struct share *share = context;
+    for (size_t i; (i = next_input(share->job)) != SIZE_MAX;) {
+        struct fp_error error = {0};
+        if (!fp_profile_add(share->sum, share->job->inputs->names.at[i], &error))
+            note_problem(share->job, i, &error);
+    }
+    return NULL;
+}
+
+/* Adds the sums of the others to the first. */
+static bool add_share(struct fp_profile *sum, struct fp_profile *other)
+{
+    size_t nruns;
+    struct fp_run *runs = fp_profile_merged(other, &nruns);
+    for (size_t i = 0; i < nruns; i++)
+        if (!fp_profile_add_run(sum, &runs[i])) return false;
+    for (size_t i = 0; i < other->cut.len; i++) {
+        const char *name = fp_arena_strdup(&sum->arena, other->cut.at[i]);
+        fp_vec_push(&sum->arena, &sum->cut, name);
+    }
+    return true;
+}
+
+static bool sum_by_threads(struct job *job, size_t threads, struct fp_profile *sum)
+{
+    struct share shares[MOST_THREADS];
+    size_t started = 0;
+    bool ok = true;
+    for (size_t i = 0; i < threads; i++) {
+        shares[i] = (struct share){.job = job, .sum = i ? fp_profile_new() : sum};
+        shares[i].sum->brief = true;
+    }
+    for (size_t i = 1; i < threads; i++, started++)
+        if (pthread_create(&shares[i].thread, NULL, sum_up, &shares[i])) break;
+    sum_up(&shares[0]);
+    for (size_t i = 1; i <= started; i++) pthread_join(shares[i].thread, NULL);
+    for (size_t i = 1; i < threads; i++) {
+        ok = ok && add_share(sum, shares[i].sum);
+        fp_profile_free(shares[i].sum);
+    }
+    return ok;
+}
+
+/* What went wrong, in the order of the inputs. Is what is left to be used? */
+static bool say_problems(struct job *job, const struct fp_profile *sum)
+{
+    size_t bad = 0;
+    for (size_t i = 0; i < job->inputs->names.len; i++) {
+        if (!job->problems[i]) continue;
+        cli_fail(job->problems[i], NULL);
+        free(job->problems[i]);
+        bad++;
+    }
+    if (bad && (job->inputs->strict || job->inputs->names.len == 1)) return false;
+    if (bad) cli_say("skipped %zu of %zu profiles", bad, job->inputs->names.len);
+    for (size_t i = 0; i < sum->cut.len; i++)
+        cli_say("%s: ends in the middle of a record; the runs before it are used", sum->cut.at[i]);
+    if (!sum->modules.len) cli_say("no runs to merge; did the instrumented program run to its end?");
+    return sum->modules.len != 0;
+}
+
+static int merge(const struct cli_profiles *inputs, size_t threads, const char *output)
+{
+    struct fp_profile *sum = fp_profile_new();
+    struct job job = {.inputs = inputs, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct fp_error error = {0};
+    size_t nruns, most = 1 + inputs->names.len / FEWEST_FILES;
+    job.problems = calloc(inputs->names.len, sizeof *job.problems);
+    if (!job.problems) abort();
+    cli_progress_begin(&job.progress, "merging", inputs->names.len);
+    bool ok = sum_by_threads(&job, threads < most ? threads : most, sum);
+    cli_progress_clear(&job.progress);
+    ok = say_problems(&job, sum) && ok;
+    if (ok) {
+        struct fp_run *runs = fp_profile_merged(sum, &nruns);
+        if (!fp_profile_write(output, runs, nruns, &error)) ok = cli_fail(&error, NULL) == EXIT_OK;
+    }
+    free(job.problems);
+    fp_profile_free(sum);
+    return ok ? EXIT_OK : EXIT_FAILED;
+}
+
+static size_t cores(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > MOST_THREADS ? MOST_THREADS : (size_t)n;
+}
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
     struct cli_profiles inputs = {0};
     const char *output = "footpath-merged.prof";
+    size_t threads = cores();
     char *value;
     for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
         if (option == OUTPUT) output = value;
         if (option == STRICT) inputs.strict = true;
+        if (option == JOBS) threads = cli_number(command, "--jobs", value);
         if (option == CLI_WORD) fp_vec_push(&inputs.arena, &inputs.names, value);
     }
     if (!inputs.names.len) cli_usage(command, "no profile given");
-    struct fp_profile *profile = cli_read(&inputs);
-    if (!profile) return EXIT_FAILED;
-    struct fp_error error = {0};
-    size_t nruns;
-    struct fp_run *runs = fp_profile_merged(profile, &nruns);
-    int status = fp_profile_write(output, runs, nruns, &error) ? EXIT_OK : cli_fail(&error, NULL);
-    fp_profile_free(profile);
+    if (threads < 1 || threads > MOST_THREADS) cli_usage(command, "--jobs is 1 to %d", MOST_THREADS);
+    int status = merge(&inputs, threads, output);
     fp_arena_free(&inputs.arena);
     return status;
 }

@@ -362,6 +362,7 @@ static void forget_run(struct fp_combiner *c, struct fp_module *module, const st
     memset(&module->tables, 0, sizeof module->tables);
     memset(&module->paths_of, 0, sizeof module->paths_of);
     memset(&module->in_flight, 0, sizeof module->in_flight);
+    memset(&module->in_flight_at, 0, sizeof module->in_flight_at);
     fp_arena_free(&c->scratch);
 }
 
@@ -373,6 +374,7 @@ bool fp_combine_run(struct fp_combiner *c, struct fp_combined *into, const struc
     struct fp_module *module = &known->module;
     struct adding a = {c, into, known, run};
     fp_map_init(&module->tables, &c->scratch);
+    fp_map_init(&module->in_flight_at, &c->scratch);
     fp_module_add_run(&c->scratch, module, run);
     for (size_t i = 0; i < module->program.nfunctions; i++)
         if (known->keys[i].name) add_function(&a, i);

@@ -1,6 +1,7 @@
 /* Adding up runs, and giving each function its counts: see profile.h. */
 #include "profile/profile.h"
 
+#include "base/io.h"
 #include "footpath/abi.h"
 #include "footpath/profile_abi.h"
 #include "profile/waiting.h"
@@ -45,6 +46,7 @@ static struct fp_module *module_of(struct fp_profile *profile, const struct fp_m
     module->words = calloc(module->nwords ? module->nwords : 1, sizeof *module->words);
     if (!module->words) return NULL;
     fp_map_init(&module->tables, &profile->arena);
+    fp_map_init(&module->in_flight_at, &profile->arena);
     fp_vec_push(&profile->arena, &profile->modules, module);
     return module;
 }
@@ -61,24 +63,30 @@ static struct fp_map *paths_of_table(struct fp_arena *arena, struct fp_module *m
     return &module->paths_of.at[*index - 1];
 }
 
+static bool same_place(const struct fp_in_flight *a, const struct fp_in_flight *b)
+{
+    return a->function == b->function && a->block == b->block && a->reg == b->reg;
+}
+
 static void add_in_flight(struct fp_arena *arena, struct fp_module *module,
                           const struct fp_in_flight *entry)
 {
-    for (size_t i = 0; i < module->in_flight.len; i++) {
-        struct fp_in_flight *known = &module->in_flight.at[i];
-        if (known->function != entry->function || known->block != entry->block ||
-            known->reg != entry->reg)
-            continue;
+    uint64_t key = fp_hash64(fp_hash64(entry->function ^ entry->block << 40) ^ entry->reg), *index;
+    for (;; key++) { /* another of the same hash: the next key */
+        index = fp_map_add(&module->in_flight_at, key);
+        if (!*index) break;
+        struct fp_in_flight *known = &module->in_flight.at[*index - 1];
+        if (!same_place(known, entry)) continue;
         known->count += entry->count;
         return;
     }
     fp_vec_push(arena, &module->in_flight, *entry);
+    *index = module->in_flight.len;
 }
 
 /* What is shown of a run: everything but its counts. */
-static void note_run(struct fp_profile *profile, const struct fp_run *run)
+static struct fp_run note_of(struct fp_arena *arena, const struct fp_run *run)
 {
-    struct fp_arena *arena = &profile->arena;
     struct fp_run note = *run;
     note.counters = NULL, note.ncounters = 0;
     note.tables = NULL, note.ntables = 0;
@@ -90,7 +98,16 @@ static void note_run(struct fp_profile *profile, const struct fp_run *run)
     note.args = FP_NEW_ARRAY(arena, char *, run->nargs);
     for (size_t i = 0; i < run->nargs; i++) note.args[i] = fp_arena_strdup(arena, run->args[i]);
     note.module = copy_id(arena, &run->module);
-    fp_vec_push(arena, &profile->runs, note);
+    return note;
+}
+
+static void note_run(struct fp_profile *profile, struct fp_module *module, const struct fp_run *run)
+{
+    struct fp_run *about = &module->about;
+    if (!about->program) *about = note_of(&profile->arena, run);
+    if (run->start_ns < about->start_ns) about->start_ns = run->start_ns;
+    if (run->end_ns > about->end_ns) about->end_ns = run->end_ns;
+    if (!profile->brief) fp_vec_push(&profile->arena, &profile->runs, note_of(&profile->arena, run));
 }
 
 void fp_module_add_run(struct fp_arena *arena, struct fp_module *module, const struct fp_run *run)
@@ -104,12 +121,29 @@ void fp_module_add_run(struct fp_arena *arena, struct fp_module *module, const s
     for (size_t i = 0; i < run->nin_flight; i++) add_in_flight(arena, module, &run->in_flight[i]);
 }
 
+static const unsigned char *copy_bytes(struct fp_arena *arena, const unsigned char *bytes, size_t len)
+{
+    return bytes ? (const unsigned char *)fp_arena_strndup(arena, (const char *)bytes, len) : NULL;
+}
+
+static void embed_map(struct fp_profile *profile, struct fp_module *module,
+                      const struct fp_embedded_map *map)
+{
+    struct fp_embedded_map *kept = FP_NEW(&profile->arena, struct fp_embedded_map);
+    *kept = *map;
+    kept->module = module->id;
+    kept->map = copy_bytes(&profile->arena, map->map, map->map_len);
+    kept->live = copy_bytes(&profile->arena, map->live, map->live_len);
+    module->embedded = kept;
+}
+
 bool fp_profile_add_run(struct fp_profile *profile, const struct fp_run *run)
 {
     struct fp_module *module = module_of(profile, &run->module);
     if (!module) return false;
     fp_module_add_run(&profile->arena, module, run);
-    note_run(profile, run);
+    note_run(profile, module, run);
+    if (run->map && !module->embedded) embed_map(profile, module, run->map);
     return true;
 }
 
@@ -118,14 +152,14 @@ struct adding {
     struct fp_waiting waiting;
     struct fp_error *error;
     const char *path;
+    bool any_map;
 };
 
 static bool add_now(struct adding *a, const struct fp_run *run)
 {
-    if (run->module.counters_size > UINT32_MAX || !fp_profile_add_run(a->profile, run))
-        return fp_fail(a->error, a->path, "expected at most 4 GB of counters, got %" PRIu64 " bytes",
-                       run->module.counters_size);
-    return true;
+    return fp_profile_add_run(a->profile, run) ||
+           fp_fail(a->error, a->path, "expected counters that fit in memory, got %" PRIu64 " bytes",
+                   run->module.counters_size);
 }
 
 static bool add_callback(struct fp_arena *arena, const struct fp_run *run, void *context)
@@ -135,38 +169,60 @@ static bool add_callback(struct fp_arena *arena, const struct fp_run *run, void 
     return !fp_waiting_take(&a->waiting, run) || add_now(a, run);
 }
 
-static const unsigned char *copy_bytes(struct fp_arena *arena, const unsigned char *bytes, size_t len)
+static bool check_run(struct fp_arena *arena, const struct fp_run *run, void *context)
 {
-    return bytes ? (const unsigned char *)fp_arena_strndup(arena, (const char *)bytes, len) : NULL;
+    (void)arena;
+    struct adding *a = context;
+    return run->module.counters_size <= UINT32_MAX ||
+           fp_fail(a->error, a->path, "expected at most 4 GB of counters, got %" PRIu64 " bytes",
+                   run->module.counters_size);
+}
+
+static bool check_map(const struct fp_embedded_map *map, void *context)
+{
+    (void)map;
+    return ((struct adding *)context)->any_map = true;
 }
 
 /* A map of a module that has no run in the profile is of no use. */
 static bool keep_map(const struct fp_embedded_map *map, void *context)
 {
-    struct fp_profile *profile = context;
-    for (size_t i = 0; i < profile->modules.len; i++) {
-        struct fp_module *module = profile->modules.at[i];
-        if (module->embedded || !fp_same_module(&module->id, &map->module)) continue;
-        struct fp_embedded_map *kept = FP_NEW(&profile->arena, struct fp_embedded_map);
-        *kept = *map;
-        kept->module = module->id;
-        kept->map = copy_bytes(&profile->arena, map->map, map->map_len);
-        kept->live = copy_bytes(&profile->arena, map->live, map->live_len);
-        module->embedded = kept;
+    struct adding *a = context;
+    for (size_t i = 0; i < a->profile->modules.len; i++) {
+        struct fp_module *module = a->profile->modules.at[i];
+        if (!module->embedded && fp_same_module(&module->id, &map->module)) embed_map(a->profile, module, map);
     }
+    return true;
+}
+
+/* First whether all of it is good, then the runs, then maps for the modules of these. */
+static bool add_file(struct adding *a, const struct fp_file *file, bool *cut)
+{
+    const struct fp_profile_visitor passes[] = {
+        {.run = check_run, .map = check_map, .context = a},
+        {.run = add_callback, .context = a},
+        {.map = keep_map, .context = a},
+    };
+    for (int i = 0; i < 2 + a->any_map; i++)
+        if (!fp_profile_visit(file->bytes, file->len, a->path, &passes[i], cut, a->error) || a->error->set)
+            return false;
+    for (size_t i = 0; i < a->waiting.runs.len; i++)
+        if (!add_now(a, &a->waiting.runs.at[i])) return false;
     return true;
 }
 
 bool fp_profile_add(struct fp_profile *profile, const char *path, struct fp_error *error)
 {
     struct adding a = {.profile = profile, .error = error, .path = path};
+    struct fp_file file;
     bool cut = false;
-    bool ok = fp_profile_each_run(path, add_callback, &a, &cut, error) && !error->set;
-    for (size_t i = 0; ok && i < a.waiting.runs.len; i++) ok = add_now(&a, &a.waiting.runs.at[i]);
+    if (!fp_file_open(&file, path, error)) return false;
+    bool ok = add_file(&a, &file, &cut);
+    fp_file_close(&file);
     fp_arena_free(&a.waiting.arena);
-    if (!ok || !fp_profile_each_map(path, keep_map, profile, error)) return false;
+    if (!ok) return false;
     char *name = fp_arena_strdup(&profile->arena, path);
-    fp_vec_push(&profile->arena, &profile->files, name);
+    if (!profile->brief) fp_vec_push(&profile->arena, &profile->files, name);
     if (cut) fp_vec_push(&profile->arena, &profile->cut, name);
     return true;
 }
@@ -336,6 +392,13 @@ void fp_profile_counts(struct fp_arena *arena, const struct fp_module *module,
 
 /* ---- merging ---- */
 
+static int by_table(const void *a, const void *b)
+{
+    const struct fp_table_count *x = a, *y = b;
+    if (x->table != y->table) return x->table < y->table ? -1 : 1;
+    return (x->path > y->path) - (x->path < y->path);
+}
+
 static void merge_tables(struct fp_arena *arena, const struct fp_module *module, struct fp_run *run)
 {
     for (size_t i = 0; i < module->paths_of.len; i++) run->ntables += module->paths_of.at[i].len;
@@ -345,23 +408,17 @@ static void merge_tables(struct fp_arena *arena, const struct fp_module *module,
     for (size_t i = 0; fp_map_next(&module->tables, &i, &table, &index);)
         for (size_t k = 0; fp_map_next(&module->paths_of.at[index - 1], &k, &path, &count);)
             run->tables[at++] = (struct fp_table_count){table, path, count};
+    if (at) qsort(run->tables, at, sizeof *run->tables, by_table); /* the same sum, the same bytes */
 }
 
 static struct fp_run merged_module(struct fp_profile *profile, struct fp_module *module)
 {
     struct fp_arena *arena = &profile->arena;
-    struct fp_run run = {0};
-    for (size_t i = 0; i < profile->runs.len; i++) {
-        const struct fp_run *one = &profile->runs.at[i];
-        if (!fp_same_module(&one->module, &module->id)) continue;
-        uint64_t start = run.start_ns, end = run.end_ns;
-        if (!run.runs) run = *one;
-        else if (one->start_ns < start) run.start_ns = one->start_ns;
-        if (end > run.end_ns) run.end_ns = end;
-    }
+    struct fp_run run = module->about;
     run.runs = module->runs;
     run.map = module->embedded;
-    if (run.runs > 1) run.flags |= FP_RUN_MERGED;
+    if (run.runs > 1) /* and no later record of its first run replaces it */
+        run.flags = (run.flags | FP_RUN_MERGED) & ~(uint64_t)FP_RUN_UNFINISHED;
     for (size_t i = 0; i < module->nwords; i++) run.ncounters += module->words[i] != 0;
     run.counters = FP_NEW_ARRAY(arena, struct fp_counter, run.ncounters);
     size_t at = 0;

@@ -21,6 +21,8 @@ struct fp_module {
     struct fp_map tables; /* table -> index in paths_of */
     FP_VEC(struct fp_map) paths_of; /* path -> count */
     FP_VEC(struct fp_in_flight) in_flight;
+    struct fp_map in_flight_at; /* by what it holds -> 1 + index there */
+    struct fp_run about; /* its first run, without counts; start and end of all */
     const struct fp_embedded_map *embedded; /* its map, where the profile has it */
     bool have_program;
     struct fp_program program;
@@ -29,6 +31,7 @@ struct fp_module {
 
 struct fp_profile {
     struct fp_arena arena;
+    bool brief; /* keep no `runs`: for sums of any number */
     FP_VEC(struct fp_module *) modules;
     FP_VEC(struct fp_run) runs; /* without counts */
     FP_VEC(const char *) files;
@@ -39,7 +42,7 @@ struct fp_profile *fp_profile_new(void);
 void fp_profile_free(struct fp_profile *profile);
 
 /* Adds the runs of a file. A run that was written several times (by a dump while
- * it went on) counts once, as it was last. On failure nothing is added. */
+ * it went on) counts once, as it was last. A file that is bad anywhere adds nothing. */
 bool fp_profile_add(struct fp_profile *profile, const char *path, struct fp_error *error);
 bool fp_profile_add_run(struct fp_profile *profile, const struct fp_run *run);
 /* The same for a module that is the caller's: words has room for nwords. */

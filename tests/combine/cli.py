@@ -224,6 +224,28 @@ def bad_inputs(s, mode):
     check("sums of several runs" in done.stderr, "a merged profile is told: " + done.stderr)
 
 
+def merging(s, mode):
+    """footpath merge: bad inputs add nothing, threads make no difference."""
+    files = [s.profile(mode, i % 6 + 1) for i in range(40)]
+    s.tool("merge", "--jobs", "1", "-o", "m1.prof", *files)
+    s.tool("merge", "--jobs", "3", "-o", "m3.prof", *files)
+    one, three = (json.loads(s.tool("show", "--json", name).stdout) for name in ("m1.prof", "m3.prof"))
+    check(one == three and one["runs"] == 40, "merge by threads")
+    with open(s.path("several"), "wb") as out:  # two good runs and a bad one
+        for rounds in ("1", "2", "3"):
+            s.run(s.exe(mode), rounds, "x", env={"FOOTPATH_OUT": s.path("several")})
+    with open(s.path("several"), "r+b") as f:
+        f.seek(-2, 2)
+        last = f.read(1)
+        f.seek(-2, 2)
+        f.write(bytes([last[0] ^ 1]))
+    done = s.tool("merge", "-o", "m.prof", files[0], "several", files[1])
+    check("several: at offset" in done.stderr and "skipped 1 of 3" in done.stderr, "merge tells of a bad input: " + done.stderr)
+    check(json.loads(s.tool("show", "--json", "m.prof").stdout)["runs"] == 2, "and takes nothing of it")
+    s.tool("merge", "--strict", "-o", "n.prof", files[0], "several", status=1)
+    check(not os.path.exists(s.path("n.prof")), "merge --strict writes nothing")
+
+
 def by_itself(s, mode):
     """FOOTPATH_OUT that ends in .cp."""
     for rounds, text in INPUTS:
@@ -305,6 +327,7 @@ def main():
         mixtures(s, modes, singles[modes[0]], singles[modes[1]])
         questions(s)
         bad_inputs(s, modes[0])
+        merging(s, modes[0])
         by_itself(s, modes[0])
         going_on(s)
         if args.mpirun:
