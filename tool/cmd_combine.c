@@ -6,11 +6,9 @@
  * only a few blocks are in memory at a time. */
 #include "commands.h"
 
-#include "analysis/combine.h"
-#include "base/io.h"
+#include "cli_combined.h"
 #include "cli_mpi.h"
 #include "cli_progress.h"
-#include "footpath/profile_abi.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -319,21 +317,11 @@ static size_t find_in_place(const struct job *job)
 
 static int write_sum(const struct job *job, struct sum *sum)
 {
-    struct fp_writer out = {0}, payload = {0};
     struct fp_error error = {0};
     uint64_t program = 0;
     for (size_t i = 0; i < job->inputs.len && !program; i++) program = fp_profile_program(job->inputs.at[i]);
-    fp_write_profile_header(&out, program);
-    fp_combined_encode(&payload, sum->combined);
-    fp_write_record(&out, FP_RECORD_COMBINED, &payload);
-    for (size_t i = 0; i < sum->going.runs.len; i++) {
-        fp_run_encode(&payload, &sum->going.runs.at[i]);
-        fp_write_record(&out, FP_RECORD_RUN, &payload);
-    }
-    fp_write_commit(&out);
-    bool ok = fp_file_write(job->output, out.bytes, out.len, &error);
-    fp_writer_free(&out);
-    return ok ? EXIT_OK : cli_fail(&error, NULL);
+    if (cli_write_combined(job->output, program, sum->combined, &sum->going, &error)) return EXIT_OK;
+    return cli_fail(&error, NULL);
 }
 
 static int finish(const struct job *job, struct sum *sum, bool ok)

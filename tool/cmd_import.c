@@ -1,7 +1,9 @@
 /* footpath import: profiles of other tools, for a program that has a map. */
 #include "commands.h"
 
+#include "analysis/combinedlegacy.h"
 #include "base/io.h"
+#include "cli_combined.h"
 #include "footpath/abi.h"
 #include "footpath/profile_abi.h"
 #include "profile/legacy.h"
@@ -177,8 +179,19 @@ static bool write_result(struct filling *f, const char *output)
     return fp_profile_write(output, &run, 1, f->error);
 }
 
+static bool holds_combined(const char *input)
+{
+    struct fp_file file;
+    struct fp_error error = {0};
+    if (!fp_file_open(&file, input, &error)) return false;
+    bool result = fp_legacy_is_combined(file.bytes, file.len);
+    fp_file_close(&file);
+    return result;
+}
+
 static int import_legacy(const char *input, const char *binary, const char *output)
 {
+    if (holds_combined(input)) return cli_import_legacy_combined(input, binary, output);
     struct fp_error error = {0};
     struct filling f = {.error = &error, .input = input};
     struct fp_file file = {0};

@@ -1,8 +1,8 @@
 /* footpath show: the paths that cost most, in the terminal or as JSON. */
 #include "commands.h"
 
+#include "cli_combined.h"
 #include "report/show.h"
-#include "show_combined.h"
 
 #include <stdlib.h>
 

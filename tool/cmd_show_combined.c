@@ -1,74 +1,10 @@
 /* footpath show of a combined profile: what cmd_show.c hands on to. */
-#include "show_combined.h"
+#include "cli_combined.h"
 
-#include "base/io.h"
-#include "footpath/profile_abi.h"
 #include "report/showcombined.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static bool note_combined(struct fp_reader *payload, void *context)
-{
-    (void)payload;
-    *(bool *)context = true;
-    return false; /* enough */
-}
-
-bool cli_is_combined(const char *path)
-{
-    size_t len = strlen(path);
-    if (len > 3 && !strcmp(path + len - 3, ".cp")) return true;
-    struct fp_file file;
-    struct fp_error error = {0};
-    bool found = false, cut;
-    if (!fp_file_open(&file, path, &error)) return false;
-    struct fp_profile_visitor visitor = {.combined = note_combined, .context = &found};
-    fp_profile_visit(file.bytes, file.len, path, &visitor, &cut, &error);
-    fp_file_close(&file);
-    return found;
-}
-
-struct fp_combined *cli_read_combined(const char *const *names, size_t count, struct fp_combiner *combiner,
-                                      uint32_t bins)
-{
-    struct fp_combined *c = fp_combined_new(bins);
-    for (size_t i = 0; i < count; i++) {
-        struct fp_combine_notes notes = {0};
-        struct fp_error error = {0};
-        if (!fp_combine_file(combiner, c, names[i], NULL, &notes, &error)) {
-            cli_fail(&error, NULL);
-            fp_combined_free(c);
-            return NULL;
-        }
-        if (notes.cut) cli_say("%s: ends in the middle of a record; the runs before it are used", names[i]);
-    }
-    fp_combined_settle(c);
-    return c;
-}
-
-/* The most bins that a combined profile among the inputs has. */
-static bool note_bins(struct fp_reader *payload, void *context)
-{
-    uint32_t *most = context, bins = fp_read_index(payload, FP_MOST_BINS + 1, "number of bins");
-    if (bins > *most) *most = bins;
-    return true;
-}
-
-uint32_t cli_combined_bins(const char *const *names, size_t count)
-{
-    uint32_t most = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct fp_file file;
-        struct fp_error error = {0};
-        bool cut;
-        if (!fp_file_open(&file, names[i], &error)) continue;
-        struct fp_profile_visitor visitor = {.combined = note_bins, .context = &most};
-        fp_profile_visit(file.bytes, file.len, names[i], &visitor, &cut, &error);
-        fp_file_close(&file);
-    }
-    return most ? most : FP_DEFAULT_BINS;
-}
 
 static bool terminal_has_utf8(void)
 {

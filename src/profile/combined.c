@@ -161,6 +161,14 @@ void fp_combined_add(struct fp_combined *c, struct fp_combined_function *f, enum
     fp_distribution_add(&c->arena, &event->distribution, frequency, count, c->bins);
 }
 
+void fp_combined_add_many(struct fp_combined *c, struct fp_combined_function *f, enum fp_event_kind kind,
+                          uint64_t id, const struct fp_distribution *d)
+{
+    struct fp_event *event = find_or_add(c, f, kind, 0, id);
+    catch_up(c, event, f->trials[fp_event_trials(kind)] - d->trials);
+    fp_distribution_merge(&c->arena, &event->distribution, d, c->bins);
+}
+
 void fp_combined_settle(struct fp_combined *c)
 {
     for (size_t i = 0; i < c->functions.len; i++) {

@@ -98,6 +98,10 @@ void fp_combined_add(struct fp_combined *combined, struct fp_combined_function *
                      enum fp_event_kind kind, uint32_t block, uint64_t id, double frequency,
                      uint64_t count);
 
+/* The same for several runs, as many as the distribution has trials. */
+void fp_combined_add_many(struct fp_combined *combined, struct fp_combined_function *function,
+                          enum fp_event_kind kind, uint64_t id, const struct fp_distribution *distribution);
+
 enum fp_trial_kind fp_event_trials(enum fp_event_kind kind);
 
 /* Gives every event the trials it did not occur in. */

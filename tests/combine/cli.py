@@ -12,6 +12,7 @@ import argparse
 import json
 import math
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -260,6 +261,84 @@ def by_itself(s, mode):
     check(s.events("own.cp")[0]["runs"] == 7, "a run joins a compacted profile")
 
 
+def read_packet(data):
+    """Types 8 and 9, byte by byte: {(function or None, id): histogram}."""
+    at = 0
+
+    def take(format):
+        nonlocal at
+        values = struct.unpack_from("<" + format, data, at)
+        at += struct.calcsize("<" + format)
+        return values
+
+    kind, trials, count, bins = take("IdII")
+    found = {}
+    for _ in range(count):
+        function, entries = take("II") if kind == 9 else (None, 1)
+        for _ in range(entries):
+            total, squares, width, lower, upper, identity, nonzero, used = take("dddddIIB")
+            found[function, identity] = dict(sum=total, squares=squares, width=width, lower=lower, upper=upper,
+                                             nonzero=nonzero, bins=[take("Bd") for _ in range(used)])
+    check(at == len(data), "legacy: %d bytes, %d understood" % (len(data), at))
+    return kind, trials, bins, found
+
+
+def legacy(s, modes):
+    """Export of types 8 and 9, and the way back."""
+    for what, mode, kind, of in (("edges", modes[1], 8, "edge"), ("paths", modes[0], 9, "path")):
+        s.tool("combine", "-o", "l.cp", *[s.profile(mode, i + 1) for i in range(6)])
+        s.tool("export", "--format", "legacy", "--what", what, "l.cp", "-o", "l.out")
+        with open(s.path("l.out"), "rb") as f:
+            data = f.read()
+        got_kind, trials, bins, found = read_packet(data)
+        check((got_kind, trials, bins) == (kind, 6.0, 15), "legacy %s: head %s" % (what, (got_kind, trials, bins)))
+        events = {k: e for k, e in s.events("l.cp")[1].items() if k[1] == of}
+        for h in found.values():
+            check(abs(sum(w for _, w in h["bins"]) - 6) < 1e-9, "legacy: weight")
+            check(all(h["lower"] + i * h["width"] < h["upper"] for i, _ in h["bins"]), "legacy: bins within bounds")
+        means = sorted(h["sum"] / 6 for h in found.values())
+        entries = len(found) - len(events)
+        expected = sorted([e["mean"] for e in events.values()] + [1.0] * entries)
+        check(all(near(a, b) for a, b in zip(means, expected)), "legacy %s: means" % what)
+        check(entries == (len({k for k in s.events("l.cp", "--functions")[1]}) if kind == 8 else 0), "legacy %s: entries" % what)
+        s.tool("import", "--format", "legacy", "--binary", s.exe(mode), "l.out", "-o", "back.cp")
+        back, again = s.events("back.cp")
+        check(back["runs"] == 6 and back["bins"] == 15 and set(again) == set(events), "legacy %s: the same events come back" % what)
+        for key in set(again) & set(events):
+            for field in ("mean", "variance", "histogram", "seen", "runs"):
+                check(again[key][field] == events[key][field], "legacy %s %s: %s" % (what, key, field))
+        hostile(s, mode, data)
+    merged = s.tool("combine", "-o", "both.cp", "back.cp", s.profile(modes[0], 1))
+    check(s.events("both.cp")[0]["runs"] == 7, "what was imported combines: " + merged.stderr)
+
+
+def hostile(s, mode, data):
+    """Every cut, and bytes changed: an error or a profile, never a crash."""
+    for i in range(0, len(data), max(1, len(data) // 40)):
+        for changed in (data[:i], data[:i] + bytes([data[i] ^ 0xff]) + data[i + 1:]):
+            with open(s.path("hostile.out"), "wb") as f:
+                f.write(changed)
+            done = s.run(os.path.join(s.args.bin, "footpath"), "import", "--format", "legacy", "--binary", s.exe(mode), "hostile.out", "-o", "hostile.cp")
+            check(done.returncode in (0, 1), "import of changed byte %d: status %d" % (i, done.returncode))
+            if done.returncode == 0:
+                s.run(os.path.join(s.args.bin, "footpath"), "show", "hostile.cp")
+
+
+def foreign_histogram(s, mode):
+    """Bins that lie off the grid, in fractions, and an integer for the sum (paper 000, Figure 5)."""
+    body = struct.pack("<IdII", 9, 10.0, 1, 20) + struct.pack("<II", 1, 1)
+    body += struct.pack("<QddddIIB", 5, 1.25, 0.07, 0.1, 1.5, 0, 10, 3)
+    body += b"".join(struct.pack("<Bd", i, w) for i, w in ((0, 2.5), (4, 5.25), (19, 2.25)))
+    with open(s.path("foreign.out"), "wb") as f:
+        f.write(body)
+    s.tool("import", "--format", "legacy", "--binary", s.exe(mode), "foreign.out", "-o", "foreign.cp")
+    (event,) = s.events("foreign.cp")[1].values()
+    check(near(event["mean"], 0.5) and near(event["variance"], 0.125), "foreign: mean and variance")
+    check(near(sum(event["histogram"]["weights"]), 10), "foreign: weight %r" % sum(event["histogram"]["weights"]))
+    check(0.1 <= event["min"] < 0.11 and 1.49 < event["max"] <= 1.5, "foreign: range %r %r" % (event["min"], event["max"]))
+    check(0.3 < event["quantiles"]["0.5"] < 0.5, "foreign: median %r" % event["quantiles"]["0.5"])
+
+
 def going_on(s):
     """A run that dumps in mid-run stays what it is through a compaction."""
     source = s.path("dumps.c")
@@ -330,6 +409,8 @@ def main():
         merging(s, modes[0])
         by_itself(s, modes[0])
         going_on(s)
+        legacy(s, modes)
+        foreign_histogram(s, modes[0])
         if args.mpirun:
             by_mpi(s, modes[0])
     print("%d failed" % len(failures))

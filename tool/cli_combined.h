@@ -1,6 +1,6 @@
-/* Showing combined profiles, for cmd_show.c and cmd_run.c. */
-#ifndef FP_TOOL_SHOW_COMBINED_H
-#define FP_TOOL_SHOW_COMBINED_H
+/* What several subcommands do with combined profiles. */
+#ifndef FP_TOOL_CLI_COMBINED_H
+#define FP_TOOL_CLI_COMBINED_H
 
 #include "analysis/combine.h"
 #include "analysis/rank.h"
@@ -26,6 +26,14 @@ struct fp_combined *cli_read_combined(const char *const *names, size_t count, st
                                       uint32_t bins);
 /* The most bins that one of them has; the default where none is combined yet. */
 uint32_t cli_combined_bins(const char *const *names, size_t count);
+
+/* A file with one summary, and runs behind it that may be written again. */
+bool cli_write_combined(const char *path, uint64_t program, struct fp_combined *combined,
+                        const struct fp_waiting *going, struct fp_error *error);
+
+/* Packets of types 8 and 9 of legacy files. */
+int cli_export_legacy_combined(const struct cli_profiles *inputs, bool paths, const char *output);
+int cli_import_legacy_combined(const char *input, const char *binary, const char *output);
 
 /* "variation", "deviation", "mean", "count", "unseen". */
 bool cli_rank_named(const char *name, enum fp_rank_by *by);

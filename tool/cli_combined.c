@@ -1,0 +1,172 @@
+/* Reading, writing and converting combined profiles: see cli_combined.h. */
+#include "cli_combined.h"
+
+#include "analysis/combinedlegacy.h"
+#include "base/checksum.h"
+#include "base/io.h"
+#include "footpath/profile_abi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- reading ---- */
+
+static bool note_combined(struct fp_reader *payload, void *context)
+{
+    (void)payload;
+    *(bool *)context = true;
+    return false; /* enough */
+}
+
+bool cli_is_combined(const char *path)
+{
+    size_t len = strlen(path);
+    if (len > 3 && !strcmp(path + len - 3, ".cp")) return true;
+    struct fp_file file;
+    struct fp_error error = {0};
+    bool found = false, cut;
+    if (!fp_file_open(&file, path, &error)) return false;
+    struct fp_profile_visitor visitor = {.combined = note_combined, .context = &found};
+    fp_profile_visit(file.bytes, file.len, path, &visitor, &cut, &error);
+    fp_file_close(&file);
+    return found;
+}
+
+struct fp_combined *cli_read_combined(const char *const *names, size_t count, struct fp_combiner *combiner,
+                                      uint32_t bins)
+{
+    struct fp_combined *c = fp_combined_new(bins);
+    for (size_t i = 0; i < count; i++) {
+        struct fp_combine_notes notes = {0};
+        struct fp_error error = {0};
+        if (!fp_combine_file(combiner, c, names[i], NULL, &notes, &error)) {
+            cli_fail(&error, NULL);
+            fp_combined_free(c);
+            return NULL;
+        }
+        if (notes.cut) cli_say("%s: ends in the middle of a record; the runs before it are used", names[i]);
+    }
+    fp_combined_settle(c);
+    return c;
+}
+
+/* The most bins that a combined profile among the inputs has. */
+static bool note_bins(struct fp_reader *payload, void *context)
+{
+    uint32_t *most = context, bins = fp_read_index(payload, FP_MOST_BINS + 1, "number of bins");
+    if (bins > *most) *most = bins;
+    return true;
+}
+
+uint32_t cli_combined_bins(const char *const *names, size_t count)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct fp_file file;
+        struct fp_error error = {0};
+        bool cut;
+        if (!fp_file_open(&file, names[i], &error)) continue;
+        struct fp_profile_visitor visitor = {.combined = note_bins, .context = &most};
+        fp_profile_visit(file.bytes, file.len, names[i], &visitor, &cut, &error);
+        fp_file_close(&file);
+    }
+    return most ? most : FP_DEFAULT_BINS;
+}
+
+/* ---- writing ---- */
+
+bool cli_write_combined(const char *path, uint64_t program, struct fp_combined *combined,
+                        const struct fp_waiting *going, struct fp_error *error)
+{
+    struct fp_writer out = {0}, payload = {0};
+    fp_write_profile_header(&out, program);
+    fp_combined_encode(&payload, combined);
+    fp_write_record(&out, FP_RECORD_COMBINED, &payload);
+    for (size_t i = 0; going && i < going->runs.len; i++) {
+        fp_run_encode(&payload, &going->runs.at[i]);
+        fp_write_record(&out, FP_RECORD_RUN, &payload);
+    }
+    fp_write_commit(&out);
+    bool ok = fp_file_write(path, out.bytes, out.len, error);
+    fp_writer_free(&out);
+    return ok;
+}
+
+/* ---- legacy files ---- */
+
+/* The one program of a combined profile: of several builds, one that knows paths. */
+static const struct fp_program *only_program(struct fp_combiner *combiner, const struct fp_combined *c,
+                                             bool paths, struct fp_error *error)
+{
+    const struct fp_program *found = NULL;
+    for (size_t i = 0; i < c->modules.len; i++) {
+        const struct fp_program *program = fp_combiner_program(combiner, &c->modules.at[i], error);
+        bool has_paths = false;
+        if (!program) return NULL;
+        for (size_t k = 0; k < program->nfunctions; k++)
+            has_paths |= program->functions[k].numbering != NULL;
+        if (!found || (paths && has_paths)) found = program;
+    }
+    if (!found) fp_fail(error, NULL, "the combined profile is of no program");
+    return found;
+}
+
+int cli_export_legacy_combined(const struct cli_profiles *inputs, bool paths, const char *output)
+{
+    struct fp_combiner *combiner = fp_combiner_new(&inputs->binary, inputs->binary != NULL);
+    uint32_t bins = cli_combined_bins(inputs->names.at, inputs->names.len);
+    struct fp_combined *c = cli_read_combined(inputs->names.at, inputs->names.len, combiner, bins);
+    struct fp_error error = {0};
+    struct fp_writer out = {0};
+    int status = EXIT_FAILED;
+    const struct fp_program *program = c ? only_program(combiner, c, paths, &error) : NULL;
+    if (program && fp_combined_to_legacy(&out, c, program,
+                                         paths ? FP_LEGACY_COMBINED_PATHS : FP_LEGACY_COMBINED_EDGES, &error))
+        status = cli_output(output, &out);
+    if (error.set) cli_fail(&error, NULL);
+    fp_writer_free(&out);
+    fp_combined_free(c);
+    fp_combiner_free(combiner);
+    return status;
+}
+
+static bool import_packets(struct fp_combined *c, const struct fp_program *program, const struct fp_file *file,
+                           const char *name, struct fp_error *error)
+{
+    struct fp_arena arena = {0};
+    struct fp_legacy_reader reader = {
+        .r = {.bytes = file->bytes, .len = file->len, .file = name, .error = error}};
+    bool ok = true;
+    while (ok && fp_legacy_next(&arena, &reader)) {
+        if (reader.type == FP_LEGACY_ARGUMENTS) continue;
+        if (reader.type == FP_LEGACY_COMBINED_EDGES || reader.type == FP_LEGACY_COMBINED_PATHS)
+            ok = fp_combined_from_legacy(c, program, &reader);
+        else
+            ok = fp_fail(error, name, "holds combined profiles and a packet of type %d; import them apart",
+                         (int)reader.type);
+    }
+    fp_arena_free(&arena);
+    return ok && !reader.r.failed;
+}
+
+int cli_import_legacy_combined(const char *input, const char *binary, const char *output)
+{
+    struct fp_arena arena = {0};
+    struct fp_error error = {0};
+    struct fp_program program;
+    struct fp_file file = {0};
+    char full[4096];
+    struct fp_combined *c = fp_combined_new(1);
+    bool ok = fp_program_read(&arena, realpath(binary, full) ? full : binary, &program, &error) &&
+              fp_file_open(&file, input, &error);
+    if (ok) {
+        fp_combined_module(c, program.path, program.build_id, program.build_id_len);
+        ok = import_packets(c, &program, &file, input, &error);
+        fp_file_close(&file);
+    }
+    if (ok) c->modules.at[0].runs = c->runs;
+    ok = ok && cli_write_combined(output, fp_checksum(program.build_id, program.build_id_len, 0), c, NULL, &error);
+    fp_combined_free(c);
+    fp_arena_free(&arena);
+    return ok ? EXIT_OK : cli_fail(&error, NULL);
+}
