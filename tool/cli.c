@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 void cli_say(const char *format, ...)
@@ -91,6 +92,35 @@ uint64_t cli_number(const struct cli_command *command, const char *option, const
     if (errno || *end || end == value || *value == '-')
         cli_usage(command, "%s needs a number, got '%s'", option, value);
     return number;
+}
+
+void cli_source_map(const struct cli_command *command, struct fp_sources *sources, const char *map)
+{
+    if (!fp_sources_map(sources, map)) cli_usage(command, "--map needs OLD=NEW, got '%s'", map);
+}
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void cli_progress(const char *what, size_t done, size_t all)
+{
+    static double first, last;
+    static bool shown;
+    if (!isatty(fileno(stderr))) return;
+    double now = seconds_now();
+    if (first <= 0) first = now;
+    if (done == all) {
+        if (shown) fputs("\r\033[K", stderr);
+        first = 0, shown = false;
+        return;
+    }
+    if (now - first < 2 || now - last < 0.1) return;
+    last = now, shown = true;
+    fprintf(stderr, "\r%s: %zu of %zu\033[K", what, done, all);
 }
 
 /* ---- profiles ---- */

@@ -4,6 +4,7 @@
 
 #include "profile/profile.h"
 #include "report/json.h"
+#include "report/source.h"
 
 #include <stdio.h>
 
@@ -24,6 +25,10 @@ struct cli_command {
     const struct cli_option *options; /* ends with a NULL name */
     int (*run)(struct cli_command *command, int argc, char **argv);
 };
+
+/* All of them, for help and completion. */
+extern struct cli_command *const cli_commands[];
+extern const size_t cli_ncommands;
 
 /* Goes through the arguments: gives the index of an option, with its value, or
  * CLI_WORD for what is none, or CLI_END. Usage errors and --help do not return. */
@@ -51,6 +56,12 @@ uint64_t cli_number(const struct cli_command *command, const char *option, const
     {"--binary", "FILE", "the program that ran, where it is not at its old place"},          \
     {"--strict", NULL, "a bad input among several is an error, not skipped"}
 
+/* Options of commands that show source. */
+#define CLI_SOURCE_OPTIONS                                                                   \
+    {"--source-root", "DIR", "look for source files below DIR as well"},                     \
+    {"--map", "OLD=NEW", "source files whose name begins with OLD are below NEW"}
+void cli_source_map(const struct cli_command *command, struct fp_sources *sources, const char *map);
+
 struct cli_profiles {
     const char *binary;
     bool strict;
@@ -68,6 +79,10 @@ struct fp_profile *cli_read(struct cli_profiles *profiles);
 int cli_output(const char *path, struct fp_writer *writer);
 
 bool cli_colours(FILE *to);
+
+/* On a terminal, once two seconds have passed since the first call: how far
+ * something is. With done == all the line goes away. */
+void cli_progress(const char *what, size_t done, size_t all);
 
 /* A number with separators, in one of a few static rooms. */
 const char *cli_count(uint64_t value);

@@ -5,6 +5,8 @@
 #include "analysis/guiding.h"
 #include "cli_combined.h"
 #include "profile/legacy.h"
+#include "report/coverreport.h"
+#include "report/exports.h"
 #include "report/show.h"
 #include "report/sourceprofile.h"
 
@@ -105,11 +107,45 @@ static int export_guide(struct fp_profile *profile, const struct request *reques
     return cli_output(request->output, &out);
 }
 
-static int export_json(struct fp_profile *profile, const struct request *request)
+/* ---- forms of a report ---- */
+
+static int export_form(struct fp_profile *profile, const struct request *request,
+                       void (*write)(struct fp_writer *out, const struct fp_report *report))
 {
     struct fp_arena arena = {0};
     struct fp_writer out = {0};
-    fp_show_json(&out, fp_report_make(&arena, profile, &(struct fp_report_options){.edges = true}));
+    write(&out, fp_report_make(&arena, profile, &(struct fp_report_options){.edges = true}));
+    fp_arena_free(&arena);
+    return cli_output(request->output, &out);
+}
+
+static int export_json(struct fp_profile *profile, const struct request *request)
+{
+    return export_form(profile, request, fp_show_json);
+}
+
+static int export_callgrind(struct fp_profile *profile, const struct request *request)
+{
+    return export_form(profile, request, fp_write_callgrind);
+}
+
+static int export_speedscope(struct fp_profile *profile, const struct request *request)
+{
+    return export_form(profile, request, fp_write_speedscope);
+}
+
+static int export_collapsed(struct fp_profile *profile, const struct request *request)
+{
+    return export_form(profile, request, fp_write_collapsed);
+}
+
+static int export_lcov(struct fp_profile *profile, const struct request *request)
+{
+    struct fp_arena arena = {0};
+    struct fp_writer out = {0};
+    struct fp_lines lines;
+    fp_lines_of_profile(&lines, &arena, profile);
+    fp_write_lcov(&out, &lines);
     fp_arena_free(&arena);
     return cli_output(request->output, &out);
 }
@@ -155,6 +191,10 @@ static const struct {
     int (*export)(struct fp_profile *profile, const struct request *request);
 } formats[] = {
     {"json", export_json},
+    {"lcov", export_lcov},
+    {"callgrind", export_callgrind},
+    {"speedscope", export_speedscope},
+    {"collapsed", export_collapsed},
     {"guide", export_guide},
     {"legacy", export_legacy},
     {"llvm-sample", export_llvm_sample},

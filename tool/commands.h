@@ -9,4 +9,7 @@ extern struct cli_command command_infer, command_learn, command_record;
 extern struct cli_command command_compare, command_dot, command_export, command_import, command_info,
     command_instrument, command_merge, command_run, command_show, command_verify;
 
+extern struct cli_command command_annotate, command_completion, command_coverage, command_diff,
+    command_stats;
+
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static struct cli_command *const commands[] = {
+struct cli_command *const cli_commands[] = {
     &command_run,
     &command_show,
     &command_verify,
@@ -17,14 +17,20 @@ static struct cli_command *const commands[] = {
     &command_record,
     &command_infer,
     &command_info,
+    &command_annotate,
+    &command_coverage,
+    &command_stats,
+    &command_diff,
+    &command_completion,
 };
+const size_t cli_ncommands = sizeof cli_commands / sizeof *cli_commands;
 
 static void print_usage(FILE *to)
 {
     fprintf(to, "usage: footpath COMMAND [OPTION...] ARGUMENT...\n"
                 "Shows which paths a program took, built with footpath-cc.\n\n");
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        fprintf(to, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
+    for (size_t i = 0; i < cli_ncommands; i++)
+        fprintf(to, "  %-12s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
     fprintf(to, "\nEach has --help and a manual page, footpath-COMMAND(1).\n");
 }
 
@@ -51,10 +57,10 @@ static int unknown(const char *name)
 {
     const char *nearest = NULL;
     size_t best = 3;
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (distance(name, commands[i]->name) < best) {
-            best = distance(name, commands[i]->name);
-            nearest = commands[i]->name;
+    for (size_t i = 0; i < cli_ncommands; i++)
+        if (distance(name, cli_commands[i]->name) < best) {
+            best = distance(name, cli_commands[i]->name);
+            nearest = cli_commands[i]->name;
         }
     if (nearest)
         cli_say("no command '%s'; did you mean %s?", name, nearest);
@@ -77,8 +83,8 @@ int main(int argc, char **argv)
         printf("footpath %s\n", FOOTPATH_VERSION);
         return EXIT_OK;
     }
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (!strcmp(argv[1], commands[i]->name))
-            return commands[i]->run(commands[i], argc - 2, argv + 2);
+    for (size_t i = 0; i < cli_ncommands; i++)
+        if (!strcmp(argv[1], cli_commands[i]->name))
+            return cli_commands[i]->run(cli_commands[i], argc - 2, argv + 2);
     return unknown(argv[1]);
 }

@@ -59,14 +59,16 @@ void fp_json_end(struct fp_json *j, char bracket)
     j->opened = false;
 }
 
-/* Length of the UTF-8 sequence at text, 0 if it is none. */
-static size_t utf8_length(const unsigned char *text)
+size_t fp_utf8_length(const char *string, size_t left)
 {
+    const unsigned char *text = (const unsigned char *)string;
+    if (!left) return 0;
     if (text[0] < 0x80) return 1;
     size_t len = text[0] >= 0xf0 && text[0] < 0xf5   ? 4
                  : text[0] >= 0xe0 && text[0] < 0xf0 ? 3
                  : text[0] >= 0xc2 && text[0] < 0xe0 ? 2
                                                      : 0;
+    if (len > left) return 0;
     for (size_t i = 1; i < len; i++)
         if ((text[i] & 0xc0) != 0x80) return 0;
     if (len == 3 && text[0] == 0xe0 && text[1] < 0xa0) return 0; /* overlong */
@@ -76,40 +78,112 @@ static size_t utf8_length(const unsigned char *text)
     return len;
 }
 
-static void write_text(struct fp_json *j, const char *string)
+/* Plain characters of a string, which most are, are written in one go. */
+static size_t plain_run(const char *text, size_t len)
 {
-    const unsigned char *text = (const unsigned char *)string;
+    size_t at = 0;
+    while (at < len) {
+        unsigned char c = (unsigned char)text[at];
+        if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\' || c == '<') break;
+        at++;
+    }
+    return at;
+}
+
+static void write_text(struct fp_json *j, const char *text, size_t len)
+{
     fp_write_u8(j->out, '"');
-    while (*text) {
-        size_t len = utf8_length(text);
-        if (len == 0) {
-            fp_say(j->out, "\\ufffd");
-            text++;
+    for (size_t at = 0, step; at < len; at += step) {
+        unsigned char c = (unsigned char)text[at];
+        step = plain_run(text + at, len - at);
+        if (step) {
+            fp_write_bytes(j->out, text + at, step);
             continue;
         }
-        if (*text == '"' || *text == '\\')
-            fp_say(j->out, "\\%c", *text);
-        else if (*text < 0x20 || *text == 0x7f || *text == '<') /* "<" for use inside HTML */
-            fp_say(j->out, "\\u%04x", *text);
-        else
-            fp_write_bytes(j->out, text, len);
-        text += len;
+        step = fp_utf8_length(text + at, len - at);
+        if (!step) {
+            fp_say(j->out, "\\ufffd");
+            step = 1;
+        } else if (c == '"' || c == '\\') {
+            fp_say(j->out, "\\%c", c);
+        } else if (step == 1) { /* "<" for use inside HTML */
+            fp_say(j->out, "\\u%04x", c);
+        } else if (step == 3 && !memcmp(text + at, "\xe2\x80", 2) && (text[at + 2] & 0xfe) == 0xa8) {
+            fp_say(j->out, "\\u202%d", 8 + (text[at + 2] & 1)); /* line breaks to old scripts */
+        } else {
+            fp_write_bytes(j->out, text + at, step);
+        }
     }
     fp_write_u8(j->out, '"');
+}
+
+void fp_say_plain(struct fp_writer *out, const char *text, size_t len)
+{
+    for (size_t at = 0, step; at < len; at += step) {
+        unsigned char c = (unsigned char)text[at];
+        step = fp_utf8_length(text + at, len - at);
+        bool control = step == 1 ? c < 0x20 || c == 0x7f
+                                 : step == 2 && c == 0xc2 && (unsigned char)text[at + 1] < 0xa0;
+        if (!step) {
+            fp_write_bytes(out, "\xef\xbf\xbd", 3);
+            step = 1;
+        } else if (control) {
+            fp_write_u8(out, '?');
+        } else {
+            fp_write_bytes(out, text + at, step);
+        }
+    }
+}
+
+const char *fp_plain(struct fp_arena *arena, const char *text)
+{
+    struct fp_writer out = {0};
+    size_t len = strlen(text);
+    fp_say_plain(&out, text, len);
+    bool same = out.len == len && (!len || !memcmp(out.bytes, text, len));
+    const char *result = same ? text : fp_arena_strndup(arena, (char *)out.bytes, out.len);
+    fp_writer_free(&out);
+    return result;
+}
+
+void fp_say_xml(struct fp_writer *out, const char *text)
+{
+    for (size_t at = 0, len = strlen(text), step; at < len; at += step) {
+        unsigned char c = (unsigned char)text[at];
+        step = fp_utf8_length(text + at, len - at);
+        if (!step || (step == 1 && c < 0x20 && c != '\t' && c != '\n') || c == 0x7f) {
+            fp_write_bytes(out, "\xef\xbf\xbd", 3);
+            step = 1;
+            continue;
+        }
+        switch (c) {
+        case '<': fp_say(out, "&lt;"); break;
+        case '>': fp_say(out, "&gt;"); break;
+        case '&': fp_say(out, "&amp;"); break;
+        case '"': fp_say(out, "&quot;"); break;
+        case '\'': fp_say(out, "&#39;"); break;
+        default: fp_write_bytes(out, text + at, step);
+        }
+    }
 }
 
 void fp_json_key(struct fp_json *j, const char *key)
 {
     value_begins(j);
-    write_text(j, key);
+    write_text(j, key, strlen(key));
     fp_write_bytes(j->out, ": ", j->compact ? 1 : 2);
     j->comma = false;
 }
 
 void fp_json_string(struct fp_json *j, const char *text)
 {
+    fp_json_text(j, text, strlen(text));
+}
+
+void fp_json_text(struct fp_json *j, const char *text, size_t len)
+{
     value_begins(j);
-    write_text(j, text);
+    write_text(j, text, len);
 }
 
 void fp_json_uint(struct fp_json *j, uint64_t value)

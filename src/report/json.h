@@ -22,11 +22,24 @@ void fp_json_end(struct fp_json *j, char bracket);
 void fp_json_key(struct fp_json *j, const char *key);
 /* Bytes that are not UTF-8 become U+FFFD. */
 void fp_json_string(struct fp_json *j, const char *text);
+void fp_json_text(struct fp_json *j, const char *text, size_t len);
 void fp_json_uint(struct fp_json *j, uint64_t value);
 void fp_json_int(struct fp_json *j, int64_t value);
 void fp_json_double(struct fp_json *j, double value);
 void fp_json_bool(struct fp_json *j, bool value);
 void fp_json_null(struct fp_json *j);
+
+/* Length of the UTF-8 sequence at text, which has len bytes; 0 if it is none. */
+size_t fp_utf8_length(const char *text, size_t len);
+
+/* Text of unknown origin for a terminal or a line of a file: control characters
+ * become '?', bytes that are not UTF-8 U+FFFD, so nothing in it can move the cursor
+ * or start a new line. */
+void fp_say_plain(struct fp_writer *out, const char *text, size_t len);
+/* The same as a string; text itself where there is nothing to replace. */
+const char *fp_plain(struct fp_arena *arena, const char *text);
+/* For XML and HTML, in text or in a quoted attribute. */
+void fp_say_xml(struct fp_writer *out, const char *text);
 
 /* Text into any writer. */
 void fp_say(struct fp_writer *out, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,6 +1,8 @@
 /* The report model: see model.h. */
 #include "report/model.h"
 
+#include "report/json.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,7 +114,7 @@ static void add_function(struct maker *m, const struct fp_module *module, const 
 {
     struct fp_report *report = m->report;
     struct fp_report_function rf = {.module = module, .function = f,
-                                    .name = fp_demangle(report->arena, f->name)};
+                                    .name = fp_plain(report->arena, fp_demangle(report->arena, f->name))};
     if (m->options->function && !strstr(rf.name, m->options->function)) return;
     if (!(f->flags & FP_FUNCTION_SKIPPED)) {
         struct fp_counts counts;

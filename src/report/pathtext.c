@@ -78,7 +78,7 @@ char *fp_path_text(struct fp_arena *arena, const struct fp_function *f, const st
         const struct fp_position *position = steps[i].position;
         const char *here = f->scopes[position->scope].file;
         if (text.len) fp_say(&text, " ");
-        if (strcmp(here, file)) fp_say(&text, "%s:", fp_base_name(here));
+        if (strcmp(here, file)) fp_say(&text, "%s:", fp_plain(arena, fp_base_name(here)));
         file = here;
         fp_say(&text, "%u", position->line);
         if (steps[i].edge == FP_NONE) continue;

@@ -1,0 +1,25 @@
+/* Source with counts, in the terminal: what `footpath annotate` prints. */
+#ifndef FP_REPORT_ANNOTATE_H
+#define FP_REPORT_ANNOTATE_H
+
+#include "report/json.h"
+#include "report/model.h"
+#include "report/source.h"
+
+struct fp_annotate_options {
+    uint64_t top;   /* functions; 0: all that ran */
+    uint64_t paths; /* hot paths marked in the margin, at most 26 */
+    bool colours;
+};
+
+/* needs: a report with edges. */
+void fp_annotate_text(struct fp_writer *out, const struct fp_report *report, struct fp_sources *sources,
+                      const struct fp_annotate_options *options);
+void fp_annotate_json(struct fp_writer *out, const struct fp_report *report, struct fp_sources *sources,
+                      const struct fp_annotate_options *options);
+
+/* The lines of its own file that a function's code comes from, the line of its
+ * head included; 0, 0 without debug information. */
+void fp_function_lines(const struct fp_function *function, uint32_t *first, uint32_t *last);
+
+#endif

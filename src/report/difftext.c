@@ -1,0 +1,154 @@
+/* Differences in text and JSON: see statsreport.h. */
+#include "report/model.h"
+#include "report/statsreport.h"
+
+#include <inttypes.h>
+
+static const struct fp_function *function_of(const struct fp_diff_item *item)
+{
+    return item->a ? item->a : item->b;
+}
+
+/* The path of an item, in whichever numbering has it. */
+static bool decode(struct fp_arena *arena, const struct fp_diff_item *item, const struct fp_function **f,
+                   struct fp_path *path)
+{
+    bool by_a = item->id != FP_NO_ID;
+    *f = by_a ? item->a : item->b;
+    return fp_path_decode(arena, (*f)->numbering, by_a ? item->id : item->id_b, path);
+}
+
+static const struct fp_position *position_of(const struct fp_function *f, uint32_t block, bool last)
+{
+    const struct fp_block_info *info = &f->blocks[block];
+    if (!info->npositions) return NULL;
+    return &f->positions[info->first_position + (last ? info->npositions - 1 : 0)];
+}
+
+static char *edge_text(struct fp_arena *arena, const struct fp_function *f, uint32_t e)
+{
+    const struct fp_edge *edge = &f->cfg->edges[e];
+    const struct fp_position *from = position_of(f, edge->src, true), *to = position_of(f, edge->dst, false);
+    const char *label = fp_edge_label_text(arena, f, e);
+    char *left = from ? fp_arena_printf(arena, "%u", from->line) : fp_arena_printf(arena, "block %u", edge->src);
+    char *right = to ? fp_arena_printf(arena, "%u", to->line) : fp_arena_printf(arena, "block %u", edge->dst);
+    return fp_arena_printf(arena, "%s%s%s%s -> %s", left, *label ? "(" : "", label, *label ? ")" : "", right);
+}
+
+static const char *item_text(struct fp_arena *arena, const struct fp_diff_item *item)
+{
+    const struct fp_function *f;
+    struct fp_path path;
+    switch (item->kind) {
+    case FP_DIFF_PATH: return decode(arena, item, &f, &path) ? fp_path_text(arena, f, &path) : "";
+    case FP_DIFF_EDGE: return edge_text(arena, item->a, item->edge);
+    case FP_DIFF_FUNCTION:
+        return !item->a ? "only in the second" : !item->b ? "only in the first" : "has another shape";
+    }
+    return "";
+}
+
+static double change_of(const struct fp_diff_item *item, const struct fp_diff_side *a,
+                        const struct fp_diff_side *b, bool relative)
+{
+    if (relative)
+        return 100 * ((b->cost > 0 ? item->cost_b / b->cost : 0) - (a->cost > 0 ? item->cost_a / a->cost : 0));
+    return item->cost_b - item->cost_a;
+}
+
+static void say_item(struct fp_writer *out, struct fp_arena *scratch, const struct fp_diff_item *item,
+                     double change, const struct fp_diff_view *view)
+{
+    const struct fp_function *f = function_of(item);
+    const char *tint = !view->colours ? "" : change > 0 ? "\033[31m" : "\033[32m";
+    if (view->relative)
+        fp_say(out, "%s%+10.2f%%%s", tint, change, *tint ? "\033[0m" : "");
+    else
+        fp_say(out, "%s%+11.4g%s", tint, change, *tint ? "\033[0m" : "");
+    fp_say(out, " %14" PRIu64 " %14" PRIu64, item->count_a, item->count_b);
+    if (item->confidence >= 0)
+        fp_say(out, " %6.1f%%", 100 * item->confidence);
+    else
+        fp_say(out, " %7s", "");
+    fp_say(out, "  %s%s%s  %s: %s\n", view->colours ? "\033[1m" : "",
+           fp_plain(scratch, fp_demangle(scratch, f->name)), view->colours ? "\033[0m" : "",
+           fp_plain(scratch, fp_base_name(f->file)), item_text(scratch, item));
+}
+
+void fp_diff_text(struct fp_writer *out, const struct fp_diff *diff, const struct fp_diff_side *a,
+                  const struct fp_diff_side *b, const struct fp_diff_view *view)
+{
+    struct fp_arena scratch = {0};
+    uint64_t shown = 0, weak = 0;
+    fp_say(out, "%" PRIu64 " functions in both, %" PRIu64 " with another shape, %" PRIu64
+                " only in the first, %" PRIu64 " only in the second\n",
+           diff->matched, diff->reshaped, diff->only_a, diff->only_b);
+    fp_say(out, "instructions %.4g -> %.4g (%+.1f%%); %zu changed, %" PRIu64 " the same\n\n", a->cost, b->cost,
+           a->cost > 0 ? 100 * (b->cost - a->cost) / a->cost : 0, diff->nitems, diff->same);
+    if (!diff->nitems) return;
+    fp_say(out, "%s     change   count before    count after    sure  what%s\n",
+           view->colours ? "\033[2m" : "", view->colours ? "\033[0m" : "");
+    for (size_t i = 0; i < diff->nitems; i++) {
+        const struct fp_diff_item *item = &diff->items[i];
+        if (item->confidence >= 0 && item->confidence < view->confidence) {
+            weak++;
+            continue;
+        }
+        if (view->top && shown == view->top) continue;
+        say_item(out, &scratch, item, change_of(item, a, b, view->relative), view);
+        shown++;
+        if (scratch.total > 1 << 20) fp_arena_free(&scratch);
+    }
+    if (shown + weak < diff->nitems)
+        fp_say(out, "... %" PRIu64 " more; --top 0 shows all\n", diff->nitems - shown - weak);
+    if (weak) fp_say(out, "%" PRIu64 " differences are within the spread between runs\n", weak);
+    fp_arena_free(&scratch);
+}
+
+static void json_item(struct fp_json *j, struct fp_arena *scratch, const struct fp_diff_item *item)
+{
+    static const char *kinds[] = {"path", "edge", "function"};
+    const struct fp_function *f = function_of(item);
+    fp_json_begin(j, '{');
+    fp_json_key(j, "kind"), fp_json_string(j, kinds[item->kind]);
+    fp_json_key(j, "function"), fp_json_string(j, fp_demangle(scratch, f->name));
+    fp_json_key(j, "linkage_name"), fp_json_string(j, f->name);
+    fp_json_key(j, "file"), fp_json_string(j, f->file);
+    fp_json_key(j, "line"), fp_json_uint(j, f->line);
+    fp_json_key(j, "in_first"), fp_json_bool(j, item->a);
+    fp_json_key(j, "in_second"), fp_json_bool(j, item->b);
+    if (item->kind != FP_DIFF_FUNCTION) fp_json_key(j, "lines"), fp_json_string(j, item_text(scratch, item));
+    if (item->kind == FP_DIFF_PATH && item->id != FP_NO_ID)
+        fp_json_key(j, "id"), fp_json_uint(j, item->id);
+    fp_json_key(j, "count_before"), fp_json_uint(j, item->count_a);
+    fp_json_key(j, "count_after"), fp_json_uint(j, item->count_b);
+    fp_json_key(j, "cost_before"), fp_json_double(j, item->cost_a);
+    fp_json_key(j, "cost_after"), fp_json_double(j, item->cost_b);
+    if (item->confidence >= 0) fp_json_key(j, "confidence"), fp_json_double(j, item->confidence);
+    fp_json_end(j, '}');
+}
+
+void fp_diff_json(struct fp_writer *out, const struct fp_diff *diff, const struct fp_diff_side *a,
+                  const struct fp_diff_side *b)
+{
+    struct fp_arena scratch = {0};
+    struct fp_json j = {.out = out};
+    fp_json_begin(&j, '{');
+    fp_json_key(&j, "format_version"), fp_json_uint(&j, 1);
+    fp_json_key(&j, "functions_matched"), fp_json_uint(&j, diff->matched);
+    fp_json_key(&j, "functions_reshaped"), fp_json_uint(&j, diff->reshaped);
+    fp_json_key(&j, "functions_only_in_first"), fp_json_uint(&j, diff->only_a);
+    fp_json_key(&j, "functions_only_in_second"), fp_json_uint(&j, diff->only_b);
+    fp_json_key(&j, "cost_before"), fp_json_double(&j, a->cost);
+    fp_json_key(&j, "cost_after"), fp_json_double(&j, b->cost);
+    fp_json_key(&j, "same"), fp_json_uint(&j, diff->same);
+    fp_json_key(&j, "changed"), fp_json_begin(&j, '[');
+    for (size_t i = 0; i < diff->nitems; i++) {
+        json_item(&j, &scratch, &diff->items[i]);
+        if (scratch.total > 1 << 20) fp_arena_free(&scratch);
+    }
+    fp_json_end(&j, ']');
+    fp_json_end(&j, '}');
+    fp_write_u8(out, '\n');
+    fp_arena_free(&scratch);
+}

@@ -1,0 +1,18 @@
+/* A report in the forms of other viewers. */
+#ifndef FP_REPORT_EXPORTS_H
+#define FP_REPORT_EXPORTS_H
+
+#include "report/json.h"
+#include "report/model.h"
+
+/* For callgrind_annotate and kcachegrind: self cost per line. footpath does not
+ * see calls, so there are none. needs: edges. */
+void fp_write_callgrind(struct fp_writer *out, const struct fp_report *report);
+
+/* Stacks of two frames, a function and a path in it (or, without paths, the
+ * function alone), weighted by cost: one per line with collapsed, for flame graphs;
+ * as a speedscope file. */
+void fp_write_collapsed(struct fp_writer *out, const struct fp_report *report);
+void fp_write_speedscope(struct fp_writer *out, const struct fp_report *report);
+
+#endif

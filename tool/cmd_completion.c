@@ -1,0 +1,140 @@
+/* footpath completion: scripts for shells, made from the commands themselves. */
+#include "commands.h"
+
+#include <string.h>
+
+static const struct cli_option options[] = {{NULL, NULL, NULL}};
+
+/* Flags of footpath-cc and footpath-c++, besides those of clang. */
+static const char *const compiler_flags[] = {
+    "--fp-mode=path",      "--fp-mode=edge",   "--fp-mode=edge-min",   "--fp-mode=check",
+    "--fp-mode=pep",       "--fp-mode=none",   "--fp-exits",           "--fp-threads=shared",
+    "--fp-threads=atomic", "--fp-threads=local", "--fp-at=late",       "--fp-at=early",
+    "--fp-guide=",         "--fp-metric=count", "--fp-metric=cycles",  "--fp-plan=",
+    "--fp-copy=",          "--fp-use=",        "--fp-allow=",          "--fp-deny="};
+
+static void say_options(struct fp_writer *out, const struct cli_command *command)
+{
+    for (const struct cli_option *o = command->options; o->name; o++) fp_say(out, " %s", o->name);
+    fp_say(out, " --help");
+}
+
+static void say_names(struct fp_writer *out)
+{
+    for (size_t i = 0; i < cli_ncommands; i++) fp_say(out, "%s%s", i ? " " : "", cli_commands[i]->name);
+}
+
+static void say_compiler_flags(struct fp_writer *out)
+{
+    for (size_t i = 0; i < sizeof compiler_flags / sizeof *compiler_flags; i++)
+        fp_say(out, "%s%s", i ? " " : "", compiler_flags[i]);
+}
+
+static void bash(struct fp_writer *out)
+{
+    fp_say(out, "# bash completion for footpath: source this, or put it into\n"
+                "# ~/.local/share/bash-completion/completions/footpath\n"
+                "_footpath()\n{\n    local word=${COMP_WORDS[COMP_CWORD]} words=\n"
+                "    if [ \"$COMP_CWORD\" = 1 ]; then\n        words='");
+    say_names(out);
+    fp_say(out, "'\n    else\n        case $word in -*) ;; *) COMPREPLY=($(compgen -f -- \"$word\")); return ;; esac\n"
+                "        case ${COMP_WORDS[1]} in\n");
+    for (size_t i = 0; i < cli_ncommands; i++) {
+        fp_say(out, "        %s) words='", cli_commands[i]->name);
+        say_options(out, cli_commands[i]);
+        fp_say(out, "' ;;\n");
+    }
+    fp_say(out, "        esac\n    fi\n    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n}\n"
+                "complete -o filenames -F _footpath footpath\n"
+                "_footpath_cc()\n{\n    local word=${COMP_WORDS[COMP_CWORD]}\n    case $word in\n"
+                "    --fp*) COMPREPLY=($(compgen -W '");
+    say_compiler_flags(out);
+    fp_say(out, "' -- \"$word\")) ;;\n    *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n    esac\n}\n"
+                "complete -o filenames -F _footpath_cc footpath-cc footpath-c++\n");
+}
+
+/* In single quotes of a shell. */
+static void say_quoted(struct fp_writer *out, const char *text, const char *escaped)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            fp_say(out, "'\\''");
+        else if (strchr(escaped, *text))
+            fp_say(out, "\\%c", *text);
+        else
+            fp_write_u8(out, (uint8_t)*text);
+    }
+}
+
+static void zsh(struct fp_writer *out)
+{
+    fp_say(out, "#compdef footpath footpath-cc footpath-c++\n"
+                "# zsh completion for footpath: put it as _footpath into a folder of $fpath\n"
+                "_footpath() {\n  if [[ $service != footpath ]]; then\n    compadd -- ");
+    say_compiler_flags(out);
+    fp_say(out, "\n    _files\n    return\n  fi\n  if (( CURRENT == 2 )); then\n    local -a commands=(\n");
+    for (size_t i = 0; i < cli_ncommands; i++) {
+        fp_say(out, "      '%s:", cli_commands[i]->name);
+        say_quoted(out, cli_commands[i]->summary, ":");
+        fp_say(out, "'\n");
+    }
+    fp_say(out, "    )\n    _describe command commands\n    return\n  fi\n  case $words[2] in\n");
+    for (size_t i = 0; i < cli_ncommands; i++) {
+        fp_say(out, "  %s) _arguments ", cli_commands[i]->name);
+        for (const struct cli_option *o = cli_commands[i]->options; o->name; o++) {
+            fp_say(out, "'%s%s[", o->name, o->value && o->name[1] == '-' ? "=" : "");
+            say_quoted(out, o->help, "[]:");
+            fp_say(out, "]%s%s%s' ", o->value ? ":" : "", o->value ? o->value : "", o->value ? ":_files" : "");
+        }
+        fp_say(out, "'--help[this text]' '*:file:_files' ;;\n");
+    }
+    fp_say(out, "  esac\n}\n_footpath \"$@\"\n");
+}
+
+static void fish(struct fp_writer *out)
+{
+    fp_say(out, "# fish completion for footpath: put it into ~/.config/fish/completions/footpath.fish\n");
+    for (size_t i = 0; i < cli_ncommands; i++) {
+        const struct cli_command *command = cli_commands[i];
+        fp_say(out, "complete -c footpath -n __fish_use_subcommand -f -a %s -d '", command->name);
+        say_quoted(out, command->summary, "");
+        fp_say(out, "'\n");
+        for (const struct cli_option *o = command->options; o->name; o++) {
+            bool is_long = o->name[1] == '-';
+            fp_say(out, "complete -c footpath -n '__fish_seen_subcommand_from %s' -%c %s %s-d '", command->name,
+                   is_long ? 'l' : 's', o->name + (is_long ? 2 : 1), o->value ? "-r " : "");
+            say_quoted(out, o->help, "");
+            fp_say(out, "'\n");
+        }
+    }
+    for (size_t i = 0; i < sizeof compiler_flags / sizeof *compiler_flags; i++)
+        for (int plus = 0; plus < 2; plus++)
+            fp_say(out, "complete -c %s -a '%s'\n", plus ? "footpath-c++" : "footpath-cc", compiler_flags[i]);
+}
+
+static int run(struct cli_command *command, int argc, char **argv)
+{
+    struct cli cli = {.command = command, .argc = argc, .argv = argv};
+    struct fp_writer out = {0};
+    const char *shell = NULL;
+    char *value;
+    while (cli_next(&cli, &value) != CLI_END) shell = value;
+    if (!shell) cli_usage(command, "name a shell: bash, zsh or fish");
+    if (!strcmp(shell, "bash"))
+        bash(&out);
+    else if (!strcmp(shell, "zsh"))
+        zsh(&out);
+    else if (!strcmp(shell, "fish"))
+        fish(&out);
+    else
+        cli_usage(command, "no completion for %s; there is bash, zsh and fish", shell);
+    return cli_output(NULL, &out);
+}
+
+struct cli_command command_completion = {
+    .name = "completion",
+    .arguments = "bash|zsh|fish",
+    .summary = "Print a completion script for a shell",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,142 @@
+/* footpath diff: what changed between two runs or two builds. */
+#include "commands.h"
+
+#include "report/statsreport.h"
+
+#include <stdlib.h>
+
+static const struct cli_option options[] = {
+    {"--edges", NULL, "edges instead of paths"},
+    {"--relative", NULL, "rank by share of each side's instructions, for runs of other lengths"},
+    {"--confidence", "PERCENT", "leave out what several runs do not bear out (0: show all)"},
+    {"--top", "N", "how many (20; 0: all)"},
+    {"--json", NULL, "everything, as JSON"},
+    CLI_PROFILE_OPTIONS,
+    {NULL, NULL, NULL},
+};
+enum { EDGES, RELATIVE, CONFIDENCE, TOP, JSON, BINARY, STRICT };
+
+/* Runs of one side each as a profile of its own, for the spread between them. They
+ * share the maps of the whole. */
+struct splitting {
+    const struct fp_profile *whole;
+    struct fp_arena *arena;
+    FP_VEC(struct fp_profile *) runs;
+};
+
+enum { MOST_RUNS = 64 };
+
+static bool split_run(struct fp_arena *arena, const struct fp_run *run, void *context)
+{
+    (void)arena;
+    struct splitting *s = context;
+    struct fp_profile *alone = fp_profile_new();
+    if (run->runs != 1 || s->runs.len == MOST_RUNS || !fp_profile_add_run(alone, run)) {
+        fp_profile_free(alone);
+        return true;
+    }
+    for (size_t i = 0; i < s->whole->modules.len; i++)
+        if (fp_same_module(&s->whole->modules.at[i]->id, &run->module)) {
+            alone->modules.at[0]->program = s->whole->modules.at[i]->program;
+            alone->modules.at[0]->have_program = s->whole->modules.at[i]->have_program;
+        }
+    fp_vec_push(s->arena, &s->runs, alone);
+    return true;
+}
+
+/* With shared libraries a run has several records; then runs are not told apart. */
+static void split_runs(struct fp_arena *arena, struct fp_diff_side *side)
+{
+    struct splitting s = {.whole = side->profile, .arena = arena};
+    struct fp_error error = {0};
+    bool cut;
+    if (side->profile->modules.len != 1) return;
+    fp_profile_each_run(side->profile->files.at[0], split_run, &s, &cut, &error);
+    side->runs = s.runs.at;
+    side->nruns = s.runs.len;
+}
+
+static bool load_side(struct fp_arena *arena, const struct cli_profiles *all, size_t index,
+                      struct fp_diff_side *side)
+{
+    struct cli_profiles one = {.binary = all->binary, .strict = all->strict};
+    fp_vec_push(&one.arena, &one.names, all->names.at[index]);
+    side->profile = cli_load(&one);
+    fp_arena_free(&one.arena);
+    if (side->profile) split_runs(arena, side);
+    return side->profile;
+}
+
+static void free_side(struct fp_diff_side *side)
+{
+    for (size_t i = 0; i < side->nruns; i++) fp_profile_free(side->runs[i]);
+    fp_profile_free(side->profile);
+}
+
+static int print(const struct cli_profiles *inputs, const struct fp_diff_options *how,
+                 const struct fp_diff_view *view, bool json)
+{
+    struct fp_arena arena = {0};
+    struct fp_diff_side a = {0}, b = {0};
+    int status = EXIT_FAILED;
+    if (load_side(&arena, inputs, 0, &a) && load_side(&arena, inputs, 1, &b)) {
+        struct fp_diff diff;
+        struct fp_writer out = {0};
+        fp_diff_make(&arena, &a, &b, how, &diff);
+        if (json)
+            fp_diff_json(&out, &diff, &a, &b);
+        else
+            fp_diff_text(&out, &diff, &a, &b, view);
+        status = cli_output(NULL, &out);
+    }
+    free_side(&a);
+    free_side(&b);
+    fp_arena_free(&arena);
+    return status;
+}
+
+static double percentage(const struct cli_command *command, const char *value)
+{
+    char *end;
+    double number = strtod(value, &end);
+    if (end == value || *end || !(number >= 0 && number <= 100))
+        cli_usage(command, "--confidence needs a percentage from 0 to 100, got '%s'", value);
+    return number / 100;
+}
+
+static int run(struct cli_command *command, int argc, char **argv)
+{
+    struct cli cli = {.command = command, .argc = argc, .argv = argv};
+    struct cli_profiles inputs = {0};
+    struct fp_diff_options how = {0};
+    struct fp_diff_view view = {.top = 20, .colours = cli_colours(stdout)};
+    bool json = false;
+    char *value;
+    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
+        switch (option) {
+        case EDGES: how.edges = true; break;
+        case RELATIVE: how.relative = view.relative = true; break;
+        case CONFIDENCE: view.confidence = percentage(command, value); break;
+        case TOP: view.top = cli_number(command, "--top", value); break;
+        case JSON: json = true; break;
+        case BINARY: inputs.binary = value; break;
+        case STRICT: inputs.strict = true; break;
+        case CLI_WORD: fp_vec_push(&inputs.arena, &inputs.names, value); break;
+        default: break;
+        }
+    }
+    if (inputs.names.len != 2) cli_usage(command, "needs two profiles");
+    int status = print(&inputs, &how, &view, json);
+    fp_arena_free(&inputs.arena);
+    return status;
+}
+
+struct cli_command command_diff = {
+    .name = "diff",
+    .arguments = "BEFORE AFTER",
+    .summary = "Show which paths changed between two runs or two builds",
+    .text = "Counts are those of all runs in a profile. Where both profiles hold several runs,\n"
+            "`sure` is the confidence that the means differ (Welch's t-test).",
+    .options = options,
+    .run = run,
+};
