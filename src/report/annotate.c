@@ -1,5 +1,5 @@
 /* Annotated source: see annotate.h. One function after the other, each with its
- * own lines; code inlined into it from elsewhere is shown by its line of call. */
+ * own lines and behind them those of the functions inlined into it. */
 #include "report/annotate.h"
 
 #include "analysis/lines.h"
@@ -30,36 +30,50 @@ struct page {
     struct fp_arena scratch; /* per function */
 };
 
-/* What is known of the lines of one function. */
+/* A stretch of source: the function itself, or one that is inlined into it. */
+struct stretch {
+    const char *function, *file;
+    uint32_t file_index; /* in the sheet's lines */
+    uint32_t first, last;
+};
+
+/* What is known of the lines of one function. Keys of maps are file << 32 | line. */
 struct sheet {
     const struct fp_report_function *rf;
-    uint32_t first, last;
-    const struct fp_source_file *counts;
-    uint32_t *marks;       /* per line from first: bit k is set where path k passes */
-    const char **branches; /* per line: shares of the ways out */
+    struct fp_lines lines;
+    FP_VEC(struct stretch) stretches; /* its own first */
+    struct fp_map marks;    /* bit k is set where path k passes */
+    struct fp_map branches; /* 1 + index in texts: shares of the ways out */
+    FP_VEC(const char *) texts;
     uint64_t most;
     size_t npaths;
 };
 
-/* The line of the function's own text that a position stands for. */
-static uint32_t own_line(const struct fp_function *f, const struct fp_position *at)
+static uint64_t key_of(const struct sheet *s, const char *file, uint32_t line)
 {
+    const uint64_t *index = fp_strmap_find(&s->lines.by_name, file);
+    return (index ? *index : 0) << 32 | line;
+}
+
+/* A position is also one at the line of the call that it was inlined by. */
+static void mark_position(struct sheet *s, const struct fp_position *at, uint32_t bit)
+{
+    const struct fp_function *f = s->rf->function;
     uint32_t scope = at->scope, line = at->line;
-    while (f->scopes[scope].parent != FP_NONE) {
+    for (;;) {
+        *fp_map_add(&s->marks, key_of(s, f->scopes[scope].file, line)) |= bit;
+        if (f->scopes[scope].parent == FP_NONE) return;
         line = f->scopes[scope].call_line;
         scope = f->scopes[scope].parent;
     }
-    return strcmp(f->scopes[scope].file, f->file) ? 0 : line;
 }
 
 static void mark_block(struct sheet *s, uint32_t block, uint32_t bit)
 {
     const struct fp_function *f = s->rf->function;
     const struct fp_block_info *info = &f->blocks[block];
-    for (uint32_t i = 0; i < info->npositions; i++) {
-        uint32_t line = own_line(f, &f->positions[info->first_position + i]);
-        if (line >= s->first && line <= s->last) s->marks[line - s->first] |= bit;
-    }
+    for (uint32_t i = 0; i < info->npositions; i++)
+        mark_position(s, &f->positions[info->first_position + i], bit);
 }
 
 static void mark_paths(struct page *p, struct sheet *s)
@@ -76,7 +90,7 @@ static void mark_paths(struct page *p, struct sheet *s)
     }
 }
 
-/* "98% 2%": the ways out of the branch at the end of a line, in order. */
+/* "98% 2%": the ways out of the first branch that ends on a line, in order. */
 static void note_branch(struct page *p, struct sheet *s, uint32_t block)
 {
     const struct fp_function *f = s->rf->function;
@@ -84,8 +98,6 @@ static void note_branch(struct page *p, struct sheet *s, uint32_t block)
     uint64_t reached = s->rf->edges.blocks[block];
     if (!info->npositions || fp_cfg_out_degree(f->cfg, block) < 2 || !reached) return;
     const struct fp_position *at = &f->positions[info->first_position + info->npositions - 1];
-    uint32_t line = own_line(f, at);
-    if (f->scopes[at->scope].parent != FP_NONE || line < s->first || line > s->last) return;
     const char *text = "";
     uint32_t ways = 0;
     for (uint32_t e = f->cfg->first_out[block]; e < f->cfg->first_out[block + 1]; e++) {
@@ -95,27 +107,63 @@ static void note_branch(struct page *p, struct sheet *s, uint32_t block)
         text = fp_arena_printf(&p->scratch, "%s%s%.0f%%", text, *text ? " " : "", percent);
     }
     if (ways > 3) text = fp_arena_printf(&p->scratch, "%s ..", text);
-    if (ways > 1 && !s->branches[line - s->first]) s->branches[line - s->first] = text;
+    uint64_t *index = fp_map_add(&s->branches, key_of(s, f->scopes[at->scope].file, at->line));
+    if (ways < 2 || *index) return;
+    fp_vec_push(&p->scratch, &s->texts, text);
+    *index = s->texts.len;
+}
+
+static struct stretch *stretch_of(struct page *p, struct sheet *s, const struct fp_scope *scope)
+{
+    const struct fp_function *f = s->rf->function;
+    bool own = scope->parent == FP_NONE && !strcmp(scope->file, f->file);
+    const char *name = own ? NULL : scope->function;
+    for (size_t i = 0; i < s->stretches.len; i++) {
+        struct stretch *one = &s->stretches.at[i];
+        bool same = name ? one->function && !strcmp(name, one->function) : !one->function;
+        if (same && !strcmp(one->file, scope->file)) return one;
+    }
+    struct stretch fresh = {.function = name, .file = scope->file};
+    fresh.file_index = (uint32_t)(key_of(s, scope->file, 0) >> 32);
+    fp_vec_push(&p->scratch, &s->stretches, fresh);
+    return &s->stretches.at[s->stretches.len - 1];
+}
+
+static void add_stretches(struct page *p, struct sheet *s)
+{
+    const struct fp_function *f = s->rf->function;
+    stretch_of(p, s, &(struct fp_scope){.file = f->file, .parent = FP_NONE});
+    fp_function_lines(f, &s->stretches.at[0].first, &s->stretches.at[0].last);
+    for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
+        const struct fp_block_info *info = &f->blocks[b];
+        for (uint32_t i = 0; i < info->npositions && s->rf->edges.blocks[b]; i++) {
+            const struct fp_position *at = &f->positions[info->first_position + i];
+            struct stretch *one = stretch_of(p, s, &f->scopes[at->scope]);
+            if (one->function && (!one->first || at->line < one->first)) one->first = at->line;
+            if (one->function && at->line > one->last) one->last = at->line;
+        }
+    }
 }
 
 static void fill_sheet(struct page *p, struct sheet *s)
 {
-    const struct fp_function *f = s->rf->function;
-    struct fp_lines *lines = FP_NEW(&p->scratch, struct fp_lines);
-    fp_lines_init(lines, &p->scratch);
-    fp_lines_add(lines, f, &s->rf->edges);
-    fp_lines_finish(lines);
-    const uint64_t *index = fp_strmap_find(&lines->by_name, f->file);
-    s->counts = index ? &lines->files.at[*index - 1] : NULL;
-    size_t n = (size_t)s->last - s->first + 1;
-    s->marks = FP_NEW_ARRAY(&p->scratch, uint32_t, n);
-    s->branches = FP_NEW_ARRAY(&p->scratch, const char *, n);
-    for (uint32_t line = s->first; s->counts && line <= s->last; line++) {
-        const struct fp_line *one = fp_line_find(s->counts, line);
-        if (one && one->count > s->most) s->most = one->count;
-    }
+    fp_lines_init(&s->lines, &p->scratch);
+    fp_lines_add(&s->lines, s->rf->function, &s->rf->edges);
+    fp_lines_finish(&s->lines);
+    fp_map_init(&s->marks, &p->scratch);
+    fp_map_init(&s->branches, &p->scratch);
+    for (size_t i = 0; i < s->lines.files.len; i++)
+        for (size_t k = 0; k < s->lines.files.at[i].lines.len; k++)
+            if (s->lines.files.at[i].lines.at[k].count > s->most)
+                s->most = s->lines.files.at[i].lines.at[k].count;
+    add_stretches(p, s);
     mark_paths(p, s);
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++) note_branch(p, s, b);
+    for (uint32_t b = 0; b < s->rf->function->cfg->nblocks; b++) note_branch(p, s, b);
+}
+
+static const struct fp_line *count_of(const struct sheet *s, const struct stretch *at, uint32_t line)
+{
+    return at->file_index ? fp_line_find(&s->lines.files.at[at->file_index - 1], line) : NULL;
 }
 
 /* ---- text ---- */
@@ -132,9 +180,8 @@ static const char *heat(uint64_t count, uint64_t most)
     return share > 0.5 ? "\033[1;33m" : share > 0.05 ? "\033[33m" : "\033[2m";
 }
 
-static void say_count(struct page *p, const struct sheet *s, uint32_t line)
+static void say_count(struct page *p, const struct sheet *s, const struct fp_line *one)
 {
-    const struct fp_line *one = s->counts ? fp_line_find(s->counts, line) : NULL;
     if (one)
         fp_say(p->out, "%s%12" PRIu64 "%s ", paint(p, heat(one->count, s->most)), one->count,
                paint(p, "\033[0m"));
@@ -156,16 +203,32 @@ static void say_source(struct page *p, const struct fp_source *source, uint32_t 
     if (most < len) fp_say(p->out, " ... %zu more characters", len - most);
 }
 
-static void say_line(struct page *p, const struct sheet *s, const struct fp_source *source, uint32_t line)
+static void say_line(struct page *p, const struct sheet *s, const struct stretch *at,
+                     const struct fp_source *source, uint32_t line)
 {
-    uint32_t marks = s->marks[line - s->first];
-    const char *branches = s->branches[line - s->first];
-    say_count(p, s, line);
-    fp_say(p->out, "%s%-10s%s ", paint(p, "\033[36m"), branches ? branches : "", paint(p, "\033[0m"));
-    for (size_t k = 0; k < s->npaths; k++) fp_write_u8(p->out, marks >> k & 1 ? (uint8_t)('A' + k) : ' ');
+    uint64_t key = (uint64_t)at->file_index << 32 | line;
+    const uint64_t *marks = fp_map_find(&s->marks, key), *text = fp_map_find(&s->branches, key);
+    say_count(p, s, count_of(s, at, line));
+    fp_say(p->out, "%s%-10s%s ", paint(p, "\033[36m"), text && *text ? s->texts.at[*text - 1] : "",
+           paint(p, "\033[0m"));
+    for (size_t k = 0; k < s->npaths; k++)
+        fp_write_u8(p->out, marks && *marks >> k & 1 ? (uint8_t)('A' + k) : ' ');
     fp_say(p->out, "%s%s%6u%s  ", s->npaths ? " " : "", paint(p, "\033[2m"), line, paint(p, "\033[0m"));
     say_source(p, source, line);
     fp_say(p->out, "\n");
+}
+
+static void say_stretch(struct page *p, const struct sheet *s, const struct stretch *at)
+{
+    const struct fp_source *source = fp_source_get(p->sources, at->file);
+    if (at->function)
+        fp_say(p->out, "  %sinlined: %s  %s:%u%s\n", paint(p, "\033[2m"), fp_plain(&p->scratch, at->function),
+               fp_plain(&p->scratch, fp_base_name(at->file)), at->first, paint(p, "\033[0m"));
+    if (!source->found) fp_say(p->out, "  %s: %s\n", fp_plain(&p->scratch, at->file), source->missing);
+    /* without its text, and in a stretch too long to be one, only lines with code */
+    bool sparse = !source->found || at->last - at->first > 100000;
+    for (uint32_t line = at->first; line <= at->last && line; line++)
+        if (!sparse || count_of(s, at, line)) say_line(p, s, at, source, line);
 }
 
 static double percent(double part, double whole)
@@ -193,26 +256,17 @@ static bool begin_sheet(struct page *p, struct sheet *s, const struct fp_report_
 {
     *s = (struct sheet){.rf = rf};
     if (rf->function->flags & FP_FUNCTION_SKIPPED || !rf->edges.edges || !rf->calls) return false;
-    fp_function_lines(rf->function, &s->first, &s->last);
-    if (s->first && s->last - s->first < 1000000) fill_sheet(p, s);
+    fill_sheet(p, s);
     return true;
 }
 
 static void say_function(struct page *p, const struct sheet *s)
 {
     say_head(p, s);
-    if (!s->first || !s->marks) {
-        fp_say(p->out, "  has no line information; compile by footpath-cc, which adds it, or with -g\n\n");
-        return;
-    }
-    const struct fp_source *source = fp_source_get(p->sources, s->rf->function->file);
-    if (!source->found)
-        fp_say(p->out, "  %s: %s\n", fp_plain(&p->scratch, s->rf->function->file), source->missing);
-    for (uint32_t line = s->first; line <= s->last; line++) {
-        bool nothing = !s->counts || !fp_line_find(s->counts, line);
-        if (!source->found && nothing) continue;
-        say_line(p, s, source, line);
-    }
+    if (!s->rf->function->npositions)
+        fp_say(p->out, "  has no line information; compile by footpath-cc, which adds it, or with -g\n");
+    for (size_t i = 0; i < s->stretches.len; i++)
+        if (s->stretches.at[i].first) say_stretch(p, s, &s->stretches.at[i]);
     fp_say(p->out, "\n");
 }
 
@@ -233,6 +287,21 @@ void fp_annotate_text(struct fp_writer *out, const struct fp_report *report, str
 
 /* ---- JSON ---- */
 
+static void json_lines(struct fp_json *j, struct page *p, const struct fp_source_file *file)
+{
+    const struct fp_source *source = fp_source_get(p->sources, file->name);
+    for (size_t i = 0; i < file->lines.len; i++) {
+        size_t len;
+        const char *text = fp_source_line(source, file->lines.at[i].line, &len);
+        fp_json_begin(j, '{');
+        fp_json_key(j, "file"), fp_json_string(j, file->name);
+        fp_json_key(j, "line"), fp_json_uint(j, file->lines.at[i].line);
+        fp_json_key(j, "count"), fp_json_uint(j, file->lines.at[i].count);
+        fp_json_key(j, "text"), fp_json_text(j, text, len < LONGEST_LINE ? len : LONGEST_LINE);
+        fp_json_end(j, '}');
+    }
+}
+
 static void json_function(struct fp_json *j, struct page *p, const struct sheet *s)
 {
     fp_json_begin(j, '{');
@@ -241,17 +310,7 @@ static void json_function(struct fp_json *j, struct page *p, const struct sheet 
     fp_json_key(j, "line"), fp_json_uint(j, s->rf->function->line);
     fp_json_key(j, "calls"), fp_json_uint(j, s->rf->calls);
     fp_json_key(j, "lines"), fp_json_begin(j, '[');
-    for (uint32_t line = s->first; s->counts && line <= s->last; line++) {
-        const struct fp_line *one = fp_line_find(s->counts, line);
-        if (!one) continue;
-        size_t len;
-        const char *text = fp_source_line(fp_source_get(p->sources, s->rf->function->file), line, &len);
-        fp_json_begin(j, '{');
-        fp_json_key(j, "line"), fp_json_uint(j, line);
-        fp_json_key(j, "count"), fp_json_uint(j, one->count);
-        fp_json_key(j, "text"), fp_json_text(j, text, len < LONGEST_LINE ? len : LONGEST_LINE);
-        fp_json_end(j, '}');
-    }
+    for (size_t i = 0; i < s->lines.files.len; i++) json_lines(j, p, &s->lines.files.at[i]);
     fp_json_end(j, ']');
     fp_json_end(j, '}');
 }
