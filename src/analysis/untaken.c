@@ -19,6 +19,7 @@ struct search {
     struct fp_arena arena;
     const struct fp_function *f;
     const struct fp_edge_counts *edges;
+    double *net;    /* per cfg edge: its count without laps, which are paths apart */
     double *chance; /* per dag edge */
     double *best;   /* per vertex: of the likeliest way to EXIT */
     bool *idle;     /* per dag edge */
@@ -33,7 +34,7 @@ static double start_flow(const struct search *s, uint32_t block)
     double sum = 0;
     for (uint32_t i = cfg->first_in[block]; i < cfg->first_in[block + 1]; i++)
         if (s->f->truncation->order.fate[cfg->in_edges[i]] == FP_FATE_TRUNCATED)
-            sum += (double)s->edges->edges[cfg->in_edges[i]];
+            sum += s->net[cfg->in_edges[i]];
     return sum;
 }
 
@@ -42,7 +43,7 @@ static double flow_of(const struct search *s, uint32_t d)
     const struct fp_dag_edge *edge = &s->f->dag->edges[d];
     switch (edge->kind) {
     case FP_DAG_REAL:
-    case FP_DAG_END: return (double)s->edges->edges[edge->cfg_edge];
+    case FP_DAG_END: return s->net[edge->cfg_edge];
     case FP_DAG_ENTRY: return (double)s->edges->entries;
     case FP_DAG_EXIT: return (double)s->edges->blocks[edge->src];
     case FP_DAG_START: return start_flow(s, edge->dst);
@@ -78,9 +79,21 @@ static void give_chances(struct search *s, uint32_t v)
     }
 }
 
+static void take_off_laps(struct search *s)
+{
+    const struct fp_laps *laps = &s->f->truncation->laps;
+    s->net = FP_NEW_ARRAY(&s->arena, double, s->f->cfg->nedges);
+    for (uint32_t e = 0; e < s->f->cfg->nedges; e++) s->net[e] = (double)s->edges->edges[e];
+    for (uint32_t k = 0; k < laps->len; k++) {
+        double times = (double)s->edges->edges[laps->at[k].closing];
+        for (uint32_t i = 0; i < laps->at[k].nedges; i++) s->net[laps->at[k].edges[i]] -= times;
+    }
+}
+
 static void prepare(struct search *s)
 {
     const struct fp_dag *dag = s->f->dag;
+    take_off_laps(s);
     s->chance = FP_NEW_ARRAY(&s->arena, double, dag->nedges);
     s->idle = FP_NEW_ARRAY(&s->arena, bool, dag->nedges);
     s->best = FP_NEW_ARRAY(&s->arena, double, dag->nverts);

@@ -14,7 +14,7 @@
 struct fp_untaken {
     uint64_t id;
     double expected;
-    uint32_t idle; /* edges that never ran though their source did */
+    uint32_t idle; /* edges that no path took though one came to their source */
 };
 
 /* The first `want` of them. *total is how many there are. Fewer are found where the
