@@ -10,6 +10,6 @@ extern struct cli_command command_compare, command_dot, command_export, command_
     command_instrument, command_merge, command_run, command_show, command_verify;
 
 extern struct cli_command command_annotate, command_completion, command_coverage, command_diff,
-    command_stats;
+    command_report, command_stats;
 
 #endif

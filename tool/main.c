@@ -17,6 +17,7 @@ struct cli_command *const cli_commands[] = {
     &command_record,
     &command_infer,
     &command_info,
+    &command_report,
     &command_annotate,
     &command_coverage,
     &command_stats,

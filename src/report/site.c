@@ -1,0 +1,217 @@
+/* Writing the site: see site.h. */
+#include "report/siteparts.h"
+
+#include "base/io.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Layout time goes with the square of the number of blocks: about 10 microseconds
+ * times that. */
+enum { MOST_BLOCKS_DRAWN = 250, LAYOUT_WORK = 500000 };
+
+static bool write_file(const struct fp_site *site, const char *name, const void *bytes, size_t len,
+                       struct fp_error *error)
+{
+    struct fp_arena scratch = {0};
+    bool ok = fp_file_write(fp_arena_printf(&scratch, "%s/%s", site->options->folder, name), bytes, len, error);
+    fp_arena_free(&scratch);
+    return ok;
+}
+
+/* ---- functions, in chunks by place ---- */
+
+static const struct fp_report *sorting; /* qsort has no context */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct fp_function *x = sorting->functions[*(const uint32_t *)a].function;
+    const struct fp_function *y = sorting->functions[*(const uint32_t *)b].function;
+    int order = strcmp(x->file, y->file);
+    if (order) return order;
+    if (x->line != y->line) return x->line < y->line ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+/* The costly ones, as far as the time lasts. */
+static void choose_drawn(struct fp_site *site)
+{
+    size_t drawn = 0;
+    double work = 0;
+    for (size_t i = 0; i < site->report->nfunctions && drawn < site->options->graphs; i++) {
+        const struct fp_report_function *rf = &site->report->functions[i];
+        if (rf->function->flags & FP_FUNCTION_SKIPPED || rf->function->cfg->nblocks > MOST_BLOCKS_DRAWN)
+            continue;
+        double blocks = rf->function->cfg->nblocks;
+        if (work + blocks * blocks > LAYOUT_WORK) continue;
+        work += blocks * blocks;
+        site->functions[i].drawn = true;
+        drawn++;
+    }
+}
+
+static bool write_chunk(const struct fp_site *site, struct fp_writer *chunk, uint32_t number,
+                        struct fp_error *error)
+{
+    char name[48];
+    fp_say(chunk, "})\n");
+    snprintf(name, sizeof name, "data/f/%u.js", number);
+    bool ok = write_file(site, name, chunk->bytes, chunk->len, error);
+    chunk->len = 0;
+    return ok;
+}
+
+static bool write_functions(struct fp_site *site, struct fp_error *error)
+{
+    const struct fp_report *r = site->report;
+    uint32_t *order = FP_NEW_ARRAY(&site->arena, uint32_t, r->nfunctions);
+    struct fp_writer chunk = {0};
+    uint32_t number = 0;
+    bool ok = true;
+    for (uint32_t i = 0; i < r->nfunctions; i++) order[i] = i;
+    sorting = r;
+    if (r->nfunctions) qsort(order, r->nfunctions, sizeof *order, by_place);
+    for (size_t i = 0; ok && i < r->nfunctions; i++) {
+        uint32_t index = order[i];
+        struct fp_json j = {.out = &chunk, .compact = true};
+        if (r->functions[index].function->flags & FP_FUNCTION_SKIPPED) continue;
+        if (!chunk.len) fp_say(&chunk, "footpath.functions({\n");
+        fp_say(&chunk, "\"%u\":", index);
+        site->functions[index].chunk = number;
+        fp_site_json_function(&j, site, index);
+        fp_say(&chunk, ",\n");
+        if (chunk.len > FP_SITE_CHUNK) ok = write_chunk(site, &chunk, number++, error);
+        if (site->options->progress) site->options->progress("functions", i, r->nfunctions);
+    }
+    if (ok && chunk.len) ok = write_chunk(site, &chunk, number, error);
+    if (site->options->progress) site->options->progress("functions", 1, 1);
+    fp_writer_free(&chunk);
+    return ok;
+}
+
+/* ---- sources ---- */
+
+static void json_source(struct fp_json *j, const struct fp_source *source, const struct fp_source_file *lines,
+                        uint32_t first)
+{
+    uint32_t last = first + FP_SITE_SOURCE_LINES - 1;
+    if (last > source->nlines) last = source->nlines;
+    fp_json_begin(j, '[');
+    for (uint32_t line = first; line <= last; line++) {
+        size_t len;
+        const char *text = fp_source_line(source, line, &len);
+        if (len <= FP_SITE_LONGEST_LINE) {
+            fp_json_text(j, text, len);
+        } else {
+            fp_json_begin(j, '[');
+            fp_json_text(j, text, FP_SITE_LONGEST_LINE);
+            fp_json_uint(j, len - FP_SITE_LONGEST_LINE);
+            fp_json_end(j, ']');
+        }
+    }
+    fp_json_end(j, ']');
+    fp_json_begin(j, '[');
+    for (uint32_t line = first; line <= last; line++) {
+        const struct fp_line *one = lines ? fp_line_find(lines, line) : NULL;
+        if (one)
+            fp_site_count(j, one->count);
+        else
+            fp_json_int(j, -1);
+    }
+    fp_json_end(j, ']');
+}
+
+static bool write_source(struct fp_site *site, uint32_t file, struct fp_error *error)
+{
+    const struct fp_source *source = fp_source_get(site->sources, site->files.at[file]);
+    const uint64_t *known = fp_strmap_find(&site->lines.by_name, site->files.at[file]);
+    bool ok = true;
+    for (uint32_t first = 1, part = 0; ok && source->found && first <= source->nlines;
+         first += FP_SITE_SOURCE_LINES, part++) {
+        struct fp_writer out = {0};
+        struct fp_json j = {.out = &out, .compact = true};
+        char name[48];
+        fp_say(&out, "footpath.source(%u,%u,", file, part);
+        json_source(&j, source, known ? &site->lines.files.at[*known - 1] : NULL, first);
+        fp_say(&out, ")\n");
+        snprintf(name, sizeof name, "data/s/%u-%u.js", file, part);
+        ok = write_file(site, name, out.bytes, out.len, error);
+        fp_writer_free(&out);
+    }
+    return ok;
+}
+
+/* ---- the page ---- */
+
+static bool write_page(const struct fp_site *site, struct fp_error *error)
+{
+    static const char mark[] = "@TITLE@";
+    struct fp_writer page = {0};
+    const char *at = fp_asset_html, *found;
+    while ((found = strstr(at, mark))) {
+        fp_write_bytes(&page, at, (size_t)(found - at));
+        fp_say_xml(&page, site->options->title);
+        at = found + strlen(mark);
+    }
+    fp_write_bytes(&page, at, strlen(at));
+    bool ok = write_file(site, "index.html", page.bytes, page.len, error) &&
+              write_file(site, "assets/report.css", fp_asset_css, fp_asset_css_len, error) &&
+              write_file(site, "assets/app.js", fp_asset_app, fp_asset_app_len, error) &&
+              write_file(site, "assets/views.js", fp_asset_views, fp_asset_views_len, error) &&
+              write_file(site, "assets/function.js", fp_asset_function, fp_asset_function_len, error) &&
+              write_file(site, "assets/graph.js", fp_asset_graph, fp_asset_graph_len, error);
+    fp_writer_free(&page);
+    return ok;
+}
+
+static bool write_index(struct fp_site *site, struct fp_error *error)
+{
+    struct fp_writer out = {0};
+    struct fp_json j = {.out = &out, .compact = true};
+    fp_say(&out, "footpath.index(");
+    fp_site_json_index(&j, site);
+    fp_say(&out, ")\n");
+    bool ok = write_file(site, "data/index.js", out.bytes, out.len, error);
+    fp_writer_free(&out);
+    return ok;
+}
+
+static bool make_folders(const struct fp_site *site, struct fp_error *error)
+{
+    static const char *const below[] = {"data/f", "data/s", "assets"};
+    struct fp_arena scratch = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < sizeof below / sizeof *below; i++)
+        ok = fp_make_folder(fp_arena_printf(&scratch, "%s/%s", site->options->folder, below[i]), error);
+    fp_arena_free(&scratch);
+    return ok;
+}
+
+static void count_lines(struct fp_site *site)
+{
+    fp_lines_init(&site->lines, &site->arena);
+    for (size_t i = 0; i < site->report->nfunctions; i++)
+        if (site->report->functions[i].edges.edges && !site->report->functions[i].problem)
+            fp_lines_add(&site->lines, site->report->functions[i].function, &site->report->functions[i].edges);
+    fp_lines_finish(&site->lines);
+}
+
+bool fp_site_write(const struct fp_report *report, struct fp_sources *sources,
+                   const struct fp_site_options *options, struct fp_error *error)
+{
+    struct fp_site site = {.report = report, .sources = sources, .options = options};
+    fp_strmap_init(&site.file_index, &site.arena);
+    site.functions = FP_NEW_ARRAY(&site.arena, struct fp_site_function, report->nfunctions);
+    count_lines(&site);
+    choose_drawn(&site);
+    bool ok = make_folders(&site, error) && write_functions(&site, error) && write_index(&site, error);
+    for (uint32_t i = 0; ok && i < site.files.len; i++) {
+        ok = write_source(&site, i, error);
+        if (options->progress) options->progress("source files", i, site.files.len);
+    }
+    if (options->progress) options->progress("source files", 1, 1);
+    ok = ok && write_page(&site, error);
+    fp_arena_free(&site.arena);
+    return ok;
+}

@@ -1,0 +1,36 @@
+/* The report as a static web site: docs/report.md.
+ *
+ * DIR/index.html, a few assets, and DIR/data/: index.js holds a row per function;
+ * f/N.js the graphs and paths of some functions; s/F-K.js lines of source file F.
+ * Pages opened from a folder may not fetch files, so data are scripts that the page
+ * loads when it needs them. All text reaches the page as JSON strings and is shown
+ * as text; nothing of the program's is ever markup.
+ */
+#ifndef FP_REPORT_SITE_H
+#define FP_REPORT_SITE_H
+
+#include "report/json.h"
+#include "report/model.h"
+#include "report/source.h"
+
+/* One of several profiles of the same program, shown side by side. */
+struct fp_site_column {
+    const char *label;
+    const struct fp_profile *profile;
+};
+
+struct fp_site_options {
+    const char *folder, *title;
+    size_t paths;   /* listed per function */
+    size_t untaken; /* likewise, of those never taken */
+    size_t graphs;  /* functions laid out by Graphviz; the page lays out the others */
+    const struct fp_site_column *columns;
+    size_t ncolumns; /* 0 or at least 2 */
+    void (*progress)(const char *what, size_t done, size_t all);
+};
+
+/* needs: a report with edges. */
+bool fp_site_write(const struct fp_report *report, struct fp_sources *sources,
+                   const struct fp_site_options *options, struct fp_error *error);
+
+#endif

@@ -1,0 +1,56 @@
+/* What the parts of the site writer share: see site.h. */
+#ifndef FP_REPORT_SITEPARTS_H
+#define FP_REPORT_SITEPARTS_H
+
+#include "analysis/coverage.h"
+#include "analysis/lines.h"
+#include "analysis/untaken.h"
+#include "report/site.h"
+
+enum { FP_SITE_CHUNK = 200 << 10, FP_SITE_SOURCE_LINES = 500, FP_SITE_LONGEST_LINE = 2000 };
+
+struct fp_site_function {
+    struct fp_coverage coverage;
+    uint32_t chunk;
+    bool drawn;    /* laid out by Graphviz */
+    double *costs; /* per column */
+};
+
+/* A path that the edge profile makes likely and that was never taken. */
+struct fp_site_surprise {
+    uint32_t function;
+    uint64_t id;
+    double expected;
+    const char *text;
+};
+
+struct fp_site {
+    const struct fp_report *report;
+    struct fp_sources *sources;
+    const struct fp_site_options *options;
+    struct fp_arena arena;
+    struct fp_site_function *functions; /* as in the report */
+    struct fp_strmap file_index;        /* 1 + index in files */
+    FP_VEC(const char *) files;
+    struct fp_lines lines;
+    FP_VEC(struct fp_site_surprise) surprises;
+};
+
+uint32_t fp_site_file(struct fp_site *site, const char *name);
+
+/* Numbers that a script cannot hold exactly are written as strings. */
+void fp_site_count(struct fp_json *j, uint64_t value);
+
+/* Everything about one function: its graph, paths, untaken paths, layout. */
+void fp_site_json_function(struct fp_json *j, struct fp_site *site, uint32_t index);
+
+/* The page's first data. needs: all functions were written. */
+void fp_site_json_index(struct fp_json *j, struct fp_site *site);
+
+/* The page itself and its parts. */
+extern const char fp_asset_html[], fp_asset_css[], fp_asset_app[], fp_asset_views[], fp_asset_function[],
+    fp_asset_graph[];
+extern const unsigned fp_asset_html_len, fp_asset_css_len, fp_asset_app_len, fp_asset_views_len,
+    fp_asset_function_len, fp_asset_graph_len;
+
+#endif

@@ -1,0 +1,125 @@
+"""Drives a headless Chromium over the WebDriver protocol, with nothing but the
+standard library.
+
+    with Browser(width=1400, height=900) as page:
+        page.open("file:///.../index.html")
+        page.script("return document.title")
+        page.click("#theme")
+        page.keys("body", "j")
+        page.screenshot("shot.png")
+        page.console()     # messages since the last call
+"""
+import base64
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+
+
+class BrowserError(Exception):
+    pass
+
+
+def available():
+    """None, or what is missing."""
+    for name in ("chromium", "chromedriver"):
+        if not shutil.which(name):
+            return "%s is not installed (Debian: chromium, chromium-driver)" % name
+    return None
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Browser:
+    def __init__(self, width=1440, height=900, dark=False, mobile=False):
+        self.size, self.dark, self.mobile = (width, height), dark, mobile
+
+    def __enter__(self):
+        self.port = free_port()
+        self.driver = subprocess.Popen(["chromedriver", "--port=%d" % self.port, "--log-level=OFF"],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        args = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+                "--force-color-profile=srgb", "--window-size=%d,%d" % self.size]
+        if self.dark:
+            args.append("--blink-settings=preferredColorScheme=0")
+        options = {"args": args, "binary": shutil.which("chromium")}
+        if self.mobile:
+            options["mobileEmulation"] = {"deviceMetrics": {"width": self.size[0], "height": self.size[1], "pixelRatio": 2}}
+        wanted = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
+        for attempt in range(100):
+            try:
+                answer = self.call("POST", "/session", {"capabilities": {"alwaysMatch": wanted}}, session=False)
+                break
+            except (urllib.error.URLError, ConnectionError):
+                if attempt == 99 or self.driver.poll() is not None:
+                    raise BrowserError("chromedriver does not answer")
+                time.sleep(0.1)
+        self.session = answer["sessionId"]
+        self.call("POST", "/timeouts", {"script": 30000, "pageLoad": 60000})
+        return self
+
+    def __exit__(self, *_):
+        try:
+            self.call("DELETE", "")
+        except Exception:
+            pass
+        self.driver.terminate()
+        self.driver.wait()
+
+    def call(self, method, path, body=None, session=True):
+        url = "http://127.0.0.1:%d" % self.port + ("/session/" + self.session if session else "") + path
+        data = json.dumps(body or {}).encode() if method == "POST" else None
+        request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=90) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            value = json.load(error).get("value", {})
+            raise BrowserError("%s: %s" % (value.get("error"), str(value.get("message")).split("\n")[0]))
+
+    def open(self, url):
+        self.call("POST", "/url", {"url": url})
+
+    def script(self, text, *args):
+        return self.call("POST", "/execute/sync", {"script": text, "args": list(args)})
+
+    def script_async(self, text, *args):
+        return self.call("POST", "/execute/async", {"script": text, "args": list(args)})
+
+    def find(self, selector):
+        return self.call("POST", "/element", {"using": "css selector", "value": selector})[ELEMENT]
+
+    def click(self, selector):
+        self.call("POST", "/element/%s/click" % self.find(selector))
+
+    def keys(self, selector, text):
+        self.call("POST", "/element/%s/value" % self.find(selector), {"text": text})
+
+    def wait(self, condition, seconds=15):
+        """Until a script's expression is true; gives its value."""
+        end = time.time() + seconds
+        while time.time() < end:
+            value = self.script("return " + condition)
+            if value:
+                return value
+            time.sleep(0.05)
+        raise BrowserError("waited %d s for: %s" % (seconds, condition))
+
+    def console(self):
+        return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"})
+                if entry["level"] in ("SEVERE", "WARNING")]
+
+    def screenshot(self, path):
+        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        with open(path, "wb") as f:
+            f.write(base64.b64decode(self.call("GET", "/screenshot")))
