@@ -149,6 +149,7 @@ static void json_hottest(struct fp_json *j, const struct fp_site *site)
         fp_site_count(j, path->count);
         fp_json_double(j, path->cost);
         json_clipped(j, rf->function->npositions ? fp_path_text(&scratch, rf->function, &decoded) : "");
+        fp_site_json_sides(j, site, path->function, path->id);
         fp_json_end(j, ']');
     }
     fp_json_end(j, ']');

@@ -44,6 +44,10 @@ void fp_site_count(struct fp_json *j, uint64_t value);
 /* Everything about one function: its graph, paths, untaken paths, layout. */
 void fp_site_json_function(struct fp_json *j, struct fp_site *site, uint32_t index);
 
+/* How often a path of a function was taken in each column: an array, where there
+ * are columns. */
+void fp_site_json_sides(struct fp_json *j, const struct fp_site *site, uint32_t index, uint64_t id);
+
 /* The page's first data. needs: all functions were written. */
 void fp_site_json_index(struct fp_json *j, struct fp_site *site);
 

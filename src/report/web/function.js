@@ -136,10 +136,36 @@
     const f = await footpath.getFunction(index), facts = lineFacts(f), d = footpath.data;
     const taken = f.p.map((p, i) => ({key: "p/" + i, id: p[0], count: p[1], cost: p[2], instructions: p[3], branches: p[4], way: readWay(p, 5), sides: p[10]}));
     const untaken = (f.u || []).map((p) => ({key: "u/" + p[0], id: p[0], expected: p[1], idle: p[2], way: readWay(p, 3)}));
-    const state = {untaken: words[2] === "u", chosen: null, panel: "source"};
-    const most = Math.max(1, ...facts.counts.values());
+    const live = f.b.map((b, i) => i).filter((i) => !(f.b[i][1] & 64));
+    const large = live.length > 160;
+    const state = {untaken: words[2] === "u", chosen: null, whole: !large};
+    const most = [...facts.counts.values()].reduce((a, b) => Math.max(a, b), 1);
+    const mostSide = taken.reduce((a, p) => Math.max(a, ...(p.sides || []).map((c, i) => share(Number(c) * p.instructions, row.costs[i]))), 0);
     const rows = new Map(); /* "file:line" -> elements */
-    let graph;
+    let graph, drawn = null;
+    const holder = el("div.holder");
+
+    /* graph: of a large function only the part that matters, a path with the ways off
+     * it or else the blocks that run most */
+    function partFor(p) {
+      if (state.whole) return null;
+      const byCount = (a, b) => Number(f.b[b][2]) - Number(f.b[a][2]) || a - b;
+      if (!p) return new Set([...live].sort(byCount).slice(0, 60));
+      const keep = new Set(pathSet(p)), off = new Map();
+      for (const [src, dst, , fate] of f.e)
+        if (fate !== 3 && pathSet(p).has(src) && !pathSet(p).has(dst)) off.set(src, (off.get(src) || []).concat(dst));
+      for (const list of off.values()) for (const b of list.sort(byCount).slice(0, 3)) keep.add(b);
+      return keep;
+    }
+    const pathSet = (p) => { if (!p.blocks) p.blocks = new Set(pathBlocks(f, p.way)); return p.blocks; };
+    function drawFor(p) {
+      const what = state.whole ? "whole" : p ? p.key : "hot";
+      if (drawn === what) return;
+      drawn = what;
+      graph = footpath.drawGraph(f, row.file, row.name, pickBlock, partFor(p));
+      holder.replaceChildren(graph.box);
+      graph.fit();
+    }
 
     /* source */
     const sourceBox = el("div.panel.source", {tabindex: "0", role: "region", "aria-label": "Source of " + row.name});
@@ -169,7 +195,7 @@
       const figures = state.untaken
         ? [el("b", null, p.expected >= 0.5 ? "≈" + short(p.expected) : p.idle ? "0" : "<1"), el("small", null, p.idle ? p.idle + (p.idle === 1 ? " edge never ran" : " edges never ran") : "expected, never taken")]
         : [el("b", null, percent(p.cost, row.cost)), el("small", null, short(p.count) + "×")];
-      const bars = d.columns.length && p.sides ? footpath.columnBars(p.sides.map((c) => Number(c) * p.instructions), row.costs, share(taken[0].cost, row.cost))
+      const bars = d.columns.length && p.sides ? footpath.columnBars(p.sides.map((c) => Number(c) * p.instructions), row.costs, mostSide)
         : el("span.bar", {"aria-hidden": "true"}, el("i", {style: {width: 100 * share(state.untaken ? p.expected : p.cost, top) + "%"}}));
       return el("div.path", {role: "option", id: "path-" + p.key.replace("/", "-"), "aria-selected": "false", "data-key": p.key, onclick: () => choose(p)},
         bars, el("span.figures", null, figures), footpath.pathText(pathText(f, row, p.way)));
@@ -207,6 +233,7 @@
         }
       const first = sourceBox.querySelector(".lit:not(.via)") || sourceBox.querySelector(".lit");
       if (first) sourceBox.scrollTo({top: first.offsetTop - sourceBox.clientHeight / 4, behavior: footpath.calm ? "auto" : "smooth"});
+      drawFor(p);
       graph.light(blocks, edges);
     }
     function choose(p, quiet) {
@@ -234,14 +261,18 @@
       if (next) choose(next);
     };
 
-    graph = footpath.drawGraph(f, row.file, row.name, pickBlock);
     await fillSource();
     fillList();
 
-    const zoom = el("div.zoom", null, [["−", "Zoom out", () => graph.zoom(1 / 1.25)], ["fit", "Fit the graph", () => graph.fit()], ["+", "Zoom in", () => graph.zoom(1.25)]].map(([text, label, act]) => el("button", {type: "button", "aria-label": label, onclick: act}, text)));
+    const part = large ? el("button", {type: "button", "aria-pressed": "false", onclick: (e) => {
+      state.whole = !state.whole;
+      e.currentTarget.setAttribute("aria-pressed", String(state.whole));
+      light(state.chosen);
+    }}, "all " + live.length + " blocks") : null;
+    const zoom = el("div.zoom", null, part, [["−", "Zoom out", () => graph.zoom(1 / 1.25)], ["fit", "Fit the graph", () => graph.fit()], ["+", "Zoom in", () => graph.zoom(1.25)]].map(([text, label, act]) => el("button", {type: "button", "aria-label": label, onclick: act}, text)));
     const panels = el("div.panels", {"data-panel": "paths"},
       el("section.panel.paths", {"aria-label": "Paths"}, switcher, listBox), sourceBox,
-      el("section.panel.drawing", {"aria-label": "Graph"}, zoom, graph.box));
+      el("section.panel.drawing", {"aria-label": "Graph"}, zoom, holder));
     const chooser = el("div.switch.phone", {role: "group", "aria-label": "Part shown"}, ["Paths", "Source", "Graph"].map((label, i) => el("button", {type: "button", "aria-pressed": String(i === 0), onclick: (e) => {
       panels.dataset.panel = label.toLowerCase();
       for (const b of chooser.children) b.setAttribute("aria-pressed", String(b === e.currentTarget));
@@ -257,7 +288,7 @@
     const find = (w) => (w[2] === "u" ? untaken : taken).find((p) => p.key === w[2] + "/" + w[3]) || null;
     return {
       node, wide: true, title: row.name,
-      ready: () => { graph.fit(); const was = footpath.calm; footpath.calm = true; choose(find(words), true); footpath.calm = was; },
+      ready: () => { const was = footpath.calm; footpath.calm = true; choose(find(words), true); footpath.calm = was; },
       update: (w) => {
         if (w[0] !== "f" || Number(w[1]) !== index) return false;
         if (state.untaken !== (w[2] === "u")) { state.untaken = w[2] === "u"; fillList(); }

@@ -156,8 +156,16 @@
       el("title", null, "block " + b + ", " + instructions + " instructions, " + footpath.number(count) + " times"));
   }
 
-  /* The graph in a box that scrolls, with light(blocks, edges), zoom(factor), fit(). */
-  footpath.drawGraph = (f, ownFile, name, onPick) => {
+  /* The function with all but some blocks taken for dead. */
+  function partOf(f, keep) {
+    return {b: f.b.map((b, i) => keep.has(i) ? b : [b[0], b[1] | DEAD, b[2], b[3]]), s: f.s,
+            e: f.e.map((e) => keep.has(e[0]) && keep.has(e[1]) ? e : [e[0], e[1], e[2], 3, e[4], e[5]])};
+  }
+
+  /* The graph, or of it the blocks in `keep`, in a box that scrolls, with
+   * light(blocks, edges), zoom(factor), fit(). */
+  footpath.drawGraph = (whole, ownFile, name, onPick, keep) => {
+    const f = keep ? partOf(whole, keep) : whole;
     const layout = f.g ? readLayout(f.g) : ownLayout(f), pad = 12;
     const mostEdge = Math.max(1, ...f.e.map((e) => Number(e[5]))), mostBlock = Math.max(1, ...f.b.map((b) => Number(b[2])));
     const degree = f.b.map(() => 0);
