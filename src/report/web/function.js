@@ -231,11 +231,31 @@
           node.classList.toggle("lit", keys.has(key));
           node.classList.toggle("via", keys.get(key) === false); /* the call of what was inlined */
         }
+      fold(keys.size > 0);
       const first = sourceBox.querySelector(".lit:not(.via)") || sourceBox.querySelector(".lit");
       if (first) sourceBox.scrollTo({top: first.offsetTop - sourceBox.clientHeight / 4, behavior: footpath.calm ? "auto" : "smooth"});
       drawFor(p);
       graph.light(blocks, edges);
     }
+    /* Of a long stretch only what is near the path stays; the first line of what is
+     * folded away stands for it. */
+    function fold(on) {
+      for (const table of sourceBox.querySelectorAll(".code")) {
+        const list = [...table.children], near = new Uint8Array(list.length);
+        list.forEach((node, i) => { if (node.classList.contains("lit")) for (let k = Math.max(0, i - 3); k <= Math.min(list.length - 1, i + 3); k++) near[k] = 1; });
+        const any = on && list.length > 50 && near.some(Boolean);
+        for (let i = 0; i < list.length; i++) {
+          let end = i;
+          while (any && end < list.length && !near[end]) end++;
+          const folded = end - i >= 4;
+          for (let k = i; k < Math.max(end, i + 1); k++) { list[k].classList.toggle("far", folded && k > i); list[k].classList.toggle("fold", folded && k === i); }
+          if (folded) list[i].dataset.fold = number(end - i);
+          i = Math.max(end, i + 1) - 1;
+        }
+      }
+    }
+    const unfold = (e) => { if (e.target.closest(".ln.fold")) sourceBox.querySelectorAll(".far, .fold").forEach((node) => node.classList.remove("far", "fold")); };
+    sourceBox.addEventListener("click", unfold);
     function choose(p, quiet) {
       state.chosen = p;
       for (const node of listBox.querySelectorAll(".path")) {
@@ -302,6 +322,7 @@
         else if (e.key === "+" || e.key === "=") graph.zoom(1.25);
         else if (e.key === "-") graph.zoom(1 / 1.25);
         else if (e.key === "0") graph.fit();
+        else if (e.key === "f") sourceBox.querySelectorAll(".far, .fold").forEach((node) => node.classList.remove("far", "fold"));
         else if (e.key === "Escape" && state.chosen) choose(null);
         else return false;
         return true;
