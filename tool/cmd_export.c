@@ -244,7 +244,8 @@ struct cli_command command_export = {
     .name = "export",
     .arguments = "--format FORMAT [PROFILE...]",
     .summary = "Write a profile in the form of another tool",
-    .text = "Formats: json, guide (for compilations), legacy (LLVM 2.8-3.3), llvm-sample (for clang's\n"
+    .text = "Formats: json, lcov, callgrind (kcachegrind), speedscope, collapsed (flame graphs), guide (for\n"
+            "compilations), legacy (LLVM 2.8-3.3), llvm-sample (for clang's\n"
             "-fprofile-sample-use=), gcc-afdo (for gcc's -fauto-profile=).",
     .options = options,
     .run = run,

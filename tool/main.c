@@ -6,6 +6,11 @@
 struct cli_command *const cli_commands[] = {
     &command_run,
     &command_show,
+    &command_report,
+    &command_annotate,
+    &command_coverage,
+    &command_stats,
+    &command_diff,
     &command_verify,
     &command_compare,
     &command_merge,
@@ -17,11 +22,6 @@ struct cli_command *const cli_commands[] = {
     &command_record,
     &command_infer,
     &command_info,
-    &command_report,
-    &command_annotate,
-    &command_coverage,
-    &command_stats,
-    &command_diff,
     &command_completion,
 };
 const size_t cli_ncommands = sizeof cli_commands / sizeof *cli_commands;
