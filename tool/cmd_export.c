@@ -13,7 +13,7 @@
 #include <string.h>
 
 static const struct cli_option options[] = {
-    {"--format", "FORMAT", "one of those below"},
+    {"--format", "FORMAT", "one of those above"},
     {"--what", "WHAT", "legacy: edges or paths (edges)"},
     {"--discriminators", NULL, "gcc-afdo: several counts per line, for newer gcc than 12"},
     {"-o", "FILE", "where to write (standard output)"},

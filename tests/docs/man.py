@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Do the manual pages say what the tools say?
+
+    man.py --bin BUILD/bin SOURCE-TREE
+
+Every command has a page; the page names every option that --help names, and no
+other; every page formats without a warning. The same for footpath-cc and its flags,
+in the manual and in docs/footpath-cc.md.
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+
+def text_of(path):
+    """The page as plain text, and what groff has to say about it."""
+    done = subprocess.run(["groff", "-ww", "-man", "-T", "utf8", "-P-cbou", "-rLL=200n", path], capture_output=True,
+                          text=True, errors="replace")
+    return done.stdout.replace("\u2010", "-").replace("\u2212", "-"), done.stderr.strip()
+
+
+def help_of(args, *words):
+    return subprocess.run([os.path.join(args.bin, words[0]), *words[1:]], capture_output=True, text=True,
+                          check=True).stdout
+
+
+def options_in_help(text):
+    return set(re.findall(r"^  (--?[a-z][a-z0-9-]*)", text, re.M)) - {"--help"}
+
+
+def options_in_page(text):
+    """Those that have an entry: at the start of an indented line."""
+    return set(re.findall(r"^ +(--?[a-z][a-z0-9-]*)(?=[ =,\n]|$)", section(text, "OPTIONS"), re.M)) - {"--help"}
+
+
+def section(text, name):
+    found = re.search(r"^%s\n(.*?)(?=^[A-Z])" % name, text + "\nEND", re.M | re.S)
+    return found.group(1) if found else ""
+
+
+def check_command(args, name, say):
+    page = os.path.join(args.tree, "docs", "man", "footpath-%s.1" % name)
+    if not os.path.exists(page):
+        say("footpath %s has no page docs/man/footpath-%s.1" % (name, name))
+        return
+    text, _ = text_of(page)
+    helped, paged = options_in_help(help_of(args, "footpath", name, "--help")), options_in_page(text)
+    for option in sorted(helped - paged):
+        say("footpath-%s.1 does not explain %s" % (name, option))
+    for option in sorted(paged - helped):
+        say("footpath-%s.1 explains %s, which --help does not have" % (name, option))
+
+
+def check_flags(args, say):
+    helped = set(re.findall(r"--fp-[a-z-]+", help_of(args, "footpath-cc", "--fp-help")))
+    for path in ("docs/man/footpath-cc.1", "docs/footpath-cc.md"):
+        with open(os.path.join(args.tree, path)) as f:
+            paged = set(re.findall(r"--fp-[a-z-]*[a-z]", f.read().replace("\\-", "-")))
+        for flag in sorted(helped - paged):
+            say("%s does not explain %s" % (path, flag))
+    with open(os.path.join(args.tree, "tool", "cc.c")) as f:
+        known = set("--fp-" + name for name in re.findall(r'^    \{"([a-z-]+)", ', f.read(), re.M))
+    with open(os.path.join(args.tree, "docs", "footpath-cc.md")) as f:
+        document = f.read()
+    for flag in sorted(known):
+        if flag not in document:
+            say("docs/footpath-cc.md does not mention %s" % flag)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("tree")
+    args = parser.parse_args()
+    bad = []
+    commands = re.findall(r"^  ([a-z0-9-]+) +[A-Z]", help_of(args, "footpath", "--help"), re.M)
+    main_page, _ = text_of(os.path.join(args.tree, "docs", "man", "footpath.1"))
+    for name in commands:
+        check_command(args, name, bad.append)
+        if not re.search(r"\b%s\b" % name, section(main_page, "COMMANDS")):
+            bad.append("footpath.1 does not list %s" % name)
+    check_flags(args, bad.append)
+    folder = os.path.join(args.tree, "docs", "man")
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name)) as f:
+            is_link = f.read().startswith(".so ")
+        warnings = "" if is_link else text_of(os.path.join(folder, name))[1]
+        if warnings:
+            bad.append("%s: %s" % (name, warnings))
+    if len(commands) < 5:
+        bad.append("footpath --help lists only %s" % commands)
+    print("\n".join(bad) or "%d pages say what the tools say" % len(os.listdir(folder)))
+    sys.exit(bool(bad))
+
+
+main()
