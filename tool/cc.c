@@ -30,7 +30,7 @@ struct invocation {
     struct cc_words clang_args; /* what the user said, without our flags */
     struct cc_words all_args;   /* the same with response files expanded: to look at */
     struct cc_words plugin;     /* NAME=VALUE lines for the plugin */
-    char *mode, *llvm, *threads;
+    char *mode, *llvm, *threads, *plan, *copy, *metric;
     char *here; /* folder of this program */
     struct cc_look look;
 };
@@ -66,6 +66,10 @@ static const struct flag flags[] = {
     {"array-paths", "array-paths", NULL},
     {"loop-entries", "loop-entries", NULL},
     {"weights", "weights", "llvm static"},
+    {"plan", "plan", NULL},
+    {"copy", "copy", NULL},
+    {"labels", "labels", "weighted plain"},
+    {"base", "base", NULL},
     {"llvm", NULL, NULL},
 };
 
@@ -107,10 +111,12 @@ static void take_flag(struct invocation *in, const char *program, const char *wo
 {
     const char *name = word + strlen("--fp-"), *equals = strchr(name, '=');
     size_t len = equals ? (size_t)(equals - name) : strlen(name);
-    if (!strcmp(word, "--fp-exits")) {
-        push(in, &in->plugin, "exits=1");
-        return;
-    }
+    static const char *const switches[] = {"exits", "hits", "callees"};
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
+        if (!strcmp(name, switches[i])) {
+            push(in, &in->plugin, fp_arena_printf(&in->arena, "%s=1", name));
+            return;
+        }
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         const struct flag *flag = &flags[i];
         if (strlen(flag->name) != len || strncmp(flag->name, name, len)) continue;
@@ -122,8 +128,12 @@ static void take_flag(struct invocation *in, const char *program, const char *wo
         if (!strcmp(flag->name, "mode")) in->mode = value;
         if (!strcmp(flag->name, "llvm")) in->llvm = value;
         if (!strcmp(flag->name, "threads")) in->threads = value;
+        if (!strcmp(flag->name, "plan")) in->plan = value;
+        if (!strcmp(flag->name, "copy")) in->copy = value;
+        if (!strcmp(flag->name, "metric")) in->metric = value;
         if (!strcmp(flag->name, "guide")) value = find_guide(in, program, value);
-        if (!strcmp(flag->name, "allow") || !strcmp(flag->name, "deny")) {
+        static const char *const files[] = {"allow", "deny", "plan", NULL};
+        if (cc_in_list(flag->name, files)) {
             must_read(program, value);
             value = absolute(in, value);
         }
@@ -132,6 +142,21 @@ static void take_flag(struct invocation *in, const char *program, const char *wo
         return;
     }
     die(program, "unknown flag ", word, "see footpath-cc --fp-help");
+}
+
+/* A plan divides paths, and every copy must know which it is. */
+static void check_plan(struct invocation *in, const char *program)
+{
+    if (!in->plan && !in->copy) return;
+    if (!in->plan || !in->copy)
+        die(program, in->plan ? "--fp-plan" : "--fp-copy", " without the other",
+            "give --fp-plan=FILE and --fp-copy=I");
+    if (!*in->copy || strspn(in->copy, "0123456789") != strlen(in->copy))
+        die(program, "--fp-copy needs a number, not ", in->copy, "copies count from 0");
+    if (strcmp(in->mode, "path") && strcmp(in->mode, "none"))
+        die(program, "--fp-plan does not go with --fp-mode=", in->mode, "use --fp-mode=path");
+    if (in->metric && strcmp(in->metric, "count"))
+        die(program, "--fp-plan does not go with --fp-metric=", in->metric, "leave it out");
 }
 
 static void take_environment(struct invocation *in, const char *program)
@@ -286,6 +311,11 @@ static void print_help(const char *program)
            "  --fp-metric=count|cycles   add 1 per path, or also the cycles it took\n"
            "  --fp-allow=FILE --fp-deny=FILE            functions and files to instrument\n"
            "  --fp-guide=FILE            weights from an earlier profile: cheaper counting\n"
+           "  --fp-plan=FILE --fp-copy=I copy I of a plan (footpath plan, footpath p3)\n"
+           "  --fp-hits                  also count executed operations\n"
+           "  --fp-labels=weighted|plain where they go: by estimates, or all edges alike\n"
+           "  --fp-callees               list calls in the map, for footpath plan\n"
+           "  --fp-base=FOLDER           source files below it are the same in another folder\n"
            "  --fp-llvm=N                which clang (%s)\n\n"
            "FOOTPATH_CC_FLAGS holds the same flags. The program writes footpath.prof, or\n"
            "what FOOTPATH_OUT names; look at it with footpath show.\n",
@@ -303,6 +333,7 @@ int main(int argc, char **argv)
         if (!strcmp(argv[i], "--fp-help")) return print_help(program), 0;
         take_word(&in, program, argv[i]);
     }
+    check_plan(&in, program);
     in.look = cc_look_at(&in.all_args);
     bool counts = strcmp(in.mode, "none") && in.look.compiles;
     push(&in, &in.plugin, fp_arena_printf(&in.arena, "mode=%s", in.mode));

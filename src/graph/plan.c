@@ -15,6 +15,8 @@ struct planner {
     struct fp_plan *plan;
     bool *decided;      /* per vertex: on entering it, one way goes on, and the
                            count may have been made */
+    bool *ends_wanted;  /* per decided vertex: all edges of that way are wanted */
+    bool *needed;       /* per vertex that is not decided: a count lies ahead */
     bool *merged;       /* per vertex: more than one way leads here */
     uint64_t *prefix;   /* per vertex that is not merged: the sum so far */
     uint64_t *potential; /* per vertex; sums wrap, and only differences are used */
@@ -80,6 +82,36 @@ static void find_decided(struct planner *p)
     }
 }
 
+static bool is_wanted(const struct planner *p, uint32_t d)
+{
+    return !p->options->wanted || fp_bitset_has(p->options->wanted, d);
+}
+
+/* Is the edge where a path becomes decided, and one to count? */
+static bool counts_on(const struct planner *p, uint32_t d)
+{
+    const struct fp_dag_edge *edge = &p->dag->edges[d];
+    return has_paths(p, edge->dst) && !p->decided[edge->src] && p->decided[edge->dst] &&
+           is_wanted(p, d) && p->ends_wanted[edge->dst];
+}
+
+/* Where the path register matters: with all paths wanted, at every vertex that has
+ * paths and is not decided. */
+static void find_needed(struct planner *p)
+{
+    const struct fp_dag *dag = p->dag;
+    p->ends_wanted[dag->exit] = true;
+    for (uint32_t i = dag->norder - 1; i-- > 0;) {
+        uint32_t v = dag->order[i];
+        for (uint32_t d = dag->first_out[v]; d < dag->first_out[v + 1]; d++) {
+            uint32_t w = dag->edges[d].dst;
+            if (!has_paths(p, w)) continue;
+            if (p->decided[v]) p->ends_wanted[v] = is_wanted(p, d) && p->ends_wanted[w];
+            if (counts_on(p, d) || (!p->decided[w] && p->needed[w])) p->needed[v] = true;
+        }
+    }
+}
+
 static void find_merged(struct planner *p)
 {
     const struct fp_dag *dag = p->dag;
@@ -98,7 +130,8 @@ static void find_merged(struct planner *p)
 static bool is_inner(const struct planner *p, uint32_t d)
 {
     const struct fp_dag_edge *edge = &p->dag->edges[d];
-    return edge->src != p->dag->entry && p->merged[edge->src] && !p->decided[edge->dst];
+    return edge->src != p->dag->entry && p->merged[edge->src] && !p->decided[edge->dst] &&
+           (!p->options->wanted || p->needed[edge->dst]);
 }
 
 static double tree_weight(const struct planner *p, uint32_t d)
@@ -193,6 +226,7 @@ static struct fp_op op_on(const struct planner *p, uint32_t d)
     uint32_t u = edge->src, v = edge->dst;
     uint64_t value = p->n->value[d];
     if (!has_paths(p, v) || p->decided[u]) return op(FP_OP_NONE, 0);
+    if (p->decided[v] ? !counts_on(p, d) : !p->needed[v]) return op(FP_OP_NONE, 0);
     if (p->decided[v])
         return p->merged[u] ? op(FP_OP_COUNT_REG, p->potential[u] + value)
                             : op(FP_OP_COUNT, p->prefix[u] + value);
@@ -280,7 +314,8 @@ static void state_facts(struct planner *p)
 {
     for (uint32_t b = 0; b < p->dag->cfg->nblocks; b++) {
         p->plan->counted[b] = p->decided[b];
-        p->plan->has_register[b] = p->merged[b] && !p->decided[b];
+        p->plan->has_register[b] = p->merged[b] && !p->decided[b] &&
+                                   (!p->options->wanted || p->needed[b]);
         p->plan->offset[b] = (int64_t)(p->merged[b] ? p->potential[b] : p->prefix[b]);
     }
 }
@@ -293,6 +328,7 @@ struct fp_plan *fp_plan_make(struct fp_arena *arena, const struct fp_numbering *
     const double *weights = cfg_weights ? fp_dag_weights(&scratch, dag, cfg_weights) : NULL;
     struct fp_plan *plan = FP_NEW(arena, struct fp_plan);
     plan->numbering = numbering;
+    plan->laps = options->laps;
     plan->on = FP_NEW_ARRAY(arena, struct fp_op, dag->nedges);
     plan->at_end = FP_NEW_ARRAY(arena, uint32_t, dag->cfg->nblocks);
     plan->counted = FP_NEW_ARRAY(arena, bool, dag->cfg->nblocks);
@@ -306,12 +342,15 @@ struct fp_plan *fp_plan_make(struct fp_arena *arena, const struct fp_numbering *
         .options = options,
         .plan = plan,
         .decided = FP_NEW_ARRAY(&scratch, bool, dag->nverts),
+        .ends_wanted = FP_NEW_ARRAY(&scratch, bool, dag->nverts),
+        .needed = FP_NEW_ARRAY(&scratch, bool, dag->nverts),
         .merged = FP_NEW_ARRAY(&scratch, bool, dag->nverts),
         .prefix = FP_NEW_ARRAY(&scratch, uint64_t, dag->nverts),
         .potential = FP_NEW_ARRAY(&scratch, uint64_t, dag->nverts),
         .hold = fp_bitset_new(&scratch, dag->nverts),
     };
     find_decided(&p);
+    find_needed(&p);
     find_merged(&p);
     choose_potentials(&p);
     for (uint32_t d = 0; d < dag->nedges; d++) plan->on[d] = op_on(&p, d);
@@ -336,7 +375,8 @@ struct fp_edge_ops fp_plan_on_edge(const struct fp_plan *plan, uint32_t cfg_edge
         for (uint32_t low = 0, high = truncation->laps.len; low < high;) {
             uint32_t middle = low + (high - low) / 2;
             uint32_t closing = truncation->laps.at[middle].closing;
-            if (closing == cfg_edge)
+            bool counted = !plan->laps || fp_bitset_has(plan->laps, middle);
+            if (closing == cfg_edge && counted)
                 ops.first = op(FP_OP_COUNT, plan->numbering->num_paths + middle);
             if (closing < cfg_edge)
                 low = middle + 1;

@@ -25,6 +25,7 @@
 #ifndef FP_GRAPH_PLAN_H
 #define FP_GRAPH_PLAN_H
 
+#include "base/bitset.h"
 #include "graph/number.h"
 
 enum fp_op_kind {
@@ -48,10 +49,15 @@ struct fp_plan_options {
     bool branch_counts; /* allow counts in front of a branch, for fp_recover */
     bool no_chords; /* leave values where the numbering put them, but for edges that
                        can carry none (for comparison) */
+    const struct fp_bitset *wanted; /* dag edges of the paths to count (select.h), or
+                                       NULL: all. Other paths are not counted, and
+                                       nothing is done where only they go on */
+    const struct fp_bitset *laps;   /* laps to count, or NULL: all */
 };
 
 struct fp_plan {
     const struct fp_numbering *numbering;
+    const struct fp_bitset *laps; /* as in the options */
     struct fp_op *on; /* per dag edge */
     uint32_t *at_end; /* per block: the cfg edge whose first op happens at the block's
                          end instead, whichever way is taken; or FP_NONE */

@@ -6,7 +6,10 @@
  */
 #include "base/map.h"
 #include "footpath/abi.h"
+#include "graph/select.h"
+#include "graph/weights.h"
 #include "llvm/filter.h"
+#include "llvm/ircopy.h"
 #include "llvm/iredges.h"
 #include "llvm/iredit.h"
 #include "llvm/irframe.h"
@@ -18,6 +21,7 @@
 #include "llvm/irweights.h"
 #include "llvm/options.h"
 #include "llvm/shim.h"
+#include "profile/division.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <stdio.h>
@@ -33,6 +37,7 @@ struct module_work {
     bool optimizing;
     uint64_t module_hash; /* tells static functions of one name apart */
     struct fp_ir_guide guide;
+    const struct fp_division *division; /* for a copy of a plan */
     bool any;
 };
 
@@ -72,10 +77,14 @@ static bool is_local(LLVMValueRef function)
 
 /* What distinguishes this module: its source file and what it defines for others.
  * (One file compiled twice with different macros mostly defines other names.) */
-static uint64_t hash_module(LLVMModuleRef module)
+static uint64_t hash_module(LLVMModuleRef module, const char *base)
 {
-    size_t len;
+    size_t len, skip = base ? strlen(base) : 0;
     const char *name = LLVMGetSourceFileName(module, &len);
+    if (skip && len > skip && !strncmp(name, base, skip) && name[skip] == '/') {
+        name += skip + 1;
+        len -= skip + 1;
+    }
     uint64_t hash = fp_hash_bytes(name, len, 0);
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f) || LLVMGetLinkage(f) != LLVMExternalLinkage) continue;
@@ -107,8 +116,23 @@ static void plan_edges(struct fp_arena *arena, struct fp_function *f, const doub
     }
 }
 
-static struct fp_plan *plan_paths(struct fp_arena *arena, struct fp_function *f,
-                                  const double *weights, const struct fp_llvm_options *options)
+/* Where the counters of paths go, given how many there can be. */
+static void place_counters(struct fp_function *f, uint64_t num_ids,
+                           const struct fp_llvm_options *options)
+{
+    f->flags &= ~(uint32_t)FP_FUNCTION_HASHED;
+    f->edge_slots = 0;
+    if (num_ids > options->array_paths && !options->cycles) {
+        f->flags |= FP_FUNCTION_HASHED;
+        f->path_slots = FP_HASH_TABLE_SIZE / 8;
+        f->edge_slots = f->truncation->laps.len; /* laps keep counters of their own */
+    } else {
+        f->path_slots = num_ids * (options->cycles ? 2 : 1);
+    }
+}
+
+static void number_paths(struct fp_arena *arena, struct fp_function *f, const double *weights,
+                         const struct fp_llvm_options *options)
 {
     f->dag = fp_dag_make(arena, f->truncation);
     double *dag_weights = fp_dag_weights(arena, f->dag, weights);
@@ -116,17 +140,60 @@ static struct fp_plan *plan_paths(struct fp_arena *arena, struct fp_function *f,
     bool sampled = f->flags & FP_FUNCTION_SAMPLED;
     enum fp_numbering_order order = sampled ? FP_NUMBER_HOTTEST_FIRST : FP_NUMBER_LARGEST_LAST;
     f->numbering = fp_number(arena, f->dag, order, dag_weights);
-    uint64_t per_path = options->cycles ? 2 : 1;
-    if (f->numbering->num_ids > options->array_paths && !options->cycles) {
-        f->flags |= FP_FUNCTION_HASHED;
-        f->path_slots = FP_HASH_TABLE_SIZE / 8;
-        f->edge_slots = f->truncation->laps.len; /* laps keep counters of their own */
-    } else {
-        f->path_slots = f->numbering->num_ids * per_path;
-    }
+    place_counters(f, f->numbering->num_ids, options);
+}
+
+static struct fp_plan *plan_paths(struct fp_arena *arena, struct fp_function *f,
+                                  const double *weights, const struct fp_llvm_options *options)
+{
+    bool sampled = f->flags & FP_FUNCTION_SAMPLED;
     struct fp_plan_options how = {
-        .eager = options->cycles, .exits = options->exits, .branch_counts = !options->cycles && !sampled};
-    struct fp_plan *plan = fp_plan_make(arena, f->numbering, weights, &how);
+        .eager = options->cycles,
+        .exits = options->exits,
+        .branch_counts = !options->cycles && !sampled && !options->plain_labels};
+    struct fp_plan *plan =
+        fp_plan_make(arena, f->numbering, options->plain_labels ? NULL : weights, &how);
+    f->at_end = plan->at_end;
+    return plan;
+}
+
+/* ---- planning for a copy ---- */
+
+/* What the planner of copies assumed too (analysis/divide.c). */
+static const double *copy_weights(struct fp_arena *arena, const struct fp_function *f,
+                                  const struct fp_part *part, const struct fp_division *division)
+{
+    if (division->plain_labels) return NULL;
+    if (part->nweights != f->cfg->nedges) {
+        struct fp_loops loops;
+        fp_loops_find(arena, f->cfg, &loops);
+        return fp_weights_static(arena, f->cfg, &f->truncation->order, &loops);
+    }
+    double *weights = FP_NEW_ARRAY(arena, double, f->cfg->nedges);
+    for (uint32_t e = 0; e < f->cfg->nedges; e++) weights[e] = (double)part->weights[e];
+    return weights;
+}
+
+static struct fp_plan *plan_copy(struct fp_arena *arena, struct fp_function *f,
+                                 const struct fp_part *part, const struct module_work *work)
+{
+    const struct fp_llvm_options *options = work->options;
+    const double *weights = copy_weights(arena, f, part, work->division);
+    struct fp_plan *plan;
+    if (part->kind == FP_PART_PATHS) {
+        struct fp_selection *s = fp_select(arena, f->numbering, &part->edges[options->copy],
+                                           &part->laps[options->copy], weights, options->exits);
+        plan = s->plan;
+        f->copy->labels = (struct fp_pspp *)s->labels;
+        f->copy->laps = part->laps[options->copy];
+        place_counters(f, s->sums->num_ids, options);
+    } else {
+        struct fp_plan_options how = {.exits = options->exits,
+                                      .branch_counts = options->exits && weights};
+        plan = fp_plan_make(arena, f->numbering, weights, &how);
+        if (part->kind == FP_PART_TURNS) f->copy->turns_slot = (uint32_t)f->edge_slots++;
+    }
+    f->flags |= FP_FUNCTION_COPY;
     f->at_end = plan->at_end;
     return plan;
 }
@@ -182,12 +249,14 @@ static bool weigh(struct module_work *work, struct fp_ir *ir)
     return true;
 }
 
-static void instrument(struct module_work *work, struct fp_arena *arena, struct fp_ir *ir)
+/* The counters of the function as the reference has them, which tell its id there. */
+static void plan_reference(struct module_work *work, struct fp_arena *arena, struct fp_ir *ir)
 {
     const struct fp_llvm_options *options = work->options;
     struct fp_function *f = ir->f;
-    struct fp_plan *plan = NULL;
     f->flags = mode_flags(options);
+    if (fp_ir_has_one_body(ir->function)) f->flags |= FP_FUNCTION_ONE_BODY;
+    if (options->callees) fp_ir_list_callees(arena, ir->function, f);
     struct fp_limits limits = {.good_paths = options->array_paths};
     if (weigh(work, ir)) limits.loop_entries = options->loop_entries;
     /* cycles are kept in an array: cut whatever does not fit one */
@@ -195,23 +264,80 @@ static void instrument(struct module_work *work, struct fp_arena *arena, struct 
     f->truncation = FP_NEW(arena, struct fp_truncation);
     fp_truncate(arena, f->cfg, ir->weights, &limits, f->truncation);
     if (!ir->weights) ir->weights = FP_NEW_ARRAY(arena, double, f->cfg->nedges);
-    if (f->flags & FP_FUNCTION_PATHS) plan = plan_paths(arena, f, ir->weights, options);
+    if (f->flags & FP_FUNCTION_PATHS) number_paths(arena, f, ir->weights, options);
     if (f->flags & FP_FUNCTION_EDGES)
         plan_edges(arena, f, ir->weights, f->flags & FP_FUNCTION_CHORDS);
-    if (options->exits) note_exits(arena, f, plan);
     f->id = fp_function_id(base_id(work, ir), f->flags, f->path_slots, f->edge_slots);
+}
 
+/* Counters that the reference does not have make another function of it. */
+static void add_copy_counters(struct module_work *work, struct fp_function *f)
+{
+    if (work->options->hits) {
+        f->flags |= FP_FUNCTION_HITS;
+        f->copy->hits_slot = (uint32_t)f->edge_slots++;
+    }
+    f->id = fp_hash64(f->id ^ (f->flags & ~(uint32_t)FP_FUNCTION_CALLEES));
+    f->id = fp_hash64(f->id ^ f->path_slots ^ f->edge_slots << 32);
+}
+
+static void edit(struct module_work *work, struct fp_ir *ir, const struct fp_part *part,
+                 const struct fp_plan *plan)
+{
+    const struct fp_llvm_options *options = work->options;
+    struct fp_function *f = ir->f;
     struct fp_editor ed;
     bool optnone = !work->optimizing || fp_ir_has_attribute(ir->function, "optnone");
     bool sampled = f->flags & FP_FUNCTION_SAMPLED; /* each thread in counters of its own */
     fp_editor_init(&ed, ir, sampled ? FP_THREADS_LOCAL : options->threads, optnone);
+    if (part && part->kind == FP_PART_TURNS)
+        fp_ir_emit_turns(&ed, work->division->ncopies, options->copy);
     if (!options->early) fp_ir_emit_live_mark(ir);
     bool slot = options->exits && fp_ir_needs_slot(f);
     if (options->exits) fp_ir_emit_marks(&ed, slot);
     if (f->flags & FP_FUNCTION_EDGES) fp_ir_emit_edges(&ed);
     if (slot) fp_ir_emit_slot(&ed, plan);
+    if (plan && f->flags & FP_FUNCTION_HITS) fp_ir_emit_hits(&ed, plan);
     if (plan) fp_ir_emit_paths(&ed, plan, f->flags & FP_FUNCTION_SAMPLED ? &options->pep : NULL);
     fp_editor_finish(&ed);
+}
+
+/* A function that this copy has nothing to do with stays as it is, but for the calls
+ * that end the process: the profile must be written before. */
+static void leave_to_others(struct module_work *work, struct fp_ir *ir, const struct fp_part *part)
+{
+    if (!part && !work->options->early) fp_ir_emit_live_mark(ir);
+    fp_ir_emit_hooks(ir->function, work->options->exits);
+    struct fp_function f = {.name = ir->f->name, .file = ir->f->file, .line = ir->f->line,
+                            .id = ir->f->id, .flags = FP_FUNCTION_SKIPPED};
+    f.skipped = part ? "another copy of the plan counts it" : "not in the plan";
+    if (!part) f.flags |= FP_FUNCTION_UNPLANNED;
+    fp_ir_emit_map(work->module, &f);
+}
+
+static void instrument(struct module_work *work, struct fp_arena *arena, struct fp_ir *ir)
+{
+    const struct fp_llvm_options *options = work->options;
+    struct fp_function *f = ir->f;
+    struct fp_plan *plan = NULL;
+    const struct fp_part *part = NULL;
+    plan_reference(work, arena, ir);
+    if (work->division) {
+        part = fp_division_find(work->division, f->id);
+        if (!part || !fp_part_concerns(part, options->copy)) {
+            leave_to_others(work, ir, part);
+            return;
+        }
+    }
+    struct fp_copy_info copy = {.reference = f->id, .turns_slot = FP_NONE, .hits_slot = FP_NONE};
+    if (part || options->hits) f->copy = &copy;
+    if (part)
+        plan = plan_copy(arena, f, part, work);
+    else if (f->flags & FP_FUNCTION_PATHS)
+        plan = plan_paths(arena, f, ir->weights, options);
+    if (f->copy) add_copy_counters(work, f);
+    if (options->exits) note_exits(arena, f, plan);
+    edit(work, ir, part, plan);
     fp_ir_emit_hooks(ir->function, options->exits);
     fp_ir_emit_map(work->module, f);
 }
@@ -235,27 +361,47 @@ static void do_function(struct module_work *work, LLVMValueRef function)
     fp_arena_free(&arena);
 }
 
+static bool say_error(const struct fp_error *error, const char *what_to_do)
+{
+    char message[512];
+    fp_error_text(error, message, sizeof message);
+    fprintf(stderr, "footpath: %s; %s\n", message, what_to_do);
+    return false;
+}
+
 /* The plugin lives in the compiler: it says what is wrong and leaves the module
  * as it is. */
 static bool read_options(struct fp_arena *arena, struct fp_llvm_options *options,
                          struct fp_filter *filter)
 {
     struct fp_error error = {0};
-    char message[512];
     bool parsed = fp_llvm_options_parse(arena, getenv(FP_PLUGIN_VARIABLE), options, &error);
     if (parsed && fp_filter_read(arena, options->allow, options->deny, filter, &error)) return true;
-    fp_error_text(&error, message, sizeof message);
-    fprintf(stderr, "footpath: %s; %s\n", message,
-            parsed ? "lists must be readable wherever the compiler runs"
-                   : "use footpath-cc of the same version as the plugin");
-    return false;
+    return say_error(&error, parsed ? "lists must be readable wherever the compiler runs"
+                                    : "use footpath-cc of the same version as the plugin");
+}
+
+static bool read_plan(struct fp_arena *arena, struct module_work *work, struct fp_division *division)
+{
+    const struct fp_llvm_options *options = work->options;
+    struct fp_error error = {0};
+    if (!options->plan) return true;
+    if (!fp_division_read(arena, options->plan, division, &error))
+        return say_error(&error, "nothing is instrumented");
+    if (options->copy >= division->ncopies) {
+        fp_fail(&error, options->plan, "has copies 0 to %u, not %u", division->ncopies - 1,
+                options->copy);
+        return say_error(&error, "nothing is instrumented");
+    }
+    work->division = division;
+    return true;
 }
 
 static void instrument_module(struct fp_arena *arena, struct module_work *work)
 {
     size_t len;
     if (work->options->guide) fp_ir_guide_open(&work->guide, arena, work->options->guide);
-    work->module_hash = hash_module(work->module);
+    work->module_hash = hash_module(work->module, work->options->base);
     for (LLVMValueRef f = LLVMGetFirstFunction(work->module); f; f = LLVMGetNextFunction(f))
         if (!is_absent(f)) do_function(work, f);
     if (work->any) fp_ir_emit_module(work->module);
@@ -284,7 +430,9 @@ bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing)
     if (options.mode == FP_MODE_CHECK) options.exits = true;
     /* a sample is of a path that ended; what it took is not measured */
     if (options.mode == FP_MODE_PEP) options.exits = options.cycles = false;
-    if (ok && options.mode != FP_MODE_NONE && options.early == early && is_supported(module))
+    struct fp_division division;
+    if (ok && options.mode != FP_MODE_NONE && options.early == early &&
+        is_supported(module) && read_plan(&arena, &work, &division))
         instrument_module(&arena, &work);
     fp_arena_free(&arena);
     return work.any;

@@ -63,6 +63,12 @@ static void emit_slot_mark(struct fp_editor *ed)
     emit_assembly(ed, text, ed->slot);
 }
 
+void fp_ir_emit_end_mark(struct fp_editor *ed, LLVMValueRef before)
+{
+    LLVMPositionBuilderBefore(ed->builder, before);
+    emit_mark(ed, 0, true);
+}
+
 /* The mark behind a block's code keeps the code generator from sharing its last
  * instructions with another block, and what it puts behind (the call that resumes an
  * exception) from being taken for part of this one. None can stand behind a call that
@@ -147,7 +153,8 @@ void fp_ir_emit_marks(struct fp_editor *ed, bool slot)
     const struct fp_function *f = ed->ir->f;
     if (slot) {
         fp_edit_at_head(ed, 0);
-        LLVMPositionBuilderBefore(ed->builder, LLVMGetFirstInstruction(ed->ir->blocks[0].bb));
+        LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(ed->ir->function);
+        LLVMPositionBuilderBefore(ed->builder, LLVMGetFirstInstruction(entry));
         ed->slot = LLVMBuildAlloca(ed->builder, ed->i64, "");
         LLVMSetAlignment(ed->slot, 8);
     }

@@ -11,6 +11,9 @@
  * any other code is put into the function. slot: the function will have one. */
 void fp_ir_emit_marks(struct fp_editor *ed, bool slot);
 
+/* Code from here on belongs to no block. */
+void fp_ir_emit_end_mark(struct fp_editor *ed, LLVMValueRef before);
+
 /* Keeps the slot up to date, as the plan changes the register. */
 void fp_ir_emit_slot(struct fp_editor *ed, const struct fp_plan *plan);
 

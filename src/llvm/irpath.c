@@ -188,7 +188,7 @@ static void count_on_other(struct code *c, uint32_t e)
     struct fp_edge_ops ops = fp_plan_on_edge(c->plan, e);
     uint32_t src = c->cfg->edges[e].src;
     if (c->dag->truncation->order.fate[e] == FP_FATE_LAP) {
-        if (is_moved(c, e)) return;
+        if (is_moved(c, e) || ops.first.kind == FP_OP_NONE) return;
         fp_edit_on_edge(c->ed, e, false);
         count_lap(c, ops.first.value);
         return;

@@ -66,6 +66,18 @@ static bool set_option(struct fp_arena *arena, struct fp_llvm_options *o, const 
         o->deny = fp_arena_strdup(arena, value);
     } else if (!strcmp(name, "guide")) {
         o->guide = fp_arena_strdup(arena, value);
+    } else if (!strcmp(name, "plan")) {
+        o->plan = fp_arena_strdup(arena, value);
+    } else if (!strcmp(name, "copy")) {
+        o->copy = (uint32_t)strtoul(value, NULL, 10);
+    } else if (!strcmp(name, "labels")) {
+        o->plain_labels = !strcmp(value, "plain");
+    } else if (!strcmp(name, "hits")) {
+        o->hits = !strcmp(value, "1");
+    } else if (!strcmp(name, "callees")) {
+        o->callees = !strcmp(value, "1");
+    } else if (!strcmp(name, "base")) {
+        o->base = fp_arena_strdup(arena, value);
     } else {
         return fp_fail(error, FP_PLUGIN_VARIABLE, "%s is not known", name);
     }

@@ -24,6 +24,12 @@ struct fp_llvm_options {
     const char *allow, *deny; /* lists of patterns, or NULL */
     double loop_entries;      /* with a guide: see fp_limits */
     const char *guide;        /* a guide: counts of an earlier run */
+    const char *plan; /* file of a division, or NULL */
+    uint32_t copy;    /* which copy of it this is */
+    bool plain_labels; /* no weights: all edges alike */
+    bool hits;         /* count executed operations */
+    bool callees;      /* list calls in the map */
+    const char *base;  /* names of files below this folder are taken relative to it */
 };
 
 /* text: as in the variable; NULL gives mode none. */

@@ -10,6 +10,8 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
 #if __has_include("llvm/Plugins/PassPlugin.h")
 #include "llvm/Plugins/PassPlugin.h"
 #else
@@ -122,6 +124,29 @@ LLVMBasicBlockRef fp_shim_arrival_block(LLVMBasicBlockRef Block)
         Old->destroyConstant();
     }
     return wrap(At); // the caller adds the branch
+}
+
+LLVMBasicBlockRef fp_shim_second_body(LLVMValueRef Fn, LLVMBasicBlockRef *Second)
+{
+    auto &F = *unwrap<Function>(Fn);
+    BasicBlock *Entry = &F.getEntryBlock();
+    SmallVector<BasicBlock *, 32> Old, New;
+    SmallVector<AllocaInst *, 16> Fixed;
+    for (BasicBlock &B : F) Old.push_back(&B);
+    for (Instruction &I : *Entry)
+        if (auto *A = dyn_cast<AllocaInst>(&I))
+            if (A->isStaticAlloca()) Fixed.push_back(A);
+    BasicBlock *Head = BasicBlock::Create(F.getContext(), "", &F, Entry);
+    for (AllocaInst *A : Fixed) A->moveBefore(*Head, Head->end());
+    ValueToValueMapTy Map;
+    for (BasicBlock *B : Old) {
+        BasicBlock *Copy = CloneBasicBlock(B, Map, "", &F);
+        Map[B] = Copy;
+        New.push_back(Copy);
+    }
+    remapInstructionsInBlocks(New, Map);
+    *Second = wrap(New[0]);
+    return wrap(Head);
 }
 
 bool fp_shim_switch_case(LLVMValueRef Switch, unsigned Successor, int64_t *Value)

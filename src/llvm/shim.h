@@ -22,6 +22,11 @@ void fp_shim_redirect_phis(LLVMBasicBlockRef block, LLVMBasicBlockRef from, LLVM
  * on to it; its address replaces the other's. */
 LLVMBasicBlockRef fp_shim_arrival_block(LLVMBasicBlockRef block);
 
+/* Gives a function a second body beside its first: a new entry block, without a
+ * terminator yet, that has the fixed allocations of both, and copies of all blocks,
+ * of which the copy of the old entry is *second. */
+LLVMBasicBlockRef fp_shim_second_body(LLVMValueRef function, LLVMBasicBlockRef *second);
+
 /* For the i-th successor of a switch: is it a case, and of which value? */
 bool fp_shim_switch_case(LLVMValueRef switch_, unsigned successor, int64_t *value);
 

@@ -11,6 +11,7 @@
 #include "graph/flow.h"
 #include "graph/number.h"
 #include "graph/plan.h"
+#include "graph/pspp.h"
 
 /* What was compiled into the function. */
 enum fp_function_flag {
@@ -23,6 +24,12 @@ enum fp_function_flag {
     FP_FUNCTION_CYCLES = 64,   /* path counters come in pairs: count, cycles */
     FP_FUNCTION_SKIPPED = 128, /* not instrumented; `skipped` says why */
     FP_FUNCTION_SAMPLED = 256, /* paths are sampled (pep) */
+    FP_FUNCTION_OF_COUNTERS = 0xffff, /* all that decide what is counted where */
+    FP_FUNCTION_COPY = 1 << 16, /* in a copy of a plan: `copy` says what it counts */
+    FP_FUNCTION_HITS = 1 << 17, /* executed operations are counted */
+    FP_FUNCTION_CALLEES = 1 << 18,  /* `callees` lists what it calls */
+    FP_FUNCTION_ONE_BODY = 1 << 19, /* its code cannot be there twice */
+    FP_FUNCTION_UNPLANNED = 1 << 20, /* skipped because the plan does not have it */
 };
 
 /* Where an instruction comes from: a line in a scope; a scope is a function, or
@@ -52,6 +59,17 @@ enum fp_edge_label { FP_LABEL_NONE, FP_LABEL_TRUE, FP_LABEL_FALSE, FP_LABEL_CASE
 struct fp_edge_info {
     enum fp_edge_label label;
     int64_t value; /* of the first case that leads here */
+};
+
+/* What a copy of a plan counts of a function; or only the slot of its hits. */
+struct fp_copy_info {
+    uint64_t reference;  /* the function's id in the build that the plan was made from */
+    uint32_t turns_slot; /* edge counter of all invocations, where this copy counts
+                            some of them; else FP_NONE */
+    uint32_t hits_slot;  /* edge counter of executed operations, or FP_NONE */
+    struct fp_pspp *labels; /* where this copy counts some of the paths; its values as
+                               before pushing, for decoding */
+    struct fp_bitset laps;  /* with labels: the laps it counts */
 };
 
 struct fp_function {
@@ -86,6 +104,9 @@ struct fp_function {
     /* with FP_FUNCTION_EXITS, per block: see fp_plan */
     bool *counted, *has_register;
     int64_t *offset;
+    struct fp_copy_info *copy; /* with FP_FUNCTION_COPY or _HITS */
+    const char **callees;      /* with FP_FUNCTION_CALLEES: one per call of a known function */
+    uint32_t ncallees;
 };
 
 /* The id: `base` is of name, shape and, for a static function, module. Objects

@@ -16,7 +16,7 @@ enum { MAP_VERSION = 2 };
 
 uint64_t fp_function_id(uint64_t base, uint32_t flags, uint64_t path_slots, uint64_t edge_slots)
 {
-    uint64_t id = fp_hash64(base ^ flags);
+    uint64_t id = fp_hash64(base ^ (flags & FP_FUNCTION_OF_COUNTERS));
     return fp_hash64(id ^ (path_slots << 32) ^ edge_slots);
 }
 
@@ -44,6 +44,7 @@ static void collect_strings(struct string_table *t, const struct fp_function *f)
     string_index(t, f->name);
     string_index(t, f->file);
     string_index(t, f->skipped);
+    for (uint32_t i = 0; i < f->ncallees; i++) string_index(t, f->callees[i]);
     for (uint32_t i = 0; i < f->nscopes; i++) {
         string_index(t, f->scopes[i].function);
         string_index(t, f->scopes[i].file);
@@ -140,6 +141,35 @@ static void encode_exits(struct fp_writer *w, const struct fp_function *f)
     }
 }
 
+/* Labels are stored as they were before pushing: what decoding needs. */
+static void encode_labels(struct fp_writer *w, const struct fp_function *f)
+{
+    const struct fp_pspp *labels = f->copy->labels;
+    fp_write_uint(w, labels->num_ids);
+    for (uint32_t d = 0; d < f->dag->nedges; d++) {
+        bool has = fp_bitset_has(&labels->interesting, d);
+        fp_write_uint(w, has ? labels->initial[d] + 1 : 0);
+    }
+    for (uint32_t i = 0; i < f->truncation->laps.len; i++)
+        fp_write_u8(w, fp_bitset_has(&f->copy->laps, i));
+}
+
+static void encode_copy(struct fp_writer *w, const struct fp_function *f)
+{
+    const struct fp_copy_info *copy = f->copy;
+    fp_write_u64(w, copy->reference);
+    fp_write_uint(w, copy->turns_slot == FP_NONE ? 0 : (uint64_t)copy->turns_slot + 1);
+    fp_write_uint(w, copy->hits_slot == FP_NONE ? 0 : (uint64_t)copy->hits_slot + 1);
+    fp_write_u8(w, copy->labels != NULL);
+    if (copy->labels) encode_labels(w, f);
+}
+
+static void encode_callees(struct fp_writer *w, struct string_table *t, const struct fp_function *f)
+{
+    fp_write_uint(w, f->ncallees);
+    for (uint32_t i = 0; i < f->ncallees; i++) fp_write_uint(w, string_index(t, f->callees[i]));
+}
+
 static void encode_payload(struct fp_writer *w, struct string_table *t, const struct fp_function *f)
 {
     fp_write_uint(w, MAP_VERSION);
@@ -161,6 +191,8 @@ static void encode_payload(struct fp_writer *w, struct string_table *t, const st
     if (f->flags & FP_FUNCTION_PATHS) encode_moved(w, f);
     if (f->flags & FP_FUNCTION_EDGES) encode_flow(w, f);
     if (f->flags & FP_FUNCTION_EXITS) encode_exits(w, f);
+    if (f->flags & (FP_FUNCTION_COPY | FP_FUNCTION_HITS)) encode_copy(w, f);
+    if (f->flags & FP_FUNCTION_CALLEES) encode_callees(w, t, f);
 }
 
 void fp_map_encode(struct fp_writer *writer, const struct fp_function *function)
@@ -356,12 +388,65 @@ static bool decode_exits(struct decoder *d)
     return !d->r->failed;
 }
 
+static bool decode_labels(struct decoder *d)
+{
+    struct fp_function *f = d->f;
+    struct fp_pspp *labels = FP_NEW(d->arena, struct fp_pspp);
+    uint32_t nlaps = f->truncation->laps.len;
+    labels->dag = f->dag;
+    labels->num_ids = fp_read_uint(d->r);
+    labels->interesting = fp_bitset_new(d->arena, f->dag->nedges);
+    labels->initial = FP_NEW_ARRAY(d->arena, uint64_t, f->dag->nedges);
+    f->copy->laps = fp_bitset_new(d->arena, nlaps);
+    for (uint32_t e = 0; e < f->dag->nedges; e++) {
+        uint64_t value = fp_read_uint(d->r);
+        if (!value) continue;
+        fp_bitset_add(&labels->interesting, e);
+        labels->initial[e] = value - 1;
+    }
+    for (uint32_t i = 0; i < nlaps; i++)
+        if (fp_read_u8(d->r)) fp_bitset_add(&f->copy->laps, i);
+    if (!d->r->failed && labels->num_ids > FP_MAX_PATHS)
+        return fp_reader_fail(d->r, "expected a number of sums, got %llu",
+                              (unsigned long long)labels->num_ids);
+    f->copy->labels = labels;
+    return !d->r->failed;
+}
+
+static uint32_t decode_slot(struct decoder *d)
+{
+    uint32_t slot = fp_read_index(d->r, d->f->edge_slots + 1, "counter");
+    return slot ? slot - 1 : FP_NONE;
+}
+
+static bool decode_copy(struct decoder *d)
+{
+    struct fp_function *f = d->f;
+    f->copy = FP_NEW(d->arena, struct fp_copy_info);
+    f->copy->reference = fp_read_u64(d->r);
+    f->copy->turns_slot = decode_slot(d);
+    f->copy->hits_slot = decode_slot(d);
+    bool has_labels = fp_read_u8(d->r);
+    if (has_labels && !f->numbering) return fp_reader_fail(d->r, "expected path counters");
+    return d->r->failed ? false : !has_labels || decode_labels(d);
+}
+
+static bool decode_callees(struct decoder *d)
+{
+    struct fp_function *f = d->f;
+    f->ncallees = (uint32_t)fp_read_count(d->r, 1);
+    f->callees = FP_NEW_ARRAY(d->arena, const char *, f->ncallees);
+    for (uint32_t i = 0; i < f->ncallees; i++) f->callees[i] = decode_string(d);
+    return !d->r->failed;
+}
+
 /* The counters that the flags call for must fit the slots. */
 static bool check_slots(struct decoder *d)
 {
     struct fp_function *f = d->f;
     if (!(f->flags & FP_FUNCTION_PATHS)) return true;
     uint64_t need = f->numbering->num_ids * (f->flags & FP_FUNCTION_CYCLES ? 2 : 1);
+    if (f->copy && f->copy->labels) need = f->copy->labels->num_ids + f->truncation->laps.len;
     if (f->flags & FP_FUNCTION_HASHED) need = FP_HASH_TABLE_SIZE / 8;
     if (need <= f->path_slots) return true;
     return fp_reader_fail(d->r, "expected at least %llu path counters, got %llu",
@@ -394,9 +479,11 @@ bool fp_map_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_f
     decode_scopes(&d);
     if (!decode_cfg(&d)) return false;
     if (f->flags & (FP_FUNCTION_PATHS | FP_FUNCTION_SAMPLED) && !decode_numbering(&d)) return false;
-    if (!check_slots(&d)) return false;
     if (f->flags & FP_FUNCTION_PATHS && !decode_moved(&d)) return false;
     if (f->flags & FP_FUNCTION_EDGES && !decode_flow(&d)) return false;
     if (f->flags & FP_FUNCTION_EXITS && !decode_exits(&d)) return false;
+    if (f->flags & (FP_FUNCTION_COPY | FP_FUNCTION_HITS) && !decode_copy(&d)) return false;
+    if (!check_slots(&d)) return false;
+    if (f->flags & FP_FUNCTION_CALLEES && !decode_callees(&d)) return false;
     return !reader->failed;
 }

@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "footpath/abi.h"
 #include "footpath/profile_abi.h"
+#include "graph/select.h"
 #include "profile/waiting.h"
 
 #include <inttypes.h>
@@ -291,14 +292,21 @@ static int by_id(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
+/* How many sums of paths there can be; counters of laps follow. */
+static uint64_t sums_of(const struct fp_function *f)
+{
+    return f->copy && f->copy->labels ? f->copy->labels->num_ids : f->numbering->num_paths;
+}
+
 static void array_counts(struct fp_arena *arena, const struct fp_function *f, const uint64_t *words,
                          struct fp_counts *counts)
 {
     bool cycles = f->flags & FP_FUNCTION_CYCLES;
     uint64_t stride = cycles ? 2 : 1, executed = 0;
-    for (uint64_t id = 0; id < f->numbering->num_ids; id++) executed += words[id * stride] != 0;
+    uint64_t num_ids = sums_of(f) + f->truncation->laps.len;
+    for (uint64_t id = 0; id < num_ids; id++) executed += words[id * stride] != 0;
     counts->paths = FP_NEW_ARRAY(arena, struct fp_path_count, executed);
-    for (uint64_t id = 0; id < f->numbering->num_ids; id++)
+    for (uint64_t id = 0; id < num_ids; id++)
         if (words[id * stride])
             counts->paths[counts->npaths++] = (struct fp_path_count){
                 id, words[id * stride], cycles ? words[id * stride + 1] : 0};
@@ -314,14 +322,14 @@ static void table_counts(struct fp_arena *arena, const struct fp_module *module,
     counts->paths = FP_NEW_ARRAY(arena, struct fp_path_count, (paths ? paths->len : 0) + nlaps);
     uint64_t id, count;
     for (size_t i = 0; paths && fp_map_next(paths, &i, &id, &count);)
-        if (count && id < f->numbering->num_paths)
+        if (count && id < sums_of(f))
             counts->paths[counts->npaths++] = (struct fp_path_count){id, count, 0};
     /* laps have counters of their own, in front of the edge counters */
     const uint64_t *laps = words_at(module, f->edge_address, f->edge_slots);
     for (uint32_t k = 0; laps && k < nlaps && k < f->edge_slots; k++)
         if (laps[k])
             counts->paths[counts->npaths++] =
-                (struct fp_path_count){f->numbering->num_paths + k, laps[k], 0};
+                (struct fp_path_count){sums_of(f) + k, laps[k], 0};
     if (counts->npaths) qsort(counts->paths, counts->npaths, sizeof *counts->paths, by_id);
 }
 
@@ -350,6 +358,35 @@ static void partial_counts(struct fp_arena *arena, const struct fp_module *modul
     }
     counts->partials = partials.at;
     counts->npartials = partials.len;
+}
+
+/* From the sums of a copy's labels to ids; what is not its to count goes. */
+static void translate_sums(const struct fp_function *f, struct fp_counts *counts)
+{
+    uint64_t sums = sums_of(f), nlaps = f->truncation->laps.len;
+    size_t kept = 0;
+    for (size_t i = 0; i < counts->npaths; i++) {
+        struct fp_path_count count = counts->paths[i];
+        uint64_t lap = count.id - sums, id = FP_NO_ID;
+        if (count.id < sums)
+            id = fp_select_decode(f->copy->labels, f->numbering, count.id);
+        else if (lap < nlaps && fp_bitset_has(&f->copy->laps, lap))
+            id = f->numbering->num_paths + lap;
+        if (id == FP_NO_ID) continue;
+        count.id = id;
+        counts->paths[kept++] = count;
+    }
+    counts->npaths = kept;
+    if (kept) qsort(counts->paths, kept, sizeof *counts->paths, by_id);
+}
+
+static void copy_counts(const struct fp_module *module, const struct fp_function *f,
+                        struct fp_counts *counts)
+{
+    const uint64_t *words = words_at(module, f->edge_address, f->edge_slots);
+    if (f->copy->labels) translate_sums(f, counts);
+    if (words && f->copy->hits_slot != FP_NONE) counts->hits = words[f->copy->hits_slot];
+    if (words && f->copy->turns_slot != FP_NONE) counts->turns = words[f->copy->turns_slot];
 }
 
 /* Counts of paths, from counters that count in front of branches. */
@@ -387,6 +424,7 @@ void fp_profile_counts(struct fp_arena *arena, const struct fp_module *module,
     }
     if (f->flags & FP_FUNCTION_EDGES) flow_counts(arena, module, f, counts);
     if (f->flags & FP_FUNCTION_EXITS) partial_counts(arena, module, f, counts);
+    if (f->copy) copy_counts(module, f, counts);
     if (f->flags & FP_FUNCTION_PATHS) recover_counts(f, counts);
 }
 

@@ -65,6 +65,8 @@ struct fp_counts {
     struct fp_partial_path *partials; /* paths that never ended */
     size_t npartials;
     uint64_t *flow; /* per flow edge that has a counter; with FP_FUNCTION_EDGES */
+    uint64_t hits;  /* executed operations; with FP_FUNCTION_HITS */
+    uint64_t turns; /* all invocations, where a copy counts the paths of some */
 };
 
 /* The counts of one function of a module whose map is loaded. */
