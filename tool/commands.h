@@ -3,11 +3,16 @@
 #define FP_TOOL_COMMANDS_H
 
 #include "cli.h"
+#include "profile/division.h"
 
 extern struct cli_command command_combine;
 extern struct cli_command command_infer, command_learn, command_record;
 extern struct cli_command command_compare, command_dot, command_export, command_import, command_info,
     command_instrument, command_merge, command_run, command_show, command_verify;
+extern struct cli_command command_p3, command_plan;
+
+/* The strategy of a plan by its name. */
+bool cli_strategy(const char *name, enum fp_strategy *strategy);
 
 extern struct cli_command command_annotate, command_completion, command_coverage, command_diff,
     command_report, command_stats;

@@ -21,6 +21,8 @@ struct cli_command *const cli_commands[] = {
     &command_import,
     &command_record,
     &command_infer,
+    &command_plan,
+    &command_p3,
     &command_info,
     &command_completion,
 };

@@ -99,6 +99,11 @@ void fp_unrecover(const struct fp_numbering *numbering, const uint32_t *at_end, 
                   uint64_t count, void (*add)(uint64_t id, uint64_t count, void *context),
                   void *context);
 
+/* The same for a path that never ended. */
+void fp_unrecover_partial(const struct fp_numbering *numbering, const uint32_t *at_end,
+                          const struct fp_partial_path *partial,
+                          void (*add)(uint64_t id, uint64_t count, void *context), void *context);
+
 /* Weight of all edges that carry an operation, laps included. */
 double fp_plan_cost(const struct fp_plan *plan, const double *cfg_weights);
 

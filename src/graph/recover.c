@@ -160,3 +160,15 @@ void fp_unrecover(const struct fp_numbering *numbering, const uint32_t *at_end, 
     if (fp_path_decode(&scratch, numbering, id, &path)) take_off(&r, &path, count);
     fp_arena_free(&scratch);
 }
+
+void fp_unrecover_partial(const struct fp_numbering *numbering, const uint32_t *at_end,
+                          const struct fp_partial_path *partial,
+                          void (*add)(uint64_t, uint64_t, void *), void *context)
+{
+    struct fp_arena scratch = {0};
+    struct fp_path path;
+    struct recovery r = {.n = numbering, .at_end = at_end, .also = add, .context = context};
+    if (fp_path_decode_partial(&scratch, numbering, partial->block, partial->prefix, &path))
+        take_off(&r, &path, (uint64_t)partial->count);
+    fp_arena_free(&scratch);
+}

@@ -73,6 +73,7 @@ bool fp_division_write(const char *path, const struct fp_division *division, str
     fp_write_uint(&payload, division->ncopies);
     fp_write_u8(&payload, (uint8_t)division->strategy);
     fp_write_u8(&payload, division->plain_labels);
+    fp_write_uint(&payload, division->profitable);
     fp_write_string(&payload, division->program);
     fp_write_uint(&payload, division->build_id_len);
     fp_write_bytes(&payload, division->build_id, division->build_id_len);
@@ -158,6 +159,7 @@ static bool read_payload(struct fp_arena *arena, struct fp_reader *r, struct fp_
                               FP_MOST_COPIES, ncopies, strategy);
     division->ncopies = (uint32_t)ncopies;
     division->strategy = (enum fp_strategy)strategy;
+    division->profitable = (uint32_t)fp_read_uint(r);
     division->program = fp_read_string(r, arena);
     division->build_id_len = fp_read_count(r, 1);
     const void *id = fp_read_bytes(r, division->build_id_len);

@@ -46,6 +46,7 @@ struct fp_division {
     uint32_t ncopies;
     enum fp_strategy strategy;
     bool plain_labels; /* all edges alike, as in the paper; else by weights */
+    uint32_t profitable;           /* functions that could be divided by their paths */
     const char *program;           /* the reference */
     const unsigned char *build_id; /* its build */
     size_t build_id_len;

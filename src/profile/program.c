@@ -4,6 +4,7 @@
 #include "base/checksum.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "footpath/abi.h"
 #include "profile/mapcode.h"
 
 #include <errno.h>
@@ -42,7 +43,9 @@ static bool is_wanted(struct parsing *p, const struct fp_function *f)
     uint64_t *seen = fp_map_add(&p->seen, f->id);
     if (*seen) return false; /* the linker keeps one; ld -r may have left two */
     *seen = 1;
-    if (f->flags & (FP_FUNCTION_SKIPPED | FP_FUNCTION_EARLY) || !p->have_live) return true;
+    bool unmarked = f->flags & (FP_FUNCTION_SKIPPED | FP_FUNCTION_EARLY);
+    if (f->flags & FP_FUNCTION_UNPLANNED) unmarked = false;
+    if (unmarked || !p->have_live) return true;
     return fp_map_find(&p->live, f->id) != NULL;
 }
 
@@ -104,6 +107,7 @@ bool fp_program_parse(struct fp_arena *arena, const char *path, const unsigned c
 
 struct sections {
     Elf_Data *map, *live, *build_id;
+    GElf_Shdr counters, tables;
 };
 
 static void find_sections(Elf *elf, struct sections *found)
@@ -115,7 +119,10 @@ static void find_sections(Elf *elf, struct sections *found)
         GElf_Shdr header;
         if (!gelf_getshdr(section, &header)) continue;
         const char *name = elf_strptr(elf, names, header.sh_name);
-        if (!name || header.sh_type == SHT_NOBITS) continue;
+        if (!name) continue;
+        if (!strcmp(name, FP_COUNTER_SECTION)) found->counters = header;
+        if (!strcmp(name, FP_HASH_SECTION)) found->tables = header;
+        if (header.sh_type == SHT_NOBITS) continue;
         if (!strcmp(name, FP_MAP_SECTION)) found->map = elf_getdata(section, NULL);
         if (!strcmp(name, FP_MAP_LIVE_SECTION)) found->live = elf_getdata(section, NULL);
         if (!strcmp(name, ".note.gnu.build-id")) found->build_id = elf_getdata(section, NULL);
@@ -144,6 +151,10 @@ static bool read_elf(struct fp_arena *arena, Elf *elf, const char *path, struct 
     if (elf_kind(elf) != ELF_K_ELF) return fp_fail(error, path, "expected an ELF file");
     find_sections(elf, &found);
     read_build_id(arena, found.build_id, program);
+    program->counters_address = found.counters.sh_addr;
+    program->counters_size = found.counters.sh_size;
+    program->tables_address = found.tables.sh_addr;
+    program->tables_size = found.tables.sh_size;
     if (!found.map || !found.map->d_buf)
         return fp_fail(error, path, "has no footpath map; build it with footpath-cc");
     return fp_program_parse(arena, path, found.map->d_buf, found.map->d_size,

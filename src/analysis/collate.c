@@ -1,0 +1,367 @@
+/* Collating the copies' profiles: see collate.h. */
+#include "analysis/collate.h"
+
+#include "footpath/abi.h"
+#include "footpath/profile_abi.h"
+#include "graph/select.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A function of a copy, found by its id in the reference. */
+struct copy_function {
+    const struct fp_module *module;
+    const struct fp_function *function;
+};
+
+struct copy {
+    const struct fp_profile *profile;
+    struct fp_map by_reference; /* id -> 1 + index in functions */
+    FP_VEC(struct copy_function) functions;
+};
+
+struct collating {
+    struct fp_arena *arena;
+    struct fp_arena scratch; /* per function */
+    const struct fp_program *reference;
+    const struct fp_division *division;
+    struct copy *copies;
+    struct fp_error *error;
+    /* the result */
+    uint64_t counters_first, counters_end, tables_first, tables_end;
+    uint64_t *words;
+    FP_VEC(struct fp_table_count) tables;
+    FP_VEC(struct fp_in_flight) in_flight;
+};
+
+/* ---- finding ---- */
+
+static bool list_copy(struct collating *c, uint32_t i, const struct fp_profile *profile)
+{
+    struct copy *copy = &c->copies[i];
+    copy->profile = profile;
+    fp_map_init(&copy->by_reference, c->arena);
+    for (size_t m = 0; m < profile->modules.len; m++) {
+        const struct fp_module *module = profile->modules.at[m];
+        for (size_t k = 0; k < module->program.nfunctions; k++) {
+            const struct fp_function *f = &module->program.functions[k];
+            if (f->flags & FP_FUNCTION_UNPLANNED)
+                return fp_fail(c->error, f->name, "copy %u has it and the plan has not; plan again for "
+                                                  "the program as it is now", i);
+            if (!(f->flags & FP_FUNCTION_COPY)) continue;
+            struct copy_function entry = {module, f};
+            fp_vec_push(c->arena, &copy->functions, entry);
+            *fp_map_add(&copy->by_reference, f->copy->reference) = copy->functions.len;
+        }
+    }
+    return true;
+}
+
+static const struct copy_function *find_in_copy(const struct copy *copy, uint64_t reference)
+{
+    const uint64_t *index = fp_map_find(&copy->by_reference, reference);
+    return index ? &copy->functions.at[*index - 1] : NULL;
+}
+
+static bool counts_in_copy(struct collating *c, uint32_t i, const struct fp_function *f,
+                           struct fp_counts *counts)
+{
+    const struct copy_function *found = find_in_copy(&c->copies[i], f->copy ? f->copy->reference : f->id);
+    if (!found)
+        return fp_fail(c->error, f->name, "copy %u was to count it and does not have it; build all "
+                                          "copies from the program that was planned for", i);
+    if (found->function->numbering->num_ids != f->numbering->num_ids ||
+        fp_cfg_hash(found->function->cfg) != fp_cfg_hash(f->cfg))
+        return fp_fail(c->error, f->name, "copy %u has another shape of it; build all copies by the "
+                                          "same compiler with the same flags", i);
+    fp_profile_counts(&c->scratch, found->module, found->function, counts);
+    return true;
+}
+
+/* ---- the result ---- */
+
+static bool lies_within(uint64_t address, uint64_t slots, uint64_t first, uint64_t end)
+{
+    return !slots || (address >= first && address <= end && slots <= (end - address) / 8);
+}
+
+static bool make_room(struct collating *c)
+{
+    const struct fp_program *p = c->reference;
+    c->counters_first = p->counters_address;
+    c->counters_end = p->counters_address + p->counters_size;
+    c->tables_first = p->tables_address;
+    c->tables_end = p->tables_address + p->tables_size;
+    for (size_t i = 0; i < p->nfunctions; i++) {
+        const struct fp_function *f = &p->functions[i];
+        bool hashed = f->flags & FP_FUNCTION_HASHED;
+        if (!lies_within(f->path_address, f->path_slots, hashed ? c->tables_first : c->counters_first,
+                         hashed ? c->tables_end : c->counters_end) ||
+            !lies_within(f->edge_address, f->edge_slots, c->counters_first, c->counters_end))
+            return fp_fail(c->error, p->path, "%s has counters outside of their section", f->name);
+    }
+    uint64_t bytes = c->counters_end - c->counters_first;
+    if (bytes > UINT32_MAX)
+        return fp_fail(c->error, c->reference->path, "expected at most 4 GB of counters, got %" PRIu64
+                                                     " bytes", bytes);
+    c->words = FP_NEW_ARRAY(c->arena, uint64_t, bytes / 8 + 1);
+    return true;
+}
+
+struct target {
+    struct collating *c;
+    const struct fp_function *f;
+};
+
+static void add_to_counter(uint64_t id, uint64_t count, void *context)
+{
+    const struct target *t = context;
+    struct collating *c = t->c;
+    const struct fp_function *f = t->f;
+    if (!(f->flags & FP_FUNCTION_HASHED)) {
+        c->words[(f->path_address - c->counters_first) / 8 + id] += count;
+    } else if (id >= f->numbering->num_paths) {
+        uint64_t lap = id - f->numbering->num_paths;
+        c->words[(f->edge_address - c->counters_first) / 8 + lap] += count;
+    } else {
+        uint64_t table = (f->path_address - c->tables_first) / FP_HASH_TABLE_SIZE;
+        struct fp_table_count entry = {table, id, count};
+        fp_vec_push(c->arena, &c->tables, entry);
+    }
+}
+
+static void put_path(struct collating *c, const struct fp_function *f, uint64_t id, uint64_t count)
+{
+    struct target t = {c, f};
+    add_to_counter(id, count, &t);
+    fp_unrecover(f->numbering, f->at_end, id, count, add_to_counter, &t);
+}
+
+/* A frame that left for good: what the reference's register would have held, and the
+ * counts that it would have made in front of branches. */
+static void put_partial(struct collating *c, const struct fp_function *f,
+                        const struct fp_partial_path *partial)
+{
+    struct fp_in_flight entry = {.function = f->id, .block = partial->block, .count = partial->count};
+    uint64_t offset = (uint64_t)f->offset[partial->block];
+    if (f->has_register[partial->block]) entry.reg = partial->prefix - offset;
+    fp_vec_push(c->arena, &c->in_flight, entry);
+    struct target t = {c, f};
+    fp_unrecover_partial(f->numbering, f->at_end, partial, add_to_counter, &t);
+}
+
+static void put_counts(struct collating *c, const struct fp_function *f, const struct fp_counts *counts)
+{
+    for (size_t i = 0; i < counts->npaths; i++)
+        put_path(c, f, counts->paths[i].id, counts->paths[i].count);
+    for (size_t i = 0; i < counts->npartials; i++) put_partial(c, f, &counts->partials[i]);
+}
+
+/* ---- one function ---- */
+
+static bool collate_turns(struct collating *c, const struct fp_function *f)
+{
+    uint64_t turns = 0;
+    for (uint32_t i = 0; i < c->division->ncopies; i++) {
+        struct fp_counts counts;
+        if (!counts_in_copy(c, i, f, &counts)) return false;
+        if (i && counts.turns != turns)
+            return fp_fail(c->error, f->name, "copy %u called it %" PRIu64 " times, copy 0 %" PRIu64
+                                              " times; do all copies get the same input?", i,
+                           counts.turns, turns);
+        turns = counts.turns;
+        put_counts(c, f, &counts);
+    }
+    return true;
+}
+
+static uint64_t count_of(const struct fp_counts *counts, uint64_t id)
+{
+    size_t low = 0, high = counts->npaths;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (counts->paths[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < counts->npaths && counts->paths[low].id == id ? counts->paths[low].count : 0;
+}
+
+static bool covers(struct collating *c, const struct fp_function *f, const struct fp_part *part,
+                   uint32_t copy, uint64_t id)
+{
+    struct fp_path path;
+    if (id >= f->numbering->num_paths)
+        return fp_bitset_has(&part->laps[copy], id - f->numbering->num_paths);
+    return fp_path_decode(&c->scratch, f->numbering, id, &path) &&
+           fp_select_covers(f->dag, &part->edges[copy], &path);
+}
+
+static bool collate_paths(struct collating *c, const struct fp_function *f, const struct fp_part *part)
+{
+    uint32_t n = c->division->ncopies;
+    struct fp_counts *counts = FP_NEW_ARRAY(&c->scratch, struct fp_counts, n);
+    if (part->nedges != f->dag->nedges || part->nlaps != f->truncation->laps.len)
+        return fp_fail(c->error, f->name, "the plan is for another shape of it; plan again");
+    for (uint32_t i = 0; i < n; i++)
+        if (fp_part_concerns(part, i) && !counts_in_copy(c, i, f, &counts[i])) return false;
+    for (uint32_t i = 0; i < n; i++)
+        for (size_t k = 0; k < counts[i].npaths; k++) {
+            uint64_t id = counts[i].paths[k].id, count = counts[i].paths[k].count;
+            uint32_t first = i;
+            for (uint32_t j = 0; j < n; j++) {
+                if (j == i || !covers(c, f, part, j, id)) continue;
+                if (count_of(&counts[j], id) != count)
+                    return fp_fail(c->error, f->name, "copy %u counted path %" PRIu64 " %" PRIu64
+                                                      " times, copy %u %" PRIu64
+                                                      " times; do all copies get the same input?", i,
+                                   id, count, j, count_of(&counts[j], id));
+                if (j < first) first = j;
+            }
+            if (first == i) put_path(c, f, id, count);
+        }
+    return true;
+}
+
+static bool collate_function(struct collating *c, const struct fp_function *f)
+{
+    const struct fp_part *part = fp_division_find(c->division, f->copy ? f->copy->reference : f->id);
+    struct fp_counts counts;
+    if (!part) return fp_fail(c->error, f->name, "is not in the plan; was it made from %s?",
+                              c->reference->path);
+    switch (part->kind) {
+    case FP_PART_WHOLE:
+        if (!counts_in_copy(c, part->copy, f, &counts)) return false;
+        put_counts(c, f, &counts);
+        return true;
+    case FP_PART_TURNS: return collate_turns(c, f);
+    case FP_PART_PATHS: return collate_paths(c, f, part);
+    }
+    return true;
+}
+
+/* ---- all ---- */
+
+static bool is_same_build(const struct fp_program *p, const struct fp_division *d)
+{
+    return p->build_id_len == d->build_id_len &&
+           (!p->build_id_len || !memcmp(p->build_id, d->build_id, p->build_id_len));
+}
+
+static void finish(struct collating *c, struct fp_run *run)
+{
+    const struct fp_program *p = c->reference;
+    *run = (struct fp_run){
+        .runs = 1,
+        .module = {.path = p->path, .build_id = p->build_id, .build_id_len = p->build_id_len,
+                   .counters_address = c->counters_first,
+                   .counters_size = c->counters_end - c->counters_first,
+                   .tables_address = c->tables_first, .tables_size = c->tables_end - c->tables_first},
+        .tables = c->tables.at, .ntables = c->tables.len,
+        .in_flight = c->in_flight.at, .nin_flight = c->in_flight.len,
+    };
+    size_t n = (c->counters_end - c->counters_first) / 8;
+    for (size_t i = 0; i < n; i++) run->ncounters += c->words[i] != 0;
+    run->counters = FP_NEW_ARRAY(c->arena, struct fp_counter, run->ncounters);
+    run->ncounters = 0;
+    for (size_t i = 0; i < n; i++)
+        if (c->words[i]) run->counters[run->ncounters++] = (struct fp_counter){i, c->words[i]};
+}
+
+bool fp_collate(struct fp_arena *arena, const struct fp_program *reference,
+                const struct fp_division *division, struct fp_profile *const *copies,
+                struct fp_run *run, struct fp_error *error)
+{
+    struct collating c = {.arena = arena, .reference = reference, .division = division, .error = error};
+    c.copies = FP_NEW_ARRAY(arena, struct copy, division->ncopies);
+    if (!is_same_build(reference, division))
+        return fp_fail(error, reference->path, "is another build than the one the plan was made from");
+    for (uint32_t i = 0; i < division->ncopies; i++)
+        if (!list_copy(&c, i, copies[i])) return false;
+    bool ok = make_room(&c);
+    for (size_t i = 0; ok && i < reference->nfunctions; i++) {
+        const struct fp_function *f = &reference->functions[i];
+        if (f->flags & FP_FUNCTION_PATHS && !(f->flags & FP_FUNCTION_SKIPPED))
+            ok = collate_function(&c, f);
+        fp_arena_free(&c.scratch);
+    }
+    if (ok) finish(&c, run);
+    fp_arena_free(&c.scratch);
+    return ok;
+}
+
+/* ---- comparing ---- */
+
+static bool same_counts(const struct fp_counts *expected, const struct fp_counts *got,
+                        struct fp_error *error)
+{
+    const char *name = expected->function->name;
+    size_t a = 0, b = 0;
+    while (a < expected->npaths || b < got->npaths) {
+        uint64_t x = a < expected->npaths ? expected->paths[a].id : UINT64_MAX;
+        uint64_t y = b < got->npaths ? got->paths[b].id : UINT64_MAX;
+        uint64_t id = x < y ? x : y;
+        uint64_t n = x == id ? expected->paths[a++].count : 0;
+        uint64_t m = y == id ? got->paths[b++].count : 0;
+        if (n != m)
+            return fp_fail(error, name, "path %" PRIu64 ": expected %" PRIu64 " times, got %" PRIu64
+                                        " times", id, n, m);
+    }
+    if (expected->npartials != got->npartials)
+        return fp_fail(error, name, "expected %zu kinds of paths that never ended, got %zu",
+                       expected->npartials, got->npartials);
+    return true;
+}
+
+static const struct fp_module *same_module(const struct fp_profile *profile, const struct fp_module *like)
+{
+    for (size_t i = 0; i < profile->modules.len; i++)
+        if (fp_same_module(&profile->modules.at[i]->id, &like->id)) return profile->modules.at[i];
+    return NULL;
+}
+
+bool fp_same_paths(const struct fp_profile *expected, const struct fp_profile *got, size_t *paths,
+                   struct fp_error *error)
+{
+    struct fp_arena scratch = {0};
+    bool ok = true;
+    for (size_t m = 0; m < expected->modules.len; m++) {
+        const struct fp_module *module = expected->modules.at[m];
+        for (size_t i = 0; ok && i < module->program.nfunctions; i++) {
+            const struct fp_function *f = &module->program.functions[i];
+            if (!(f->flags & FP_FUNCTION_PATHS) || f->flags & FP_FUNCTION_SKIPPED) continue;
+            const struct fp_module *other = same_module(got, module);
+            if (!other || i >= other->program.nfunctions)
+                return fp_fail(error, module->id.path, "is not the build of both profiles");
+            struct fp_counts a, b;
+            fp_profile_counts(&scratch, module, f, &a);
+            fp_profile_counts(&scratch, other, &other->program.functions[i], &b);
+            ok = same_counts(&a, &b, error);
+            *paths += a.npaths;
+            fp_arena_free(&scratch);
+        }
+    }
+    return ok;
+}
+
+bool fp_copy_hits(const struct fp_profile *copy, uint64_t *hits)
+{
+    struct fp_arena scratch = {0};
+    bool some = false;
+    *hits = 0;
+    for (size_t m = 0; m < copy->modules.len; m++) {
+        const struct fp_module *module = copy->modules.at[m];
+        for (size_t i = 0; i < module->program.nfunctions; i++) {
+            const struct fp_function *f = &module->program.functions[i];
+            if (!(f->flags & FP_FUNCTION_HITS)) continue;
+            struct fp_counts counts;
+            fp_profile_counts(&scratch, module, f, &counts);
+            *hits += counts.hits;
+            some = true;
+            fp_arena_free(&scratch);
+        }
+    }
+    return some;
+}

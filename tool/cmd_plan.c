@@ -1,0 +1,164 @@
+/* footpath plan: divide the profiling of a program among copies of it. */
+#include "commands.h"
+
+#include "analysis/divide.h"
+#include "graph/distribute.h"
+
+#include <string.h>
+
+static const struct cli_option options[] = {
+    {"-k", "K", "number of copies (2)"},
+    {"-o", "FILE", "where to write the plan (footpath.plan)"},
+    {"--strategy", "NAME", "invocations, cuts, procedures or p3 (invocations)"},
+    {"--guide", "PROFILE", "an earlier profile: what is hot"},
+    {"--labels", "NAME", "weighted, or plain: all edges alike, as in the paper (weighted)"},
+    {"--measure", "PROFILE", "loads by this profile (the guide)"},
+    {"--json", NULL, "as JSON"},
+    {NULL, NULL, NULL},
+};
+enum { COPIES, OUTPUT, STRATEGY, GUIDE, LABELS, MEASURE, JSON };
+
+bool cli_strategy(const char *name, enum fp_strategy *strategy)
+{
+    for (int i = FP_STRATEGY_P3; i <= FP_STRATEGY_INVOCATIONS; i++)
+        if (!strcmp(name, fp_strategy_name((enum fp_strategy)i))) {
+            *strategy = (enum fp_strategy)i;
+            return true;
+        }
+    return false;
+}
+
+static void print_text(const struct fp_division *d, const struct fp_division_cost *cost, bool hits)
+{
+    const char *unit = hits ? "hits" : "operations";
+    uint32_t slowest = fp_most_loaded(cost->loads, d->ncopies);
+    printf("%u copies by %s, labels %s\n", d->ncopies, fp_strategy_name(d->strategy),
+           d->plain_labels ? "plain" : "weighted");
+    printf("%zu functions: %u profitable, %zu divided by paths, %zu by turns\n", cost->functions,
+           d->profitable, cost->divided, cost->turns);
+    for (uint32_t i = 0; i < d->ncopies; i++)
+        printf("  copy %-3u %15s %s%s\n", i, cli_count((uint64_t)cost->loads[i]), unit,
+               i == slowest ? "  slowest" : "");
+    double most = cost->loads[slowest];
+    printf("one copy for all: %s %s with plain labels (slowest copy: %s of it),\n",
+           cli_count((uint64_t)cost->plain), unit, cli_percent(most, cost->plain));
+    printf("  %s with weighted labels (%s)\n", cli_count((uint64_t)cost->weighted),
+           cli_percent(most, cost->weighted));
+}
+
+static int print_json(const struct fp_division *d, const struct fp_division_cost *cost, bool hits)
+{
+    struct fp_writer out = {0};
+    struct fp_json j = {.out = &out};
+    fp_json_begin(&j, '{');
+    fp_json_key(&j, "format_version"), fp_json_uint(&j, 1);
+    fp_json_key(&j, "copies"), fp_json_uint(&j, d->ncopies);
+    fp_json_key(&j, "strategy"), fp_json_string(&j, fp_strategy_name(d->strategy));
+    fp_json_key(&j, "labels"), fp_json_string(&j, d->plain_labels ? "plain" : "weighted");
+    fp_json_key(&j, "unit"), fp_json_string(&j, hits ? "hits" : "operations");
+    fp_json_key(&j, "functions"), fp_json_uint(&j, cost->functions);
+    fp_json_key(&j, "candidates"), fp_json_uint(&j, cost->candidates);
+    fp_json_key(&j, "profitable"), fp_json_uint(&j, d->profitable);
+    fp_json_key(&j, "divided"), fp_json_uint(&j, cost->divided);
+    fp_json_key(&j, "turns"), fp_json_uint(&j, cost->turns);
+    fp_json_key(&j, "loads"), fp_json_begin(&j, '[');
+    for (uint32_t i = 0; i < d->ncopies; i++) fp_json_uint(&j, (uint64_t)cost->loads[i]);
+    fp_json_end(&j, ']');
+    fp_json_key(&j, "sequential_plain"), fp_json_uint(&j, (uint64_t)cost->plain);
+    fp_json_key(&j, "sequential_weighted"), fp_json_uint(&j, (uint64_t)cost->weighted);
+    fp_json_end(&j, '}');
+    fp_write_u8(&out, '\n');
+    return cli_output(NULL, &out);
+}
+
+static struct fp_profile *load_one(const char *name)
+{
+    struct cli_profiles inputs = {0};
+    fp_vec_push(&inputs.arena, &inputs.names, name);
+    struct fp_profile *profile = cli_load(&inputs);
+    fp_arena_free(&inputs.arena);
+    return profile;
+}
+
+struct request {
+    const char *program, *output, *guide, *measure;
+    struct fp_divide_options how;
+    bool json;
+};
+
+static int make_plan(const struct request *r)
+{
+    struct fp_arena arena = {0};
+    struct fp_error error = {0};
+    struct fp_program program;
+    struct fp_division division;
+    struct fp_division_cost cost;
+    struct fp_divide_options how = r->how;
+    struct fp_profile *guide = r->guide ? load_one(r->guide) : NULL, *measure = guide;
+    if (r->measure) measure = load_one(r->measure);
+    int status = EXIT_FAILED;
+    if ((r->guide && !guide) || (r->measure && !measure)) goto out;
+    how.guide = guide;
+    if (!fp_program_read(&arena, r->program, &program, &error) ||
+        !fp_divide(&arena, &program, &how, &division, &error) ||
+        !fp_division_write(r->output, &division, &error)) {
+        cli_fail(&error, NULL);
+        goto out;
+    }
+    fp_division_cost(&arena, &program, &division, measure, &cost);
+    status = EXIT_OK;
+    if (r->json)
+        status = print_json(&division, &cost, measure != NULL);
+    else
+        print_text(&division, &cost, measure != NULL);
+out:
+    if (measure != guide) fp_profile_free(measure);
+    fp_profile_free(guide);
+    fp_arena_free(&arena);
+    return status;
+}
+
+static int run(struct cli_command *command, int argc, char **argv)
+{
+    struct cli cli = {.command = command, .argc = argc, .argv = argv};
+    struct request r = {.output = "footpath.plan",
+                        .how = {.ncopies = 2, .strategy = FP_STRATEGY_INVOCATIONS}};
+    char *value;
+    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
+        if (option == COPIES) {
+            uint64_t copies = cli_number(command, "-k", value);
+            if (copies < 1 || copies > FP_MOST_COPIES)
+                cli_usage(command, "-k needs a number from 1 to %d", FP_MOST_COPIES);
+            r.how.ncopies = (uint32_t)copies;
+        }
+        if (option == OUTPUT) r.output = value;
+        if (option == STRATEGY && !cli_strategy(value, &r.how.strategy))
+            cli_usage(command, "unknown strategy %s", value);
+        if (option == GUIDE) r.guide = value;
+        if (option == MEASURE) r.measure = value;
+        if (option == LABELS) {
+            if (strcmp(value, "plain") && strcmp(value, "weighted"))
+                cli_usage(command, "unknown labels %s", value);
+            r.how.plain_labels = !strcmp(value, "plain");
+        }
+        if (option == JSON) r.json = true;
+        if (option != CLI_WORD) continue;
+        if (r.program) cli_usage(command, "one program only");
+        r.program = value;
+    }
+    if (!r.program) cli_usage(command, "no program given");
+    return make_plan(&r);
+}
+
+struct cli_command command_plan = {
+    .name = "plan",
+    .arguments = "PROGRAM",
+    .summary = "Divide the profiling of a program among K copies of it",
+    .text = "PROGRAM is built by footpath-cc with --fp-mode=path. Each copy is then built with\n"
+            "the same flags and --fp-plan=FILE --fp-copy=I, I from 0; footpath p3 does that,\n"
+            "runs the copies and makes one profile of theirs.\n"
+            "The load of a copy is the number of operations it executes for profiling, by the\n"
+            "counts of a profile; without one, the number of operations in its code.",
+    .options = options,
+    .run = run,
+};
