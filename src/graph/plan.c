@@ -16,6 +16,8 @@ struct planner {
     bool *decided;      /* per vertex: on entering it, one way goes on, and the
                            count may have been made */
     bool *ends_wanted;  /* per decided vertex: all edges of that way are wanted */
+    uint64_t *rest;     /* per decided vertex: the sum of values on that way. Labels of
+                           some paths may have some there, ids have none */
     bool *needed;       /* per vertex that is not decided: a count lies ahead */
     bool *merged;       /* per vertex: more than one way leads here */
     uint64_t *prefix;   /* per vertex that is not merged: the sum so far */
@@ -106,7 +108,10 @@ static void find_needed(struct planner *p)
         for (uint32_t d = dag->first_out[v]; d < dag->first_out[v + 1]; d++) {
             uint32_t w = dag->edges[d].dst;
             if (!has_paths(p, w)) continue;
-            if (p->decided[v]) p->ends_wanted[v] = is_wanted(p, d) && p->ends_wanted[w];
+            if (p->decided[v]) {
+                p->ends_wanted[v] = is_wanted(p, d) && p->ends_wanted[w];
+                p->rest[v] = p->n->value[d] + p->rest[w];
+            }
             if (counts_on(p, d) || (!p->decided[w] && p->needed[w])) p->needed[v] = true;
         }
     }
@@ -228,8 +233,8 @@ static struct fp_op op_on(const struct planner *p, uint32_t d)
     if (!has_paths(p, v) || p->decided[u]) return op(FP_OP_NONE, 0);
     if (p->decided[v] ? !counts_on(p, d) : !p->needed[v]) return op(FP_OP_NONE, 0);
     if (p->decided[v])
-        return p->merged[u] ? op(FP_OP_COUNT_REG, p->potential[u] + value)
-                            : op(FP_OP_COUNT, p->prefix[u] + value);
+        return p->merged[u] ? op(FP_OP_COUNT_REG, p->potential[u] + value + p->rest[v])
+                            : op(FP_OP_COUNT, p->prefix[u] + value + p->rest[v]);
     if (!p->merged[v]) return op(FP_OP_NONE, 0);
     if (!p->merged[u]) return op(FP_OP_SET, p->prefix[u] + value - p->potential[v]);
     uint64_t increment = value + p->potential[u] - p->potential[v];
@@ -343,6 +348,7 @@ struct fp_plan *fp_plan_make(struct fp_arena *arena, const struct fp_numbering *
         .plan = plan,
         .decided = FP_NEW_ARRAY(&scratch, bool, dag->nverts),
         .ends_wanted = FP_NEW_ARRAY(&scratch, bool, dag->nverts),
+        .rest = FP_NEW_ARRAY(&scratch, uint64_t, dag->nverts),
         .needed = FP_NEW_ARRAY(&scratch, bool, dag->nverts),
         .merged = FP_NEW_ARRAY(&scratch, bool, dag->nverts),
         .prefix = FP_NEW_ARRAY(&scratch, uint64_t, dag->nverts),
