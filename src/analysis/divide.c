@@ -111,7 +111,8 @@ static void make_work(struct dividing *d, struct fp_divided *w, const struct fp_
     }
     if (!d->options->plain_labels) w->weights = weights_of(d->arena, f, &w->part);
     w->whole = cost_of_whole(f, w->weights, w->counts);
-    w->turns = cost_of_turns(w->whole, w->counts->entries, d->options->ncopies);
+    w->turns = guide ? cost_of_turns(w->whole, w->counts->entries, d->options->ncopies)
+                     : 1 + w->whole / d->options->ncopies;
 }
 
 static void make_all(struct dividing *d)
@@ -409,7 +410,7 @@ bool fp_divide(struct fp_arena *arena, const struct fp_program *reference,
 
 static void add_part(struct fp_arena *scratch, const struct fp_function *f, const struct fp_part *part,
                      const struct fp_division *division, const struct fp_flow_counts *counts,
-                     struct fp_division_cost *cost)
+                     bool measured, struct fp_division_cost *cost)
 {
     const double *by_weights = weights_of(scratch, f, part);
     const double *weights = division->plain_labels ? NULL : by_weights;
@@ -424,7 +425,8 @@ static void add_part(struct fp_arena *scratch, const struct fp_function *f, cons
         switch (part->kind) {
         case FP_PART_WHOLE: cost->loads[i] += whole; break;
         case FP_PART_TURNS:
-            cost->loads[i] += cost_of_turns(whole, counts->entries, division->ncopies);
+            cost->loads[i] += measured ? cost_of_turns(whole, counts->entries, division->ncopies)
+                                       : 1 + whole / division->ncopies;
             break;
         case FP_PART_PATHS:
             cost->loads[i] += fp_cost_of_paths(f, &part->edges[i], &part->laps[i], weights, counts);
@@ -452,7 +454,8 @@ void fp_division_cost(struct fp_arena *arena, const struct fp_program *reference
         if (!part) continue;
         cost->functions++;
         cost->candidates += has_one_call(&d.calls, f);
-        add_part(&scratch, f, part, division, counts_of(&scratch, f, measure ? &matcher : NULL), cost);
+        add_part(&scratch, f, part, division, counts_of(&scratch, f, measure ? &matcher : NULL),
+                 measure != NULL, cost);
         fp_arena_free(&scratch);
     }
 }
