@@ -50,12 +50,17 @@ struct fp_combined *cli_read_combined(const char *const *names, size_t count, st
     return c;
 }
 
-/* The most bins that a combined profile among the inputs has. */
-static bool note_bins(struct fp_reader *payload, void *context)
+/* Of the first record, where footpath combine puts the summary; 0 without one. */
+static uint32_t bins_of(const struct fp_file *file)
 {
-    uint32_t *most = context, bins = fp_read_index(payload, FP_MOST_BINS + 1, "number of bins");
-    if (bins > *most) *most = bins;
-    return true;
+    struct fp_error error = {0};
+    struct fp_record_header record;
+    size_t at = sizeof(struct fp_profile_header) + sizeof record;
+    if (file->len <= at || memcmp(file->bytes, FP_PROFILE_MAGIC, 8)) return 0;
+    memcpy(&record, file->bytes + at - sizeof record, sizeof record);
+    if (record.magic != FP_RECORD_MAGIC || record.type != FP_RECORD_COMBINED) return 0;
+    struct fp_reader payload = {.bytes = file->bytes, .len = file->len, .at = at, .error = &error};
+    return fp_read_index(&payload, FP_MOST_BINS + 1, "number of bins");
 }
 
 uint32_t cli_combined_bins(const char *const *names, size_t count)
@@ -64,10 +69,9 @@ uint32_t cli_combined_bins(const char *const *names, size_t count)
     for (size_t i = 0; i < count; i++) {
         struct fp_file file;
         struct fp_error error = {0};
-        bool cut;
-        if (!fp_file_open(&file, names[i], &error)) continue;
-        struct fp_profile_visitor visitor = {.combined = note_bins, .context = &most};
-        fp_profile_visit(file.bytes, file.len, names[i], &visitor, &cut, &error);
+        if (!strcmp(names[i], "-") || !fp_file_open(&file, names[i], &error)) continue;
+        uint32_t bins = bins_of(&file);
+        if (bins > most) most = bins;
         fp_file_close(&file);
     }
     return most ? most : FP_DEFAULT_BINS;

@@ -15,6 +15,7 @@ struct cli_show_combined {
     const char *function;
     double above; /* -1: not asked */
     bool unseen, json;
+    FILE *to; /* NULL: standard output */
 };
 
 /* By its name (.cp) or by what is in it. */
@@ -30,6 +31,9 @@ uint32_t cli_combined_bins(const char *const *names, size_t count);
 /* A file with one summary, and runs behind it that may be written again. */
 bool cli_write_combined(const char *path, uint64_t program, struct fp_combined *combined,
                         const struct fp_waiting *going, struct fp_error *error);
+
+/* Folds the runs in a combined profile into its summary: footpath combine -o X X. */
+int cli_compact(const char *path);
 
 /* Packets of types 8 and 9 of legacy files. */
 int cli_export_legacy_combined(const struct cli_profiles *inputs, bool paths, const char *output);

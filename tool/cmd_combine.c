@@ -24,7 +24,7 @@
 
 static const struct cli_option options[] = {
     {"-o", "FILE", "where to write (footpath.cp); may be one of the inputs"},
-    {"--bins", "N", "bins of a histogram, 1 to 255 (15)"},
+    {"--bins", "N", "bins of a histogram, 1 to 255 (what combined inputs have, or 15)"},
     {"--binary", "FILE", "a program that ran, where it is not at its old place; may be repeated"},
     {"--strict", NULL, "a bad input among several is an error, not skipped"},
     {"--jobs", "N", "threads (one per core)"},
@@ -40,7 +40,8 @@ struct job {
     FP_VEC(const char *) inputs;
     FP_VEC(const char *) binaries;
     const char *output;
-    uint32_t bins, threads;
+    uint32_t bins; /* 0: as the inputs have */
+    uint32_t threads;
     bool strict, mpi;
     size_t in_place; /* the input that is the output too, or SIZE_MAX */
 };
@@ -340,6 +341,7 @@ static int finish(const struct job *job, struct sum *sum, bool ok)
 
 static int combine(struct job *job, struct cli_mpi *mpi)
 {
+    if (!job->bins) job->bins = cli_combined_bins(job->inputs.at, job->inputs.len);
     struct sum sum = {.combined = fp_combined_new(job->bins)};
     int lock = -1;
     job->in_place = find_in_place(job);
@@ -356,6 +358,15 @@ static int combine(struct job *job, struct cli_mpi *mpi)
     if (lock >= 0) close(lock);
     fp_arena_free(&sum.going.arena);
     fp_combined_free(sum.combined);
+    return status;
+}
+
+int cli_compact(const char *path)
+{
+    struct job job = {.output = path, .threads = 1};
+    fp_vec_push(&job.arena, &job.inputs, path);
+    int status = combine(&job, NULL);
+    fp_arena_free(&job.arena);
     return status;
 }
 
@@ -382,7 +393,7 @@ static uint32_t cores(void)
 static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct job job = {.output = "footpath.cp", .bins = FP_DEFAULT_BINS, .threads = cores()};
+    struct job job = {.output = "footpath.cp", .threads = cores()};
     struct cli_mpi *mpi = NULL;
     struct fp_error error = {0};
     char *value;

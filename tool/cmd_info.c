@@ -2,6 +2,7 @@
 #include "commands.h"
 
 #include "base/io.h"
+#include "cli_combined.h"
 #include "footpath/profile_abi.h"
 #include "profile/program.h"
 
@@ -165,7 +166,7 @@ struct info {
     struct fp_json json;
     bool as_json;
     struct cli_profiles profiles;
-    FP_VEC(const char *) programs;
+    FP_VEC(const char *) programs, combined;
 };
 
 static bool info_of_program(struct info *info, const char *path)
@@ -223,6 +224,55 @@ static bool info_of_profiles(struct info *info)
     return true;
 }
 
+/* ---- combined profiles ---- */
+
+static void count_events(const struct fp_combined *c, uint64_t events[FP_EVENT_KINDS])
+{
+    for (size_t i = 0; i < c->functions.len; i++)
+        for (size_t k = 0; k < c->functions.at[i]->events.len; k++)
+            events[c->functions.at[i]->events.at[k].kind]++;
+}
+
+static bool info_of_combined(struct info *info, const char *path)
+{
+    struct fp_combiner *combiner = fp_combiner_new(&info->profiles.binary, info->profiles.binary != NULL);
+    struct fp_combined *c = cli_read_combined(&path, 1, combiner, cli_combined_bins(&path, 1));
+    uint64_t events[FP_EVENT_KINDS] = {0};
+    struct fp_json *j = &info->json;
+    if (c) count_events(c, events);
+    if (c && info->as_json) {
+        fp_json_begin(j, '{');
+        fp_json_key(j, "path"), fp_json_string(j, path);
+        fp_json_key(j, "runs"), fp_json_uint(j, c->runs);
+        fp_json_key(j, "bins"), fp_json_uint(j, c->bins);
+        fp_json_key(j, "functions"), fp_json_uint(j, c->functions.len);
+        fp_json_key(j, "edges"), fp_json_uint(j, events[FP_EVENT_EDGE]);
+        fp_json_key(j, "paths"), fp_json_uint(j, events[FP_EVENT_PATH]);
+        fp_json_end(j, '}');
+    } else if (c) {
+        fp_say(&info->out, "combined profile %s\n  %s runs, up to %u bins\n  functions   %zu, %s of them called\n"
+                           "  events      %s edges, %s paths\n",
+               path, cli_count(c->runs), c->bins, c->functions.len, cli_count(events[FP_EVENT_ENTRY]),
+               cli_count(events[FP_EVENT_EDGE]), cli_count(events[FP_EVENT_PATH]));
+        for (size_t i = 0; i < c->modules.len; i++)
+            fp_say(&info->out, "  module      %s, in %s runs\n", c->modules.at[i].path,
+                   cli_count(c->modules.at[i].runs));
+    }
+    bool ok = c != NULL;
+    fp_combined_free(c);
+    fp_combiner_free(combiner);
+    return ok;
+}
+
+static bool info_of_all_combined(struct info *info)
+{
+    bool ok = true;
+    if (info->as_json) fp_json_key(&info->json, "combined"), fp_json_begin(&info->json, '[');
+    for (size_t i = 0; i < info->combined.len; i++) ok &= info_of_combined(info, info->combined.at[i]);
+    if (info->as_json) fp_json_end(&info->json, ']');
+    return ok;
+}
+
 static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
@@ -234,13 +284,15 @@ static int run(struct cli_command *command, int argc, char **argv)
         if (option == BINARY) profiles->binary = value;
         if (option == STRICT) profiles->strict = true;
         if (option != CLI_WORD) continue;
-        if (is_profile(value))
+        if (is_profile(value) && cli_is_combined(value))
+            fp_vec_push(&profiles->arena, &info.combined, value);
+        else if (is_profile(value))
             fp_vec_push(&profiles->arena, &profiles->names, value);
         else
             fp_vec_push(&profiles->arena, &info.programs, value);
     }
     info.json.out = &info.out;
-    bool ok = true, any = profiles->names.len || info.programs.len;
+    bool ok = true, any = profiles->names.len || info.programs.len || info.combined.len;
     if (info.as_json) {
         fp_json_begin(&info.json, '{');
         fp_json_key(&info.json, "format_version"), fp_json_uint(&info.json, 1);
@@ -250,6 +302,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     }
     if (info.programs.len) ok &= info_of_programs(&info);
     if (profiles->names.len) ok &= info_of_profiles(&info);
+    if (info.combined.len) ok &= info_of_all_combined(&info);
     if (info.as_json) fp_json_end(&info.json, '}'), fp_write_u8(&info.out, '\n');
     fp_arena_free(&profiles->arena);
     return cli_output(NULL, &info.out) == EXIT_OK && ok ? EXIT_OK : EXIT_FAILED;

@@ -1,6 +1,7 @@
 /* footpath run: run a program, then show where it went. */
 #include "commands.h"
 
+#include "cli_combined.h"
 #include "report/show.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@
 #include <unistd.h>
 
 static const struct cli_option options[] = {
-    {"-o", "FILE", "keep the profile here (footpath.prof)"},
+    {"-o", "FILE", "keep the profile here (footpath.prof); NAME.cp: combined with earlier runs"},
     {"--repeat", "N", "run it N times"},
     {"--top", "N", "paths to show afterwards (10; 0: none)"},
     {NULL, NULL, NULL},
@@ -59,6 +60,17 @@ static void show(const char *path, uint64_t top)
     fp_arena_free(&inputs.arena);
 }
 
+/* The runs are folded in here, where nobody waits for a dying program. */
+static void show_combined(const char *path, uint64_t top)
+{
+    struct cli_profiles inputs = {0};
+    if (cli_compact(path) != EXIT_OK || !top) return;
+    fp_vec_push(&inputs.arena, &inputs.names, path);
+    fflush(stdout);
+    cli_show_combined(&inputs, &(struct cli_show_combined){.above = -1, .top = top, .to = stderr});
+    fp_arena_free(&inputs.arena);
+}
+
 static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
@@ -78,6 +90,8 @@ static int run(struct cli_command *command, int argc, char **argv)
     for (uint64_t i = 0; i < repeat && status != 127; i++) status = run_once(argv + first);
     if (access(output, R_OK) < 0)
         cli_say("%s wrote no profile; was it built with footpath-cc?", argv[first]);
+    else if (cli_is_combined(output))
+        show_combined(output, top);
     else if (top)
         show(output, top);
     return status;

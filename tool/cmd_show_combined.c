@@ -55,7 +55,8 @@ int cli_show_combined(const struct cli_profiles *inputs, const struct cli_show_c
     struct fp_writer out = {0};
     struct fp_error missing = {0};
     struct fp_show_combined options = {.function = how->function, .top = how->top, .above = how->above,
-                                       .colours = cli_colours(stdout), .utf8 = terminal_has_utf8()};
+                                       .colours = cli_colours(how->to ? how->to : stdout),
+                                       .utf8 = terminal_has_utf8()};
     options.filter = (struct fp_rank_filter){.kinds = kinds_of(c, how->view), .by = how->by,
                                              .unseen = how->unseen, .above = how->above};
     if (how->json && how->every_kind) options.filter.kinds = (1u << FP_EVENT_KINDS) - 1;
@@ -68,5 +69,8 @@ int cli_show_combined(const struct cli_profiles *inputs, const struct cli_show_c
     fp_arena_free(&arena);
     fp_combined_free(c);
     fp_combiner_free(combiner);
-    return cli_output(NULL, &out);
+    if (!how->to) return cli_output(NULL, &out);
+    fwrite(out.bytes, 1, out.len, how->to);
+    fp_writer_free(&out);
+    return EXIT_OK;
 }

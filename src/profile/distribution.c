@@ -198,6 +198,7 @@ bool fp_distribution_is_sound(const struct fp_distribution *d)
     const struct fp_histogram *h = &d->histogram;
     double trials = (double)d->trials;
     if (!d->trials || d->nonzero > d->trials || !(d->min <= d->max) || !h->nbins) return false;
+    if (d->nonzero < d->trials && d->min > 0) return false;
     if (d->max / FP_SMALLEST_BIN >= ldexp(1, PLACE_BITS + (int)h->scale)) return false;
     uint64_t first = place_of(d->min, h->scale), last = place_of(d->max, h->scale);
     if (last - first >= FP_MOST_BINS || h->first < first || h->first > last ||

@@ -12,6 +12,7 @@ import argparse
 import json
 import math
 import os
+import pty
 import struct
 import subprocess
 import sys
@@ -152,6 +153,8 @@ def figure_9(s, mode, singles):
     data, events = compare(s, "edge2.cp", singles)
     check(data["bins"] == 15, "15 bins")
     check(all(len(e["histogram"]["weights"]) <= 15 for e in events.values()), "at most 15 bins are used")
+    s.tool("combine", "edge1.cp", *more, "-o", "as-before.cp")
+    check(s.events("as-before.cp")[0]["bins"] == 100, "as many bins as before")
     s.tool("combine", *first, *more, "-o", "at-once.cp")
     _, at_once = s.events("at-once.cp")
     for key in at_once:
@@ -172,6 +175,26 @@ def mixtures(s, modes, singles, edge_singles):
     s.tool("combine", "-o", "jobs1.cp", "--jobs", "1", *[s.profile(path, i % 6 + 1) for i in range(50)])
     s.tool("combine", "-o", "jobs2.cp", "--jobs", "2", *[s.profile(path, i % 6 + 1) for i in range(50)])
     same_bytes(s, "jobs1.cp", "jobs2.cp")
+
+
+def progress(s, mode):
+    """A line on a terminal, taken away at the end; none elsewhere."""
+    main, end = pty.openpty()
+    files = [s.profile(mode, i % 6 + 1) for i in range(6)] * 800
+    done = subprocess.Popen([os.path.join(s.args.bin, "footpath"), "combine", "-o", "p.cp", *files], cwd=s.folder, stderr=end)
+    os.close(end)
+    seen = b""
+    while True:
+        try:
+            piece = os.read(main, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        seen += piece
+    check(done.wait() == 0 and b"combining [" in seen and b"of 4800" in seen, "progress: %r" % seen[:80])
+    check(seen.endswith(b"\r\x1b[K"), "the line is taken away: %r" % seen[-20:])
+    check(s.tool("combine", "-o", "p.cp", *files[:6]).stderr == "", "no line where there is no terminal")
 
 
 def same_bytes(s, a, b):
@@ -259,6 +282,13 @@ def by_itself(s, mode):
     check(s.events("own.cp") == expected, "and after")
     s.run(s.exe(mode), "1", "more", env={"FOOTPATH_OUT": s.path("own.cp")})
     check(s.events("own.cp")[0]["runs"] == 7, "a run joins a compacted profile")
+    done = s.tool("run", "-o", "own.cp", "--repeat", "3", s.exe(mode), "1", "by footpath run")
+    check(s.events("own.cp")[0]["runs"] == 10 and done.stderr.startswith("10 runs of example"), "footpath run: " + done.stderr)
+    with open(s.path("own.cp"), "rb") as f:
+        check(f.read().count(b"FPRC") == 1, "footpath run compacts")
+    info = s.tool("info", "own.cp").stdout
+    check("10 runs" in info and "15 bins" in info, "info: " + info)
+    check(json.loads(s.tool("info", "--json", "own.cp").stdout)["combined"][0]["runs"] == 10, "info --json")
 
 
 def read_packet(data):
@@ -405,6 +435,7 @@ def main():
             figure_9(s, mode, singles[mode])
         mixtures(s, modes, singles[modes[0]], singles[modes[1]])
         questions(s)
+        progress(s, modes[0])
         bad_inputs(s, modes[0])
         merging(s, modes[0])
         by_itself(s, modes[0])
