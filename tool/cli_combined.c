@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- reading ---- */
 
@@ -69,7 +70,8 @@ uint32_t cli_combined_bins(const char *const *names, size_t count)
     for (size_t i = 0; i < count; i++) {
         struct fp_file file;
         struct fp_error error = {0};
-        if (!strcmp(names[i], "-") || !fp_file_open(&file, names[i], &error)) continue;
+        struct stat info; /* a pipe can be read once only */
+        if (stat(names[i], &info) < 0 || !S_ISREG(info.st_mode) || !fp_file_open(&file, names[i], &error)) continue;
         uint32_t bins = bins_of(&file);
         if (bins > most) most = bins;
         fp_file_close(&file);

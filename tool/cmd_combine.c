@@ -51,6 +51,7 @@ struct block {
     struct fp_combined *combined;
     struct fp_waiting going; /* of the output itself: runs that may be written again */
     struct fp_writer messages;
+    uint64_t program; /* of its first file */
     size_t skipped;
     bool done, failed;
 };
@@ -64,6 +65,7 @@ static size_t block_count(const struct job *job)
 
 static void note(struct block *block, const char *name, const struct fp_combine_notes *notes)
 {
+    if (!block->program) block->program = notes->program;
     if (notes->cut)
         fp_say(&block->messages, "footpath: %s: ends in the middle of a record; the runs before it are used\n",
                name);
@@ -123,17 +125,33 @@ struct sum {
     struct fp_combined *combined;
     struct fp_waiting going;
     struct cli_progress progress;
-    size_t skipped;
+    uint64_t program;
+    size_t skipped, told; /* of the latter: lines of messages */
 };
+
+enum { MOST_LINES = 20 };
+
+/* A thousand inputs can have one and the same thing wrong with them. */
+static void tell(struct sum *sum, const struct fp_writer *messages)
+{
+    if (messages->len) cli_progress_clear(&sum->progress);
+    for (size_t at = 0; at < messages->len && sum->told <= MOST_LINES;) {
+        const unsigned char *end = memchr(messages->bytes + at, '\n', messages->len - at);
+        size_t len = (size_t)(end - (messages->bytes + at)) + 1; /* every message ends its line */
+        if (sum->told++ == MOST_LINES)
+            cli_say("and so on");
+        else
+            fwrite(messages->bytes + at, 1, len, stderr);
+        at += len;
+    }
+}
 
 static bool take_block(struct sum *sum, struct block *block)
 {
     struct fp_error error = {0};
-    if (block->messages.len) {
-        cli_progress_clear(&sum->progress);
-        fwrite(block->messages.bytes, 1, block->messages.len, stderr);
-    }
+    tell(sum, &block->messages);
     sum->skipped += block->skipped;
+    if (!sum->program) sum->program = block->program;
     if (block->going.arena.chunk) sum->going = block->going;
     bool ok = !block->failed && fp_combined_merge(sum->combined, block->combined, &error);
     if (error.set) {
@@ -238,6 +256,7 @@ static void send_blocks(const struct job *job, struct cli_mpi *mpi)
         if (owner(job, mpi, i) != mpi->rank) continue;
         combine_block(job, combiner, i, &block);
         fp_write_u8(&bytes, block.failed);
+        fp_write_u64(&bytes, block.program);
         fp_write_uint(&bytes, block.skipped);
         fp_write_uint(&bytes, block.messages.len);
         fp_write_bytes(&bytes, block.messages.bytes, block.messages.len);
@@ -258,6 +277,7 @@ static bool receive_block(struct cli_mpi *mpi, int from, struct block *block)
     if (!bytes) return false;
     struct fp_reader reader = {.bytes = bytes, .len = len, .file = "another rank", .error = &error};
     block->failed = fp_read_u8(&reader);
+    block->program = fp_read_u64(&reader);
     block->skipped = fp_read_uint(&reader);
     size_t messages = fp_read_count(&reader, 1);
     const void *text = fp_read_bytes(&reader, messages);
@@ -319,9 +339,7 @@ static size_t find_in_place(const struct job *job)
 static int write_sum(const struct job *job, struct sum *sum)
 {
     struct fp_error error = {0};
-    uint64_t program = 0;
-    for (size_t i = 0; i < job->inputs.len && !program; i++) program = fp_profile_program(job->inputs.at[i]);
-    if (cli_write_combined(job->output, program, sum->combined, &sum->going, &error)) return EXIT_OK;
+    if (cli_write_combined(job->output, sum->program, sum->combined, &sum->going, &error)) return EXIT_OK;
     return cli_fail(&error, NULL);
 }
 

@@ -230,8 +230,11 @@ static int run(struct cli_command *command, int argc, char **argv)
     size_t format = find_format(command, request.format);
     if (strcmp(request.what, "edges") && strcmp(request.what, "paths")) cli_usage(command, "--what is edges or paths");
     if (!inputs.names.len) fp_vec_push(&inputs.arena, &inputs.names, "footpath.prof");
-    if (formats[format].export == export_legacy && cli_is_combined(inputs.names.at[0]))
-        return cli_export_legacy_combined(&inputs, !strcmp(request.what, "paths"), request.output);
+    if (formats[format].export == export_legacy && cli_is_combined(inputs.names.at[0])) {
+        int done = cli_export_legacy_combined(&inputs, !strcmp(request.what, "paths"), request.output);
+        fp_arena_free(&inputs.arena);
+        return done;
+    }
     struct fp_profile *profile = cli_load(&inputs);
     if (!profile) return EXIT_FAILED;
     int status = formats[format].export(profile, &request);

@@ -61,7 +61,7 @@ int cli_show_combined(const struct cli_profiles *inputs, const struct cli_show_c
                                              .unseen = how->unseen, .above = how->above};
     if (how->json && how->every_kind) options.filter.kinds = (1u << FP_EVENT_KINDS) - 1;
     const struct fp_function **functions = fp_show_combined_functions(&arena, c, combiner, &missing);
-    if (missing.set) cli_fail(&missing, "events are shown without source lines; name the program by --binary FILE");
+    if (missing.set) cli_fail(&missing, "until then events have no source lines");
     if (how->json)
         fp_show_combined_json(&out, c, functions, &options);
     else

@@ -163,8 +163,8 @@ static bool load_map(struct fp_combiner *c, struct fp_module *module, struct fp_
     if (!module->have_program) fp_profile_load_maps(&one, NULL);
     c->maps->arena = one.arena;
     if (module->have_program) return true;
-    if (!error->set) *error = module->problem;
-    return false;
+    return fp_fail(error, module->problem.file, "%s; name the program that ran by --binary FILE",
+                   module->problem.what);
 }
 
 static struct known *add_known(struct fp_combiner *c, const struct fp_module_id *id, struct fp_error *error)
@@ -475,6 +475,7 @@ bool fp_combine_file(struct fp_combiner *c, struct fp_combined *into, const char
     struct reading r = {.combiner = c, .into = into, .error = error};
     struct fp_file file;
     if (!fp_file_open(&file, path, error)) return false;
+    r.notes.program = fp_profile_program(file.bytes, file.len);
     bool ok = read_file(&r, &file, path) && take_waiting(&r, going);
     fp_file_close(&file);
     if (going && ok)

@@ -24,6 +24,7 @@ struct fp_combine_notes {
     bool cut;        /* the file ends in the middle of a record */
     uint64_t merged; /* records that are sums of several runs: one trial each */
     uint64_t records;
+    uint64_t program; /* that the file is of, by its header */
 };
 
 /* Runs that may be written once more, for who puts the result in the place of the

@@ -272,15 +272,10 @@ bool fp_profile_each_map(const char *path, fp_map_callback *call, void *context,
     return ok;
 }
 
-uint64_t fp_profile_program(const char *path)
+uint64_t fp_profile_program(const unsigned char *bytes, size_t len)
 {
-    struct fp_file file;
-    struct fp_error error = {0};
     struct fp_profile_header header = {0};
-    if (!fp_file_open(&file, path, &error)) return 0;
-    if (file.len >= sizeof header && !memcmp(file.bytes, FP_PROFILE_MAGIC, 8))
-        memcpy(&header, file.bytes, sizeof header);
-    fp_file_close(&file);
+    if (len >= sizeof header && !memcmp(bytes, FP_PROFILE_MAGIC, 8)) memcpy(&header, bytes, sizeof header);
     return header.program;
 }
 

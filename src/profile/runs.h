@@ -95,7 +95,7 @@ bool fp_profile_write(const char *path, const struct fp_run *runs, size_t nruns,
                       struct fp_error *error);
 
 /* Which build of which program a file is of, by its header; 0 where it has none. */
-uint64_t fp_profile_program(const char *path);
+uint64_t fp_profile_program(const unsigned char *bytes, size_t len);
 
 /* The parts of such a file: the header, records of an enum fp_record_type, which
  * empty their payload, and at the end what says that they are whole. */

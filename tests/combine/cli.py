@@ -17,6 +17,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 INPUTS = [("1", "one two 3"), ("2", "alpha beta gamma"), ("3", "1 2 3 4 ! ?"),
@@ -178,11 +179,17 @@ def mixtures(s, modes, singles, edge_singles):
 
 
 def progress(s, mode):
-    """A line on a terminal, taken away at the end; none elsewhere."""
+    """A line on a terminal, taken away at the end; none elsewhere. An input that is a pipe holds the work up."""
     main, end = pty.openpty()
-    files = [s.profile(mode, i % 6 + 1) for i in range(6)] * 800
-    done = subprocess.Popen([os.path.join(s.args.bin, "footpath"), "combine", "-o", "p.cp", *files], cwd=s.folder, stderr=end)
+    os.mkfifo(s.path("pipe"))
+    files = [s.profile(mode, i % 6 + 1) for i in range(60)]
+    with open(s.path(files[0]), "rb") as f:
+        content = f.read()
+    done = subprocess.Popen([os.path.join(s.args.bin, "footpath"), "combine", "-o", "p.cp", "pipe", *files], cwd=s.folder, stderr=end)
     os.close(end)
+    with open(s.path("pipe"), "wb") as pipe:  # opened by now
+        time.sleep(0.5)
+        pipe.write(content)
     seen = b""
     while True:
         try:
@@ -192,8 +199,9 @@ def progress(s, mode):
         if not piece:
             break
         seen += piece
-    check(done.wait() == 0 and b"combining [" in seen and b"of 4800" in seen, "progress: %r" % seen[:80])
+    check(done.wait() == 0 and b"combining [" in seen and b"of 61" in seen, "progress: %r" % seen[:80])
     check(seen.endswith(b"\r\x1b[K"), "the line is taken away: %r" % seen[-20:])
+    check(s.events("p.cp")[0]["runs"] == 61, "a pipe is an input as any")
     check(s.tool("combine", "-o", "p.cp", *files[:6]).stderr == "", "no line where there is no terminal")
 
 
@@ -238,6 +246,16 @@ def bad_inputs(s, mode):
     check(not os.path.exists(s.path("y.cp")), "nothing is written after a failure")
     done = s.tool("combine", "-o", "x.cp", good, "cut")
     check("ends in the middle of a record" in done.stderr and s.events("x.cp")[0]["runs"] == 1, "a file cut short: " + done.stderr)
+    done = s.tool("combine", "-o", "x.cp", good, *["missing%d" % i for i in range(100)])
+    check(len(done.stderr.splitlines()) == 22 and "skipped 100 of 101" in done.stderr, "messages end somewhere: %d" % len(done.stderr.splitlines()))
+    os.rename(s.exe(mode), s.path("moved"))
+    done = s.tool("combine", "-o", "y.cp", good, status=1)
+    check("--binary FILE" in done.stderr and not os.path.exists(s.path("y.cp")), "no program: " + done.stderr)
+    done = s.tool("show", "mixed.cp", "--top", "1")
+    check("--binary FILE" in done.stderr and len(done.stdout.splitlines()) == 5, "show without a program: " + done.stderr)
+    s.tool("combine", "--binary", "moved", "-o", "y.cp", good)
+    check(s.events("y.cp", "--binary", "moved")[1] == s.events("x.cp", "--binary", "moved")[1], "a program that moved")
+    os.rename(s.path("moved"), s.exe(mode))
     s.tool("combine", "--bins", "0", good, status=2)
     s.tool("combine", "--bins", "256", good, status=2)
     s.tool("combine", status=2)
