@@ -4,10 +4,13 @@
 #include "base/io.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -125,12 +128,32 @@ void cli_progress(const char *what, size_t done, size_t all)
 
 /* ---- profiles ---- */
 
+/* Where a file is of another build, the runtime writes NAME.XXXXXXXX beside it: who asks
+ * for NAME may want that. */
+static void tell_of_newer(const char *name)
+{
+    struct stat own, other;
+    glob_t found;
+    char pattern[PATH_MAX];
+    snprintf(pattern, sizeof pattern, "%s.????????", name);
+    if (stat(name, &own) < 0 || glob(pattern, 0, NULL, &found)) return;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *beside = found.gl_pathv[i], *ending = beside + strlen(beside) - 8;
+        if (strspn(ending, "0123456789abcdef") == 8 && stat(beside, &other) == 0 &&
+            other.st_mtime > own.st_mtime)
+            cli_say("%s: is older than %s, which is of another build; remove the one you do not need",
+                    name, beside);
+    }
+    globfree(&found);
+}
+
 struct fp_profile *cli_read(struct cli_profiles *profiles)
 {
     struct fp_profile *profile = fp_profile_new();
     size_t skipped = 0;
     for (size_t i = 0; i < profiles->names.len; i++) {
         struct fp_error error = {0};
+        tell_of_newer(profiles->names.at[i]);
         if (fp_profile_add(profile, profiles->names.at[i], &error)) continue;
         cli_fail(&error, NULL);
         skipped++;

@@ -492,6 +492,22 @@ def case_autoconf_probe(b):
     b.run("conftest", "14\n", BOTH)  # asked for by name, it does
 
 
+def case_rebuilt_program(b):
+    """A profile of another build stays, the new one goes beside it, and show says so."""
+    b.cc("main.c", "part.c", "-o", "prog")
+    b.call([b.path("prog")])
+    os.utime(b.path("footpath.prof"), (1, 1))
+    b.cc("-O2", "main.c", "part.c", "-o", "prog")
+    b.call([b.path("prog")])
+    beside = [n for n in os.listdir(b.folder) if n.startswith("footpath.prof.")]
+    if len(beside) != 1:
+        raise Failure("profiles beside footpath.prof: %s" % beside)
+    b.call([b.tool("footpath"), "show", beside[0]])
+    done = b.call([b.tool("footpath"), "show"], ok=False, quiet=False)
+    if beside[0] not in done.stderr or "another build" not in done.stderr:
+        raise Failure(done.stderr)
+
+
 def case_cmake(b):
     b.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.20)\nproject(p C CXX)\n"
                               "find_package(Threads REQUIRED)\ninclude(CheckIPOSupported)\n"
