@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""What it saves to profile by K copies (paper 004, Figures 5 to 7), on real programs.
+
+    bench/p3.py [--programs LIST] [--what plans,runs] [--copies 2,4,8]
+
+plans: the largest load of a copy relative to one copy that profiles all, by the counts
+       of a run on the large input; plans with a guide have seen the small input only.
+runs:  builds and runs the copies with footpath p3 --check --hits: the profile must be
+       that of the ordinary build, path by path; executed operations and wall times.
+
+Results accumulate in .cache/p3/results.json, so that programs can be done one by one;
+tables are printed for everything that is there.
+"""
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+
+import corpus
+import inputs
+
+ROOT = corpus.ROOT
+WORK = os.path.join(ROOT, ".cache", "p3")
+INPUTS = os.environ.get("FOOTPATH_INPUTS", os.path.join(ROOT, ".cache", "inputs"))
+BIN = os.path.join(ROOT, "build", "bin")
+FOOTPATH = os.path.join(BIN, "footpath")
+
+# Name in the table, options of footpath plan; `guided` ones get --guide.
+METHODS = [
+    ("PBL", ["--strategy", "procedures", "--labels", "plain"], False),
+    ("P3", ["--strategy", "p3", "--labels", "plain"], False),
+    ("procedures", ["--strategy", "procedures"], True),
+    ("cuts", ["--strategy", "cuts"], True),
+    ("invocations", ["--strategy", "invocations"], True),
+]
+STRATEGIES = ["procedures", "p3", "cuts", "invocations"]
+
+
+def say(*words):
+    print(*words, file=sys.stderr, flush=True)
+
+
+def reference(p):
+    """The ordinary path build, with the calls that strategy p3 asks about."""
+    folder = os.path.join(WORK, "reference")
+    exe = os.path.join(folder, p.name, p.exe)
+    if os.path.exists(exe):
+        return exe
+    say("building", p.name)
+    env = {"FOOTPATH_CC_FLAGS": "--fp-callees"}
+    return corpus.build(p, folder, os.path.join(BIN, "footpath-cc"), os.path.join(BIN, "footpath-c++"),
+                        "-O2", env=env)
+
+
+def profile(p, exe, which, limit):
+    """The profile of one run; None where it takes longer than limit seconds."""
+    out = os.path.join(WORK, "%s-%s.prof" % (p.name, which))
+    if os.path.exists(out):
+        return out
+    command = corpus.command(p, which, exe, INPUTS, os.path.join(WORK, "reference", p.name))
+    new = out + ".new"
+    if os.path.exists(new):
+        os.unlink(new)
+    try:
+        subprocess.run(["sh", "-c", command], env=dict(os.environ, FOOTPATH_OUT=new, LC_ALL="C"), timeout=limit,
+                       cwd=WORK, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        return None
+    os.rename(new, out)
+    return out
+
+
+def plan(exe, copies, options, guide, measure):
+    command = [FOOTPATH, "plan", exe, "-k", str(copies), "--json", "-o", os.path.join(WORK, "plan"), "--measure", measure]
+    command += options + (["--guide", guide] if guide else [])
+    start = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(" ".join(command) + "\n" + done.stderr)
+    return dict(json.loads(done.stdout), seconds=time.monotonic() - start)
+
+
+def measure_plans(p, copies, results, limit):
+    exe = reference(p)
+    guide = profile(p, exe, "small", 600)
+    measure = profile(p, exe, "large", limit)
+    entry = results.setdefault("plans", {}).setdefault(p.name, {})
+    entry["measured_on"] = "large" if measure else "small"
+    for k in copies:
+        for name, options, guided in METHODS:
+            entry["%s %d" % (name, k)] = plan(exe, k, options, guide if guided else None, measure or guide)
+
+
+def split_command(p, which):
+    """Words of the program's command line, and the file for its standard input."""
+    line = corpus.command(p, which, "PROGRAM", INPUTS, os.path.join(corpus.CACHE, p.packages[0]))
+    words = shlex.split(line)
+    stdin = None
+    if "<" in words:
+        stdin = words[words.index("<") + 1]
+        words = words[:words.index("<")]
+    while "=" in words[0]:
+        name, value = words.pop(0).split("=", 1)
+        os.environ[name] = value
+    return words[1:], stdin
+
+
+def run_copies(p, copies, strategy, which, results):
+    arguments, stdin = split_command(p, which)
+    folder = os.path.join(WORK, "runs", p.name)
+    os.makedirs(folder, exist_ok=True)
+    guide = profile(p, reference(p), "small", 600)
+    command = [FOOTPATH, "p3", "-k", str(copies), "--strategy", strategy, "--guide", guide, "--check", "--hits", "--json",
+               "--source", os.path.join(corpus.CACHE, p.packages[0]), "--build", p.recipe, "--", p.exe] + arguments
+    env = dict(os.environ, CFLAGS="-O2", OTHERS=corpus.CACHE, LC_ALL="C",
+               AM="ACLOCAL=true AUTOCONF=true AUTOMAKE=true AUTOHEADER=true MAKEINFO=true")
+    with open(stdin or os.devnull) as source:
+        done = subprocess.run(command, cwd=folder, env=env, stdin=source, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, errors="replace")
+    same = "the same as of the ordinary build" in done.stderr
+    say(p.name, strategy, copies, "same" if same else done.stderr[-400:])
+    outcome = {"same": same, "which": which}
+    if same:
+        outcome.update(json.loads(done.stderr.strip().splitlines()[-1]))
+    results.setdefault("runs", {}).setdefault(p.name, {})["%s %d" % (strategy, copies)] = outcome
+
+
+def largest(entry):
+    return max(entry["loads"])
+
+
+def print_plans(plans, copies):
+    for base, what in (("sequential_plain", "with plain labels"), ("sequential_weighted", "with labels weighted by the guide")):
+        for k in copies:
+            names = [name for name, _, _ in METHODS]
+            print("\n%d copies: hits of the slowest copy relative to one copy that profiles all, %s\n" % (k, what))
+            print("| program | " + " | ".join(names) + " |")
+            print("|---|" + "---|" * len(names))
+            sums = [0.0] * len(names)
+            for program in sorted(plans):
+                good = plans[program]["invocations %d" % k]
+                values = [largest(plans[program]["%s %d" % (n, k)]) / good[base] for n in names]
+                sums = [a + b for a, b in zip(sums, values)]
+                print("| %s | %s |" % (program, " | ".join("%.2f" % v for v in values)))
+            print("| **average** | %s |" % " | ".join("**%.2f**" % (s / len(plans)) for s in sums))
+
+
+def print_counts(plans):
+    print("\n| program | functions | at most one call site | profitable (p3, 2 copies) | planning, slowest |")
+    print("|---|---|---|---|---|")
+    for program in sorted(plans):
+        entry = plans[program]["P3 2"]
+        slowest = max(e["seconds"] for e in plans[program].values() if isinstance(e, dict))
+        print("| %s | %d | %d | %d (%.0f%%) | %.1f s |" % (program, entry["functions"], entry["candidates"], entry["profitable"],
+                                                       100 * entry["profitable"] / entry["functions"], slowest))
+
+
+def print_runs(runs):
+    print("\n| program | strategy | copies | profile | hits, slowest copy / ordinary | wall, slowest copy / ordinary |")
+    print("|---|---|---|---|---|---|")
+    for program in sorted(runs):
+        for key in sorted(runs[program], key=lambda k: (k.split()[0], int(k.split()[1]))):
+            r = runs[program][key]
+            strategy, k = key.split()
+            if not r["same"]:
+                print("| %s | %s | %s | **differs** | | |" % (program, strategy, k))
+                continue
+            hits = max(c["hits"] for c in r["copies"]) / r["sequential"]["hits"]
+            wall = max(c["milliseconds"] for c in r["copies"]), r["sequential"]["milliseconds"]
+            print("| %s | %s | %s | identical | %.2f | %.2f s / %.2f s |" % (program, strategy, k, hits, wall[0] / 1000, wall[1] / 1000))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", default=os.environ.get("BENCH"))
+    parser.add_argument("--what", default="plans,runs")
+    parser.add_argument("--copies", default="2,4,8")
+    parser.add_argument("--strategies", default=",".join(STRATEGIES))
+    parser.add_argument("--input", default="small", help="for runs: small or large")
+    parser.add_argument("--limit", type=int, default=300, help="seconds for a run on the large input")
+    parser.add_argument("--again", action="store_true", help="measure again what is in the results")
+    args = parser.parse_args()
+    copies = [int(k) for k in args.copies.split(",")]
+    os.makedirs(WORK, exist_ok=True)
+    if not os.path.isdir(INPUTS):
+        inputs.make(INPUTS)
+    path = os.path.join(WORK, "results.json")
+    results = json.load(open(path)) if os.path.exists(path) else {}
+    for p in corpus.names(args.programs) if args.what else []:
+        try:
+            if "plans" in args.what and (args.again or p.name not in results.get("plans", {})):
+                measure_plans(p, copies, results, args.limit)
+            for strategy in args.strategies.split(",") if "runs" in args.what else []:
+                for k in copies:
+                    if args.again or "%s %d" % (strategy, k) not in results.get("runs", {}).get(p.name, {}):
+                        run_copies(p, k, strategy, args.input, results)
+        except RuntimeError as error:
+            results.get("plans", {}).pop(p.name, None)
+            say(p.name, error)
+        with open(path + ".new", "w") as out:
+            json.dump(results, out, indent=1, sort_keys=True)
+        os.rename(path + ".new", path)
+    if results.get("plans"):
+        print_counts(results["plans"])
+        print_plans(results["plans"], copies)
+    if results.get("runs"):
+        print_runs(results["runs"])
+
+
+if __name__ == "__main__":
+    main()
