@@ -124,7 +124,7 @@ def run_copies(p, copies, strategy, which, results):
     say(p.name, strategy, copies, "same" if same else done.stderr[-400:])
     outcome = {"same": same, "which": which}
     if same:
-        outcome.update(json.loads(done.stderr.strip().splitlines()[-1]))
+        outcome.update(json.loads(done.stderr[done.stderr.rindex("\n{"):]))
     results.setdefault("runs", {}).setdefault(p.name, {})["%s %d" % (strategy, copies)] = outcome
 
 

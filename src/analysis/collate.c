@@ -4,6 +4,7 @@
 #include "footpath/abi.h"
 #include "footpath/profile_abi.h"
 #include "graph/select.h"
+#include "profile/mapcode.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -250,6 +251,20 @@ static bool is_same_build(const struct fp_program *p, const struct fp_division *
            (!p->build_id_len || !memcmp(p->build_id, d->build_id, p->build_id_len));
 }
 
+/* The profile brings its map along: the reference may be built again for another plan. */
+static const struct fp_embedded_map *embed_map(struct collating *c, const struct fp_module_id *module)
+{
+    struct fp_embedded_map *embedded = FP_NEW(c->arena, struct fp_embedded_map);
+    struct fp_writer bytes = {0};
+    for (size_t i = 0; i < c->reference->nfunctions; i++)
+        fp_map_write_record(&bytes, &c->reference->functions[i]);
+    unsigned char *kept = fp_arena_alloc(c->arena, bytes.len);
+    memcpy(kept, bytes.bytes, bytes.len);
+    *embedded = (struct fp_embedded_map){.module = *module, .map = kept, .map_len = bytes.len};
+    fp_writer_free(&bytes);
+    return embedded;
+}
+
 static void finish(struct collating *c, struct fp_run *run)
 {
     const struct fp_program *p = c->reference;
@@ -262,6 +277,7 @@ static void finish(struct collating *c, struct fp_run *run)
         .tables = c->tables.at, .ntables = c->tables.len,
         .in_flight = c->in_flight.at, .nin_flight = c->in_flight.len,
     };
+    run->map = embed_map(c, &run->module);
     size_t n = (c->counters_end - c->counters_first) / 8;
     for (size_t i = 0; i < n; i++) run->ncounters += c->words[i] != 0;
     run->counters = FP_NEW_ARRAY(c->arena, struct fp_counter, run->ncounters);
