@@ -166,6 +166,7 @@ static bool read_payload(struct fp_arena *arena, struct fp_reader *r, struct fp_
     if (r->failed) return false;
     division->build_id = (unsigned char *)fp_arena_strndup(arena, id, division->build_id_len);
     size_t count = fp_read_count(r, 11);
+    if (r->failed) return false;
     fp_vec_reserve(arena, &division->parts, count);
     for (size_t i = 0; i < count; i++) {
         struct fp_part part;
