@@ -21,6 +21,7 @@ struct cli_command *const cli_commands[] = {
     &command_import,
     &command_record,
     &command_infer,
+    &command_learn,
     &command_plan,
     &command_p3,
     &command_info,

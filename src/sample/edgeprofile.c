@@ -106,8 +106,8 @@ static void add_counts(struct fp_edge_profile *p, const struct fp_function *f, u
     p->nwords += f->flow->nedges;
 }
 
-static void describe(struct fp_edge_profile *p, struct fp_arena *arena,
-                     const struct fp_machine_function *m, struct fp_function *f)
+void fp_edge_profile_identity(struct fp_edge_profile *p, const struct fp_machine_function *m,
+                              struct fp_function *f)
 {
     struct fp_function_place place = {0};
     fp_lines_function(p->lines, m->symbol->address, &place);
@@ -115,8 +115,14 @@ static void describe(struct fp_edge_profile *p, struct fp_arena *arena,
     f->file = place.file ? place.file : p->machine.object->path;
     f->line = place.line;
     f->id = fp_hash64(fp_hash_string(f->name) ^ m->symbol->address);
-    f->flags = FP_FUNCTION_EDGES;
     f->cfg = m->cfg;
+}
+
+static void describe(struct fp_edge_profile *p, struct fp_arena *arena,
+                     const struct fp_machine_function *m, struct fp_function *f)
+{
+    fp_edge_profile_identity(p, m, f);
+    f->flags = FP_FUNCTION_EDGES;
     f->edges = m->edges;
     struct placing at = {.p = p, .arena = arena};
     fp_map_init(&at.scopes, arena);

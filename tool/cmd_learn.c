@@ -1,0 +1,174 @@
+/* footpath learn: which events tell how often code ran (paper 003, section 4.1). */
+#include "commands.h"
+
+#include "analysis/learn.h"
+#include "sample/attribute.h"
+#include "sample/truth.h"
+#include "sample/weights.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct cli_option options[] = {
+    {"--truth", "PROFILE", "exact counts of the same run, by footpath import --format callgrind"},
+    {"--module", "NAME", "only this program or library"},
+    {"--binary", "FILE", "the program that was sampled, where it is not at its old place"},
+    {"--table", NULL, "print the blocks that are learnt from, one per line, instead"},
+    {"--json", NULL, "as JSON"},
+    {NULL, NULL, NULL},
+};
+enum { TRUTH, MODULE, BINARY, TABLE, JSON };
+
+struct work {
+    struct fp_arena arena;
+    struct fp_perf_data data;
+    struct fp_attribution found;
+    struct fp_truth truth;
+    struct fp_training training;
+    const char *module;
+    bool table;
+};
+
+/* ---- blocks ---- */
+
+static void print_block(const struct work *w, const struct fp_machine_function *f, uint32_t block,
+                        const double *events, double truth)
+{
+    const struct fp_machine_block *b = &f->blocks[block];
+    uint32_t loads = 0, stores = 0, slow = 0, calls = 0;
+    for (uint32_t i = 0; i < b->ninsns; i++) {
+        const struct fp_insn *insn = &f->insns.at[b->first_insn + i];
+        loads += (insn->flags & FP_INSN_LOADS) != 0;
+        stores += (insn->flags & FP_INSN_STORES) != 0;
+        slow += (insn->flags & (FP_INSN_DIVIDES | FP_INSN_REPEATS | FP_INSN_LOCKED)) != 0;
+        calls += insn->kind == FP_INSN_CALL;
+    }
+    printf("%s\t%llx\t%u\t%u\t%u\t%u\t%u\t%.0f", f->symbol->name,
+           (unsigned long long)f->insns.at[b->first_insn].address, b->ninsns, loads, stores, slow, calls, truth);
+    for (uint32_t e = 0; e < w->found.nevents; e++) printf("\t%.0f", events[e]);
+    printf("\n");
+}
+
+static void add_function(struct work *w, const struct fp_sampled_object *s, struct fp_edge_profile *p,
+                         struct fp_machine_function *f)
+{
+    struct fp_arena scratch = {0};
+    double **events = FP_NEW_ARRAY(&scratch, double *, w->found.nevents);
+    double *truth = fp_truth_blocks(&scratch, &w->truth, p, f);
+    double *one = FP_NEW_ARRAY(&scratch, double, w->found.nevents);
+    for (uint32_t e = 0; e < w->found.nevents; e++) events[e] = fp_block_samples(&scratch, s, f, e);
+    for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
+        if (!f->blocks[b].ninsns) continue;
+        for (uint32_t e = 0; e < w->found.nevents; e++) one[e] = events[e][b];
+        if (w->table) print_block(w, f, b, one, truth[b]);
+        for (uint32_t e = 0; e < w->found.nevents; e++) one[e] /= f->blocks[b].ninsns;
+        fp_training_add(&w->training, &w->arena, one, truth[b]);
+    }
+    fp_arena_free(&scratch);
+}
+
+static void add_object(struct work *w, const struct fp_sampled_object *s)
+{
+    struct fp_edge_profile p;
+    fp_edge_profile_init(&p, &w->arena, s->object);
+    bool *done = FP_NEW_ARRAY(&w->arena, bool, p.machine.nfunctions);
+    for (size_t i = 0; i < s->hits.len; i++) {
+        struct fp_machine_function *f = fp_machine_find(&p.machine, s->hits.at[i].address);
+        if (!f || done[f - p.machine.functions]) continue;
+        done[f - p.machine.functions] = true;
+        fp_machine_build(&p.machine, f);
+        if (f->cfg) add_function(w, s, &p, f);
+    }
+    fp_edge_profile_free(&p);
+}
+
+/* ---- results ---- */
+
+static void print_weights(const struct work *w, const struct fp_model *model)
+{
+    printf("%-32s %10s\n", "event", "weight");
+    for (uint32_t e = 0; e < w->found.nevents; e++)
+        printf("%-32s %10.4f\n", w->data.events.at[e].name, model->weights[e]);
+    printf("%-32s %10.4f\n\n%zu blocks\n", "(constant)", model->constant, w->training.truth.len);
+}
+
+static int print_json(const struct work *w, const struct fp_model *model)
+{
+    struct fp_writer out = {0};
+    struct fp_json j = {.out = &out};
+    fp_json_begin(&j, '{');
+    fp_json_key(&j, "format_version"), fp_json_uint(&j, 1);
+    fp_json_key(&j, "blocks"), fp_json_uint(&j, w->training.truth.len);
+    fp_json_key(&j, "constant"), fp_json_double(&j, model->constant);
+    fp_json_key(&j, "weights");
+    fp_json_begin(&j, '{');
+    for (uint32_t e = 0; e < w->found.nevents; e++)
+        fp_json_key(&j, w->data.events.at[e].name), fp_json_double(&j, model->weights[e]);
+    fp_json_end(&j, '}');
+    fp_json_end(&j, '}');
+    fp_write_u8(&out, '\n');
+    return cli_output(NULL, &out);
+}
+
+static int learn(struct work *w, const char *input, const char *binary, bool json)
+{
+    struct fp_error error = {0};
+    struct fp_model model;
+    if (!fp_perf_read(&w->arena, input, &w->data, &error)) return cli_fail(&error, NULL);
+    fp_attribute(&w->arena, &w->data, binary, &w->found);
+    w->training.nevents = w->found.nevents;
+    for (size_t i = 0; i < w->found.objects.len; i++) {
+        const struct fp_sampled_object *s = w->found.objects.at[i];
+        const char *slash = strrchr(s->path, '/');
+        if (w->module && !strstr(slash ? slash + 1 : s->path, w->module)) continue;
+        if (s->object && !s->problem.set && s->hits.len) add_object(w, s);
+    }
+    fp_attribution_close(&w->found);
+    if (w->table) return EXIT_OK;
+    if (!fp_learn(&w->arena, &w->training, &model, &error)) return cli_fail(&error, NULL);
+    if (json) return print_json(w, &model);
+    print_weights(w, &model);
+    return EXIT_OK;
+}
+
+static int run(struct cli_command *command, int argc, char **argv)
+{
+    struct cli cli = {.command = command, .argc = argc, .argv = argv};
+    struct work w = {0};
+    struct cli_profiles truth = {0};
+    const char *input = NULL, *binary = NULL;
+    bool json = false;
+    char *value;
+    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
+        switch (option) {
+        case TRUTH: fp_vec_push(&truth.arena, &truth.names, value); break;
+        case MODULE: w.module = value; break;
+        case BINARY: binary = value; break;
+        case TABLE: w.table = true; break;
+        case JSON: json = true; break;
+        case CLI_WORD: input = value; break;
+        default: break;
+        }
+    }
+    if (!truth.names.len) cli_usage(command, "--truth is needed");
+    if (!input) cli_usage(command, "no samples given");
+    struct fp_profile *exact = cli_load(&truth);
+    if (!exact) return EXIT_FAILED;
+    fp_truth_init(&w.truth, &w.arena, exact);
+    int status = learn(&w, input, binary, json);
+    fp_arena_free(&w.arena);
+    fp_profile_free(exact);
+    fp_arena_free(&truth.arena);
+    return status;
+}
+
+struct cli_command command_learn = {
+    .name = "learn",
+    .arguments = "--truth PROFILE SAMPLES",
+    .summary = "Fit the weights of sampled events against exact counts",
+    .text = "Linear support vector regression of the execution counts of blocks on the samples of\n"
+            "each event, both divided by their means: the larger a weight, the better the event\n"
+            "tells how often code ran; a negative one tells of code that is sampled too much.",
+    .options = options,
+    .run = run,
+};
