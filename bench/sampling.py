@@ -11,10 +11,10 @@ prints them as docs/sampling.md has them.
 import argparse
 import json
 import os
+import resource
 import shlex
 import subprocess
 import sys
-import time
 
 import corpus
 import inputs
@@ -25,7 +25,8 @@ BIN = os.environ.get("FOOTPATH_BIN", os.path.join(ROOT, "build", "bin"))
 PLUGIN = os.path.join(ROOT, "build", "lib", "footpath", "simulated-pmu.so")
 LLVM = os.environ.get("FOOTPATH_LLVM", "19")
 PROGRAMS = "bzip2,minigzip,mawk,lua,zstd,xz,minisat,libquantum,gnugo"
-FLAGS = "-O2 -g -fdebug-info-for-profiling -fno-pie -no-pie"
+# valgrind cannot read clang's DWARF 5
+FLAGS = "-O2 -g -gdwarf-4 -fdebug-info-for-profiling -fno-pie -no-pie"
 MODELS = ("raw", "levin", "profi", "footpath")
 
 
@@ -34,6 +35,12 @@ def tool(*args):
     if done.returncode:
         raise RuntimeError("footpath %s:\n%s" % (" ".join(args), done.stderr[-2000:]))
     return done.stdout
+
+
+def cpu_seconds():
+    """Of children: waiting for the machine does not count."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class Subject:
@@ -76,9 +83,9 @@ class Subject:
         """Samples of as many runs as fill the time."""
         if os.path.exists(self.path("clock.data")):
             return
-        start = time.time()
+        start = cpu_seconds()
         self.run(self.line())
-        runs = max(1, int(seconds / max(0.005, time.time() - start)))
+        runs = max(1, int(seconds / max(0.005, cpu_seconds() - start)))
         line = "i=0; while [ $i -lt %d ]; do %s; i=$((i+1)); done" % (runs, self.line())
         self.run("%s record --quiet -e cpu-clock -c %d -o clock.data -- sh -c %s" % (
             os.path.join(BIN, "footpath"), period, shlex.quote(line)))
@@ -87,7 +94,7 @@ class Subject:
         """Samples of the simulated PMU, written as the plugin's run ends."""
         if os.path.exists(self.path("pmu.data")):
             return
-        self.run(self.line(prefix="qemu-x86_64 -plugin %s,out=%s,seed=1" % (PLUGIN, self.path("pmu.data"))))
+        self.run(self.line(prefix="qemu-x86_64 -plugin %s,out=%s,seed=1,period=5003,mask=0x3ff,rare=101" % (PLUGIN, self.path("pmu.data"))))
 
     def overlap(self, samples, *how):
         name = os.path.basename(self.exe)

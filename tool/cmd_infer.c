@@ -1,11 +1,14 @@
 /* footpath infer: from samples of an ordinary program to an edge profile. */
 #include "commands.h"
 
+#include "analysis/classify.h"
 #include "analysis/infer.h"
 #include "sample/attribute.h"
 #include "sample/edgeprofile.h"
+#include "sample/truth.h"
 #include "sample/weights.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct cli_option options[] = {
@@ -13,18 +16,29 @@ static const struct cli_option options[] = {
     {"--costs", "MODEL", "footpath, profi, levin, paper, raw (footpath)"},
     {"--event", "NAME", "the event to estimate counts from (the first)"},
     {"--by", "WHAT", "normalise by instructions or by time (as the event says)"},
+    {"--stall", "EVENT=CYCLES", "paper: an event that stalls, and for how long (repeatable)"},
+    {"--classify", NULL, "use several events to classify blocks, whatever the costs"},
+    {"--truth", "PROFILE", "paper: classify by exact counts, to see what is possible"},
     {"--module", "NAME", "only this program or library"},
     {"--binary", "FILE", "the program that was sampled, where it is not at its old place"},
     {NULL, NULL, NULL},
 };
-enum { OUTPUT, COSTS, EVENT, BY, MODULE, BINARY };
+enum { OUTPUT, COSTS, EVENT, BY, STALL, CLASSIFY, TRUTH, MODULE, BINARY };
 
-enum { FEWEST_SAMPLES = 20 };
+enum { FEWEST_SAMPLES = 20, TIME_ROUNDS = 4 };
+
+struct stall {
+    const char *event;
+    double cycles;
+};
 
 struct request {
     struct cli_command *command;
+    FP_VEC(struct stall) stalls;
+    struct cli_profiles truth;
     const char *input, *output, *event, *by, *module, *binary;
     enum fp_cost_model model;
+    bool classify;
 };
 
 struct work {
@@ -32,7 +46,12 @@ struct work {
     struct fp_arena arena;
     struct fp_perf_data data;
     struct fp_attribution found;
-    uint32_t event;
+    uint32_t event, cycles; /* the second is FP_NONE where it was not sampled */
+    double *stall_cycles;   /* per event */
+    double mean_cpi;
+    bool have_truth;
+    double truth_scale; /* samples per exact execution of an instruction */
+    struct fp_truth truth;
     enum fp_normalisation by;
     FP_VEC(struct fp_run) runs;
     FP_VEC(struct fp_edge_profile *) profiles;
@@ -62,6 +81,68 @@ static bool choose_event(struct work *w)
     return true;
 }
 
+/* ---- several events: classification ---- */
+
+/* From processor manuals, for the events of our simulation; --stall has others. */
+static const struct stall known_stalls[] = {{"DTLB_MISS", 30}, {"L2_MISS", 120}};
+
+static void find_stalls(struct work *w)
+{
+    w->stall_cycles = FP_NEW_ARRAY(&w->arena, double, w->data.events.len);
+    for (uint32_t e = 0; e < w->data.events.len; e++) {
+        const char *name = w->data.events.at[e].name;
+        for (size_t i = 0; i < sizeof known_stalls / sizeof *known_stalls; i++)
+            if (!strcmp(known_stalls[i].event, name)) w->stall_cycles[e] = known_stalls[i].cycles;
+        for (size_t i = 0; i < w->request->stalls.len; i++)
+            if (!strcmp(w->request->stalls.at[i].event, name)) w->stall_cycles[e] = w->request->stalls.at[i].cycles;
+    }
+}
+
+static double total_of(const struct work *w, uint32_t event)
+{
+    double sum = 0;
+    for (size_t i = 0; i < w->data.samples.len; i++)
+        if (w->data.samples.at[i].event == event) sum += (double)w->data.samples.at[i].period;
+    return sum;
+}
+
+static void find_cycles(struct work *w)
+{
+    w->cycles = FP_NONE;
+    for (uint32_t e = 0; e < w->data.events.len; e++)
+        if (e != w->event && counts_time(&w->data.events.at[e])) w->cycles = e;
+    if (w->cycles == FP_NONE) return;
+    double instructions = total_of(w, w->event);
+    w->mean_cpi = instructions > 0 ? total_of(w, w->cycles) / instructions : 1;
+}
+
+static uint8_t *classify(struct work *w, struct fp_arena *arena, const struct fp_sampled_object *s,
+                         struct fp_edge_profile *p, const struct fp_machine_function *f, const double *weights)
+{
+    uint8_t *classes = FP_NEW_ARRAY(arena, uint8_t, f->cfg->nblocks);
+    if (w->have_truth) {
+        const double *exact = fp_truth_blocks(arena, &w->truth, p, f);
+        for (uint32_t b = 0; b < f->cfg->nblocks; b++)
+            classes[b] = (uint8_t)fp_classify_exactly(weights[b] / w->truth_scale, exact[b]);
+        return classes;
+    }
+    const double *instructions = fp_block_samples(arena, s, f, w->event);
+    const double *cycles = fp_block_samples(arena, s, f, w->cycles);
+    double *stalled = FP_NEW_ARRAY(arena, double, f->cfg->nblocks);
+    for (uint32_t e = 0; e < w->data.events.len; e++) {
+        if (w->stall_cycles[e] <= 0) continue;
+        const double *events = fp_block_samples(arena, s, f, e);
+        for (uint32_t b = 0; b < f->cfg->nblocks; b++) stalled[b] += w->stall_cycles[e] * events[b];
+    }
+    double period = (double)w->data.events.at[w->event].period, cycle_period = (double)w->data.events.at[w->cycles].period;
+    for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
+        struct fp_block_events block = {instructions[b], cycles[b], stalled[b], instructions[b] / period,
+                                        cycles[b] / cycle_period};
+        classes[b] = (uint8_t)fp_classify(&block, w->mean_cpi);
+    }
+    return classes;
+}
+
 /* ---- functions ---- */
 
 static void infer_function(struct work *w, const struct fp_sampled_object *s, struct fp_edge_profile *p,
@@ -70,11 +151,20 @@ static void infer_function(struct work *w, const struct fp_sampled_object *s, st
     struct fp_arena scratch = {0};
     struct fp_edge_counts counts;
     struct fp_inference in = {.cfg = f->cfg, .model = w->request->model, .entries = -1};
-    uint32_t *sizes = FP_NEW_ARRAY(&scratch, uint32_t, f->cfg->nblocks);
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++) sizes[b] = f->blocks[b].ninsns;
-    in.instructions = sizes;
-    in.weights = fp_block_weights(&scratch, s, f, w->event, w->by);
-    fp_infer(&scratch, &in, &counts);
+    double *sizes = FP_NEW_ARRAY(&scratch, double, f->cfg->nblocks);
+    double *weights = FP_NEW_ARRAY(&scratch, double, f->cfg->nblocks);
+    const double *samples = fp_block_samples(&scratch, s, f, w->event);
+    /* time goes to mispredicted branches too, which a first inference tells of */
+    unsigned rounds = w->by == FP_BY_TIME && in.model == FP_COSTS_FOOTPATH ? TIME_ROUNDS : 1;
+    for (unsigned round = 0; round < rounds; round++) {
+        fp_block_sizes(f, w->by, round ? counts.edges : NULL, sizes);
+        for (uint32_t b = 0; b < f->cfg->nblocks; b++) weights[b] = sizes[b] > 0 ? samples[b] / sizes[b] : 0;
+        in.sizes = sizes;
+        in.weights = weights;
+        if (w->request->classify && (w->have_truth || w->cycles != FP_NONE))
+            in.classes = classify(w, &scratch, s, p, f, weights);
+        fp_infer(&scratch, &in, &counts);
+    }
     fp_edge_profile_add(p, f, counts.entries, counts.edges);
     w->nfunctions++;
     w->unresolved += f->unresolved;
@@ -155,6 +245,30 @@ static bool infer_all(struct work *w)
     return enough(w);
 }
 
+/* Exact counts are scaled to the samples by their totals. */
+static bool load_truth(struct work *w, struct request *request)
+{
+    if (!request->truth.names.len) return true;
+    struct fp_profile *exact = cli_load(&request->truth);
+    if (!exact) return false;
+    fp_truth_init(&w->truth, &w->arena, exact);
+    double truth = 0;
+    for (size_t i = 0; i < w->truth.matcher.refs.len; i++) {
+        const struct fp_function_ref *ref = &w->truth.matcher.refs.at[i];
+        struct fp_arena scratch = {0};
+        struct fp_counts counts;
+        struct fp_edge_counts edges;
+        struct fp_error error = {0};
+        fp_profile_counts(&scratch, ref->module, ref->function, &counts);
+        if (fp_edges_of(&scratch, &counts, &edges, &error))
+            for (uint32_t b = 0; b < ref->function->cfg->nblocks; b++)
+                truth += (double)edges.blocks[b] * ref->function->blocks[b].instructions;
+        fp_arena_free(&scratch);
+    }
+    w->truth_scale = truth > 0 ? total_of(w, w->event) / truth : 1;
+    return w->have_truth = true;
+}
+
 static int infer(struct request *request)
 {
     struct work w = {.request = request};
@@ -164,7 +278,9 @@ static int infer(struct request *request)
         fp_arena_free(&w.arena);
         return cli_fail(&error, NULL);
     }
-    if (choose_event(&w)) {
+    if (choose_event(&w) && load_truth(&w, request)) {
+        find_stalls(&w);
+        find_cycles(&w);
         fp_attribute(&w.arena, &w.data, request->binary, &w.found);
         if (infer_all(&w)) {
             warn(&w);
@@ -181,6 +297,16 @@ static int infer(struct request *request)
     return status;
 }
 
+static void add_stall(struct cli_command *command, struct request *r, char *text)
+{
+    char *equals = strchr(text, '='), *end;
+    if (!equals) cli_usage(command, "--stall needs EVENT=CYCLES, got '%s'", text);
+    *equals = 0;
+    struct stall stall = {text, strtod(equals + 1, &end)};
+    if (end == equals + 1 || *end) cli_usage(command, "--stall needs a number of cycles for %s", text);
+    fp_vec_push(&r->truth.arena, &r->stalls, stall);
+}
+
 static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
@@ -194,6 +320,9 @@ static int run(struct cli_command *command, int argc, char **argv)
             break;
         case EVENT: r.event = value; break;
         case BY: r.by = value; break;
+        case STALL: add_stall(command, &r, value); break;
+        case CLASSIFY: r.classify = true; break;
+        case TRUTH: fp_vec_push(&r.truth.arena, &r.truth.names, value); break;
         case MODULE: r.module = value; break;
         case BINARY: r.binary = value; break;
         case CLI_WORD:
@@ -206,6 +335,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     if (r.by && strcmp(r.by, "time") && strcmp(r.by, "instructions"))
         cli_usage(command, "--by is time or instructions");
     if (!r.input) r.input = "perf.data";
+    r.classify |= r.model == FP_COSTS_PAPER;
     return infer(&r);
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Costs are integers; a unit of the models is this many. */
-enum { COST_UNIT = 1000, MOST_COST = 1 << 24 };
+enum { COST_UNIT = 100, MOST_COST = 1 << 24 };
 
 struct inferring {
     const struct fp_inference *in;
@@ -20,7 +20,6 @@ struct inferring {
     struct fp_network net;
     int64_t *weight;           /* per block, rounded */
     double scale;              /* levin's b */
-    size_t *forward, *reverse; /* per block: arcs */
     size_t *arc_of_edge, entry_arc;
     struct fp_edge_counts *out;
 };
@@ -62,24 +61,15 @@ static struct costs profi(double weight)
     return (struct costs){cost_of(weight > 0 ? 10 : 11), cost_of(20)};
 }
 
-/* Changing a block by all of its weight costs as much as the weight is certain:
- * many instructions average the unevenness of samples out. */
-static struct costs footpath(double weight, uint32_t instructions)
-{
-    double certainty = sqrt((double)(instructions ? instructions : 1));
-    double lower = 10 * certainty / log(weight + 3);
-    return (struct costs){cost_of(lower / 2), cost_of(lower)};
-}
-
 static struct costs base_costs(const struct inferring *f, uint32_t block)
 {
     double weight = f->in->weights[block];
-    if (!f->in->instructions[block]) return (struct costs){0, 0};
+    if (f->in->sizes[block] <= 0) return (struct costs){0, 0};
     switch (f->in->model) {
     case FP_COSTS_LEVIN:
     case FP_COSTS_PAPER: return levin(f, weight);
     case FP_COSTS_PROFI: return profi(weight);
-    case FP_COSTS_FOOTPATH: return footpath(weight, f->in->instructions[block]);
+    case FP_COSTS_FOOTPATH: return (struct costs){cost_of(f->in->sizes[block]), cost_of(10 * f->in->sizes[block])};
     case FP_COSTS_RAW: break;
     }
     return (struct costs){0, 0};
@@ -108,15 +98,55 @@ static struct costs block_costs(const struct inferring *f, uint32_t block, int64
     return costs;
 }
 
+/* ---- likelihood: n (x - w ln x), whose slope at x = r w is n (1 - 1/r) ---- */
+
+static const double raised[] = {1, 1.15, 1.4, 1.8, 2.5, 4, 8, 20};
+static const double lowered[] = {1, 0.87, 0.72, 0.55, 0.4, 0.25, 0.12, 0.04};
+enum { SEGMENTS = sizeof raised / sizeof *raised };
+
+/* The mean slope between two ratios. */
+static double slope(double from, double to)
+{
+    return 1 - log(to / from) / (to - from);
+}
+
+static void add_likelihood(struct inferring *f, uint32_t block)
+{
+    uint32_t in = 2 * block, out = in + 1;
+    double weight = (double)f->weight[block], size = f->in->sizes[block];
+    int64_t left = f->weight[block];
+    for (int i = 0; i + 1 < SEGMENTS && weight > 0; i++) {
+        int64_t up = (int64_t)(weight * (raised[i + 1] - raised[i]) + 0.5);
+        int64_t down = (int64_t)(weight * (lowered[i] - lowered[i + 1]) + 0.5);
+        if (down > left) down = left;
+        left -= down;
+        fp_network_arc(&f->net, in, out, up, cost_of(size * slope(raised[i], raised[i + 1])));
+        fp_network_arc(&f->net, out, in, down, cost_of(-size * slope(lowered[i], lowered[i + 1])));
+    }
+    fp_network_arc(&f->net, in, out, FP_UNBOUNDED, cost_of(size));
+    fp_network_arc(&f->net, out, in, left, cost_of(-size * slope(lowered[SEGMENTS - 1], 0.01)));
+    f->net.supply[out] += f->weight[block];
+    f->net.supply[in] -= f->weight[block];
+}
+
 /* ---- the network ---- */
+
+static bool is_trusted(const struct inferring *f, uint32_t block)
+{
+    return f->in->sizes[block] > 0 && (!f->in->classes || f->in->classes[block] == FP_CLASS_TRUSTED);
+}
 
 static void add_block(struct inferring *f, uint32_t block, int64_t highest)
 {
+    if (f->in->model == FP_COSTS_FOOTPATH && is_trusted(f, block)) {
+        add_likelihood(f, block);
+        return;
+    }
     struct costs costs = block_costs(f, block, highest);
     uint32_t in = 2 * block, out = in + 1;
     int64_t weight = f->weight[block];
-    f->forward[block] = fp_network_arc(&f->net, in, out, FP_UNBOUNDED, costs.raise);
-    f->reverse[block] = fp_network_arc(&f->net, out, in, weight, costs.lower);
+    fp_network_arc(&f->net, in, out, FP_UNBOUNDED, costs.raise);
+    fp_network_arc(&f->net, out, in, weight, costs.lower);
     f->net.supply[out] += weight;
     f->net.supply[in] -= weight;
 }
@@ -322,8 +352,6 @@ void fp_infer(struct fp_arena *arena, const struct fp_inference *inference, stru
     if (inference->model == FP_COSTS_RAW) {
         spread(&f);
     } else {
-        f.forward = FP_NEW_ARRAY(&f.scratch, size_t, cfg->nblocks);
-        f.reverse = FP_NEW_ARRAY(&f.scratch, size_t, cfg->nblocks);
         f.arc_of_edge = FP_NEW_ARRAY(&f.scratch, size_t, cfg->nedges);
         make_network(&f);
         bool solved = fp_network_solve(&f.net);

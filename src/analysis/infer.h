@@ -13,8 +13,11 @@
  *   paper   levin, and for blocks classified as over-sampled raising costs the
  *           maximum of the graph and lowering nothing; for under-sampled ones the
  *           other way round (section 4.2)
- *   footpath  confidence: the cost of changing a block by its own weight grows
- *           with the square root of the number of its instructions
+ *   footpath  likelihood: the count x of a block of size n with weight w costs
+ *           n (x - w ln x), as if its n w samples were drawn at a rate of n x.
+ *           Blocks that a flow forces to be equal then get the mean of their
+ *           weights by size: samples that skid or pile up within a loop are
+ *           shared out instead of outvoted. The curve becomes a few arcs
  *   raw     no flow at all: weights spread over out-edges by static
  *           probabilities, the paper's first bar
  */
@@ -31,7 +34,7 @@ enum fp_sampling_class { FP_CLASS_TRUSTED, FP_CLASS_OVER, FP_CLASS_UNDER, FP_CLA
 struct fp_inference {
     const struct fp_cfg *cfg;
     const double *weights;      /* per block: estimated executions */
-    const uint32_t *instructions; /* per block; 0: a block without code, nothing is known of it */
+    const double *sizes;        /* per block, what weights were divided by; 0: nothing is known */
     const uint8_t *classes;     /* per block, of enum fp_sampling_class, or NULL */
     const double *edge_weights; /* per edge, negative where not known; or NULL */
     double entries;             /* estimated calls, or negative */

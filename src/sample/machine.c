@@ -156,11 +156,6 @@ static bool ends_block(struct fp_machine *m, const struct fp_insn *insn)
     return false;
 }
 
-static bool goes_on(struct fp_machine *m, const struct fp_insn *insn)
-{
-    return !ends_block(m, insn) || insn->kind == FP_INSN_BRANCH;
-}
-
 static bool same_range(const struct fp_machine_function *f, uint32_t i)
 {
     const struct fp_insn *insn = &f->insns.at[i];
@@ -183,15 +178,20 @@ static void find_targets(struct building *b)
     }
 }
 
+static bool goes_on(struct fp_machine *m, const struct fp_insn *insn)
+{
+    return !ends_block(m, insn) || insn->kind == FP_INSN_BRANCH;
+}
+
 /* Padding behind a jump belongs to no block, unless something leads to it. */
 static void make_blocks(struct building *b)
 {
     struct fp_machine_function *f = b->f;
-    bool open = false;
+    bool open = false, comes_on = false; /* the block goes on; control comes on from the one before */
     for (uint32_t i = 0; i < f->insns.len; i++) {
         struct fp_insn *insn = &f->insns.at[i];
         bool start = i == 0 || fp_bitset_has(&b->leader, i) || !same_range(f, i - 1);
-        if (!open && !start && (insn->kind == FP_INSN_NOP || insn->kind == FP_INSN_STOP)) continue;
+        if (!comes_on && !start && (insn->kind == FP_INSN_NOP || insn->kind == FP_INSN_STOP)) continue;
         if (start || !open) {
             struct fp_machine_block block = {i, 0};
             fp_vec_push(&b->scratch, &b->blocks, block);
@@ -204,6 +204,7 @@ static void make_blocks(struct building *b)
         if (insn->flags & FP_INSN_STORES) *flags |= FP_BLOCK_STORES;
         if (insn->kind == FP_INSN_CALL && never_returns(b->m, insn)) *flags |= FP_BLOCK_COLD;
         open = !ends_block(b->m, insn);
+        comes_on = goes_on(b->m, insn);
     }
 }
 

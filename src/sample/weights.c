@@ -1,5 +1,7 @@
 /* Block weights: see weights.h. */
 #include "sample/weights.h"
+#include <stdlib.h>
+static double getenv_double(const char *n, double d) { const char *v = getenv(n); return v ? atof(v) : d; }
 
 static size_t first_hit(const struct fp_sampled_object *s, uint64_t address)
 {
@@ -31,15 +33,15 @@ double *fp_block_samples(struct fp_arena *arena, const struct fp_sampled_object 
  * more for what takes long. */
 static double insn_time(const struct fp_insn *insn)
 {
-    double time = 0.25;
-    if (insn->flags & FP_INSN_LOADS) time += 0.5;
-    if (insn->flags & FP_INSN_STORES) time += 0.25;
+    double time = getenv_double("TB", 0.25);
+    if (insn->flags & FP_INSN_LOADS) time += getenv_double("TL", 0.5);
+    if (insn->flags & FP_INSN_STORES) time += getenv_double("TS", 0.25);
     if (insn->flags & FP_INSN_MULTIPLIES) time += 1;
     if (insn->flags & FP_INSN_FLOATS) time += 0.5;
     if (insn->flags & FP_INSN_DIVIDES) time += 15;
     if (insn->flags & (FP_INSN_REPEATS | FP_INSN_LOCKED)) time += 15;
     switch ((enum fp_insn_kind)insn->kind) {
-    case FP_INSN_BRANCH: time += 0.5; break;
+    case FP_INSN_BRANCH: time += getenv_double("TBR", 0.5); break;
     case FP_INSN_JUMP_INDIRECT: time += 3; break;
     case FP_INSN_CALL:
     case FP_INSN_RETURN: time += 1; break;
@@ -60,13 +62,39 @@ double fp_block_size(const struct fp_machine_function *f, uint32_t block, enum f
     return size;
 }
 
-double *fp_block_weights(struct fp_arena *arena, const struct fp_sampled_object *s,
-                         const struct fp_machine_function *f, uint32_t event, enum fp_normalisation by)
+static double branch_total(const struct fp_machine_function *f, uint32_t block, const uint64_t *edges)
 {
-    double *weights = fp_block_samples(arena, s, f, event);
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++)
-        if (f->blocks[b].ninsns) weights[b] /= fp_block_size(f, b, by);
-    return weights;
+    double sum = 0;
+    for (uint32_t e = f->cfg->first_out[block]; e < f->cfg->first_out[block + 1]; e++) sum += (double)edges[e];
+    return sum;
+}
+
+/* How much of what goes along an edge was predicted to go elsewhere, roughly. */
+static double mispredicted(const struct fp_machine_function *f, uint32_t edge, const uint64_t *edges)
+{
+    double all = branch_total(f, f->cfg->edges[edge].src, edges), here = (double)edges[edge];
+    if (all <= 0 || here <= 0) return 0;
+    return 1 - here / all;
+}
+
+static double penalty(const struct fp_machine_function *f, uint32_t block, const uint64_t *edges)
+{
+    double all = 0, wrong = 0;
+    for (uint32_t i = f->cfg->first_in[block]; i < f->cfg->first_in[block + 1]; i++) {
+        uint32_t e = f->cfg->in_edges[i];
+        all += (double)edges[e];
+        wrong += (double)edges[e] * mispredicted(f, e, edges);
+    }
+    return all > 0 ? wrong / all * getenv_double("PEN", 4) : 0;
+}
+
+void fp_block_sizes(const struct fp_machine_function *f, enum fp_normalisation by, const uint64_t *edges,
+                    double *sizes)
+{
+    for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
+        sizes[b] = fp_block_size(f, b, by);
+        if (edges && by == FP_BY_TIME && f->blocks[b].ninsns) sizes[b] += penalty(f, b, edges);
+    }
 }
 
 /* ---- branch records ---- */

@@ -22,10 +22,11 @@ double *fp_block_samples(struct fp_arena *arena, const struct fp_sampled_object 
 double fp_block_size(const struct fp_machine_function *function, uint32_t block,
                      enum fp_normalisation by);
 
-/* Weights of the blocks by one event. */
-double *fp_block_weights(struct fp_arena *arena, const struct fp_sampled_object *sampled,
-                         const struct fp_machine_function *function, uint32_t event,
-                         enum fp_normalisation by);
+/* The sizes of all blocks. With edge counts of an earlier inference, or NULL, the
+ * time of mispredicted branches is added to where it shows: to the block that the
+ * less frequent way of a branch leads to. */
+void fp_block_sizes(const struct fp_machine_function *function, enum fp_normalisation by,
+                    const uint64_t *edges, double *sizes);
 
 /* Counts of edges from branch records, scaled to the weights; NULL without them.
  * Negative where nothing is known. */
