@@ -115,10 +115,12 @@ def measure(subject, what, seconds, period):
     if "pmu" in what:
         subject.pmu()
         event = ("--event", "INST_RETIRED")
+        truth = ("--classify", "--truth", subject.path("exact.prof"))
         for model in MODELS + ("paper",):
-            found["pmu " + model], found["pmu function"] = subject.overlap("pmu.data", "--costs", model, *event)
-        found["pmu perfect"], _ = subject.overlap("pmu.data", "--costs", "paper", "--truth",
-                                                  subject.path("exact.prof"), *event)
+            found["pmu " + model], _ = subject.overlap("pmu.data", "--costs", model, *event)
+        found["pmu paper perfect"], _ = subject.overlap("pmu.data", "--costs", "paper", *truth, *event)
+        found["pmu classified"], found["pmu function"] = subject.overlap("pmu.data", "--classify", *event)
+        found["pmu perfect"], _ = subject.overlap("pmu.data", *truth, *event)
         found["pmu cycles"], _ = subject.overlap("pmu.data", "--costs", "levin", "--event", "CPU_CLK_UNHALTED")
     return found
 

@@ -25,7 +25,7 @@ static const struct cli_option options[] = {
 };
 enum { OUTPUT, COSTS, EVENT, BY, STALL, CLASSIFY, TRUTH, MODULE, BINARY };
 
-enum { FEWEST_SAMPLES = 20, TIME_ROUNDS = 4 };
+enum { FEWEST_SAMPLES = 20, ROUNDS = 4 };
 
 struct stall {
     const char *event;
@@ -46,7 +46,7 @@ struct work {
     struct fp_arena arena;
     struct fp_perf_data data;
     struct fp_attribution found;
-    uint32_t event, cycles; /* the second is FP_NONE where it was not sampled */
+    uint32_t event, cycles, misses; /* of the last two, FP_NONE where they were not sampled */
     double *stall_cycles;   /* per event */
     double mean_cpi;
     bool have_truth;
@@ -64,6 +64,11 @@ static bool counts_time(const struct fp_perf_event *event)
 {
     return strstr(event->name, "clock") || strstr(event->name, "cycles") || strstr(event->name, "CLK") ||
            strstr(event->name, "CYCLES");
+}
+
+static bool counts_misses(const struct fp_perf_event *event)
+{
+    return strstr(event->name, "branch-misses") || strstr(event->name, "BR_MISP");
 }
 
 static bool choose_event(struct work *w)
@@ -108,9 +113,12 @@ static double total_of(const struct work *w, uint32_t event)
 
 static void find_cycles(struct work *w)
 {
-    w->cycles = FP_NONE;
-    for (uint32_t e = 0; e < w->data.events.len; e++)
-        if (e != w->event && counts_time(&w->data.events.at[e])) w->cycles = e;
+    w->cycles = w->misses = FP_NONE;
+    for (uint32_t e = 0; e < w->data.events.len; e++) {
+        if (e == w->event) continue;
+        if (counts_time(&w->data.events.at[e])) w->cycles = e;
+        if (counts_misses(&w->data.events.at[e]) && w->request->classify) w->misses = e;
+    }
     if (w->cycles == FP_NONE) return;
     double instructions = total_of(w, w->event);
     w->mean_cpi = instructions > 0 ? total_of(w, w->cycles) / instructions : 1;
@@ -153,11 +161,13 @@ static void infer_function(struct work *w, const struct fp_sampled_object *s, st
     struct fp_inference in = {.cfg = f->cfg, .model = w->request->model, .entries = -1};
     double *sizes = FP_NEW_ARRAY(&scratch, double, f->cfg->nblocks);
     double *weights = FP_NEW_ARRAY(&scratch, double, f->cfg->nblocks);
-    const double *samples = fp_block_samples(&scratch, s, f, w->event);
-    /* time goes to mispredicted branches too, which a first inference tells of */
-    unsigned rounds = w->by == FP_BY_TIME && in.model == FP_COSTS_FOOTPATH ? TIME_ROUNDS : 1;
+    double *samples = fp_block_samples(&scratch, s, f, w->event);
+    const double *misses = w->misses == FP_NONE ? NULL : fp_block_samples(&scratch, s, f, w->misses);
+    /* samples pile up behind mispredicted branches, which a first inference tells of */
+    bool again = in.model == FP_COSTS_FOOTPATH && (w->by == FP_BY_TIME || misses);
+    unsigned rounds = again ? ROUNDS : 1;
     for (unsigned round = 0; round < rounds; round++) {
-        fp_block_sizes(f, w->by, round ? counts.edges : NULL, sizes);
+        fp_block_sizes(f, w->by, round ? &(struct fp_branch_knowledge){counts.edges, misses} : NULL, sizes);
         for (uint32_t b = 0; b < f->cfg->nblocks; b++) weights[b] = sizes[b] > 0 ? samples[b] / sizes[b] : 0;
         in.sizes = sizes;
         in.weights = weights;

@@ -103,6 +103,7 @@ static struct costs block_costs(const struct inferring *f, uint32_t block, int64
 static const double raised[] = {1, 1.15, 1.4, 1.8, 2.5, 4, 8, 20};
 static const double lowered[] = {1, 0.87, 0.72, 0.55, 0.4, 0.25, 0.12, 0.04};
 enum { SEGMENTS = sizeof raised / sizeof *raised };
+static const double class_factor = 4;
 
 /* The mean slope between two ratios. */
 static double slope(double from, double to)
@@ -110,35 +111,46 @@ static double slope(double from, double to)
     return 1 - log(to / from) / (to - from);
 }
 
+/* What a class says makes one direction cheaper and the other dearer; the curve
+ * stays, since a class is a guess. */
+static void class_factors(const struct inferring *f, uint32_t block, double *raise, double *lower)
+{
+    enum fp_sampling_class class = f->in->classes ? (enum fp_sampling_class)f->in->classes[block]
+                                                  : FP_CLASS_TRUSTED;
+    *raise = class == FP_CLASS_OVER ? class_factor : class == FP_CLASS_UNDER ? 1 / class_factor : 1;
+    *lower = 1 / *raise;
+}
+
 static void add_likelihood(struct inferring *f, uint32_t block)
 {
     uint32_t in = 2 * block, out = in + 1;
-    double weight = (double)f->weight[block], size = f->in->sizes[block];
+    double weight = (double)f->weight[block], size = f->in->sizes[block], raise, lower;
+    class_factors(f, block, &raise, &lower);
     int64_t left = f->weight[block];
     for (int i = 0; i + 1 < SEGMENTS && weight > 0; i++) {
         int64_t up = (int64_t)(weight * (raised[i + 1] - raised[i]) + 0.5);
         int64_t down = (int64_t)(weight * (lowered[i] - lowered[i + 1]) + 0.5);
         if (down > left) down = left;
         left -= down;
-        fp_network_arc(&f->net, in, out, up, cost_of(size * slope(raised[i], raised[i + 1])));
-        fp_network_arc(&f->net, out, in, down, cost_of(-size * slope(lowered[i], lowered[i + 1])));
+        fp_network_arc(&f->net, in, out, up, cost_of(raise * size * slope(raised[i], raised[i + 1])));
+        fp_network_arc(&f->net, out, in, down, cost_of(-lower * size * slope(lowered[i], lowered[i + 1])));
     }
-    fp_network_arc(&f->net, in, out, FP_UNBOUNDED, cost_of(size));
-    fp_network_arc(&f->net, out, in, left, cost_of(-size * slope(lowered[SEGMENTS - 1], 0.01)));
+    fp_network_arc(&f->net, in, out, FP_UNBOUNDED, cost_of(raise * size));
+    fp_network_arc(&f->net, out, in, left, cost_of(-lower * size * slope(lowered[SEGMENTS - 1], 0.01)));
     f->net.supply[out] += f->weight[block];
     f->net.supply[in] -= f->weight[block];
 }
 
 /* ---- the network ---- */
 
-static bool is_trusted(const struct inferring *f, uint32_t block)
+static bool has_size(const struct inferring *f, uint32_t block)
 {
-    return f->in->sizes[block] > 0 && (!f->in->classes || f->in->classes[block] == FP_CLASS_TRUSTED);
+    return f->in->sizes[block] > 0;
 }
 
 static void add_block(struct inferring *f, uint32_t block, int64_t highest)
 {
-    if (f->in->model == FP_COSTS_FOOTPATH && is_trusted(f, block)) {
+    if (f->in->model == FP_COSTS_FOOTPATH && has_size(f, block)) {
         add_likelihood(f, block);
         return;
     }

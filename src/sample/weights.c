@@ -1,7 +1,9 @@
 /* Block weights: see weights.h. */
 #include "sample/weights.h"
-#include <stdlib.h>
-static double getenv_double(const char *n, double d) { const char *v = getenv(n); return v ? atof(v) : d; }
+
+/* What a mispredicted branch adds to a block, in units of its size. Where misses are
+ * guessed, the prediction was mostly better than the guess. */
+enum { GUESSED_MISS_TIME = 4, SAMPLED_MISS_TIME = 14, SAMPLED_MISS_INSTRUCTIONS = 10 };
 
 static size_t first_hit(const struct fp_sampled_object *s, uint64_t address)
 {
@@ -33,15 +35,15 @@ double *fp_block_samples(struct fp_arena *arena, const struct fp_sampled_object 
  * more for what takes long. */
 static double insn_time(const struct fp_insn *insn)
 {
-    double time = getenv_double("TB", 0.25);
-    if (insn->flags & FP_INSN_LOADS) time += getenv_double("TL", 0.5);
-    if (insn->flags & FP_INSN_STORES) time += getenv_double("TS", 0.25);
+    double time = 0.25;
+    if (insn->flags & FP_INSN_LOADS) time += 0.5;
+    if (insn->flags & FP_INSN_STORES) time += 0.25;
     if (insn->flags & FP_INSN_MULTIPLIES) time += 1;
     if (insn->flags & FP_INSN_FLOATS) time += 0.5;
     if (insn->flags & FP_INSN_DIVIDES) time += 15;
     if (insn->flags & (FP_INSN_REPEATS | FP_INSN_LOCKED)) time += 15;
     switch ((enum fp_insn_kind)insn->kind) {
-    case FP_INSN_BRANCH: time += getenv_double("TBR", 0.5); break;
+    case FP_INSN_BRANCH: time += 0.5; break;
     case FP_INSN_JUMP_INDIRECT: time += 3; break;
     case FP_INSN_CALL:
     case FP_INSN_RETURN: time += 1; break;
@@ -62,38 +64,52 @@ double fp_block_size(const struct fp_machine_function *f, uint32_t block, enum f
     return size;
 }
 
-static double branch_total(const struct fp_machine_function *f, uint32_t block, const uint64_t *edges)
+/* ---- mispredicted branches ---- */
+
+static double leaving(const struct fp_machine_function *f, uint32_t block, const uint64_t *edges)
 {
     double sum = 0;
     for (uint32_t e = f->cfg->first_out[block]; e < f->cfg->first_out[block + 1]; e++) sum += (double)edges[e];
     return sum;
 }
 
-/* How much of what goes along an edge was predicted to go elsewhere, roughly. */
-static double mispredicted(const struct fp_machine_function *f, uint32_t edge, const uint64_t *edges)
+/* How much of what goes along an edge was predicted to go elsewhere. Without samples
+ * of it, the less often a way is taken the more it is a surprise. */
+static double surprise(const struct fp_machine_function *f, uint32_t edge, const struct fp_branch_knowledge *k)
 {
-    double all = branch_total(f, f->cfg->edges[edge].src, edges), here = (double)edges[edge];
-    if (all <= 0 || here <= 0) return 0;
-    return 1 - here / all;
+    uint32_t src = f->cfg->edges[edge].src;
+    double all = leaving(f, src, k->edges), here = (double)k->edges[edge];
+    if (all <= 0 || here <= 0 || fp_cfg_out_degree(f->cfg, src) < 2) return 0;
+    if (!k->misses) return 1 - here / all;
+    /* the misses are shared out by how likely each way is a surprise */
+    double shares = 0;
+    for (uint32_t e = f->cfg->first_out[src]; e < f->cfg->first_out[src + 1]; e++)
+        shares += (double)k->edges[e] / all * (1 - (double)k->edges[e] / all);
+    double rate = shares > 0 ? k->misses[src] / all * (1 - here / all) / shares : 0;
+    return rate < 1 ? rate : 1;
 }
 
-static double penalty(const struct fp_machine_function *f, uint32_t block, const uint64_t *edges)
+static double penalty(const struct fp_machine_function *f, uint32_t block, enum fp_normalisation by,
+                      const struct fp_branch_knowledge *k)
 {
     double all = 0, wrong = 0;
+    double each = GUESSED_MISS_TIME;
+    if (k->misses) each = by == FP_BY_TIME ? SAMPLED_MISS_TIME : SAMPLED_MISS_INSTRUCTIONS;
     for (uint32_t i = f->cfg->first_in[block]; i < f->cfg->first_in[block + 1]; i++) {
         uint32_t e = f->cfg->in_edges[i];
-        all += (double)edges[e];
-        wrong += (double)edges[e] * mispredicted(f, e, edges);
+        all += (double)k->edges[e];
+        wrong += (double)k->edges[e] * surprise(f, e, k);
     }
-    return all > 0 ? wrong / all * getenv_double("PEN", 4) : 0;
+    return all > 0 ? wrong / all * each : 0;
 }
 
-void fp_block_sizes(const struct fp_machine_function *f, enum fp_normalisation by, const uint64_t *edges,
-                    double *sizes)
+void fp_block_sizes(const struct fp_machine_function *f, enum fp_normalisation by,
+                    const struct fp_branch_knowledge *k, double *sizes)
 {
+    bool use = k && (k->misses || by == FP_BY_TIME);
     for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
         sizes[b] = fp_block_size(f, b, by);
-        if (edges && by == FP_BY_TIME && f->blocks[b].ninsns) sizes[b] += penalty(f, b, edges);
+        if (use && f->blocks[b].ninsns) sizes[b] += penalty(f, b, by, k);
     }
 }
 

@@ -22,11 +22,16 @@ double *fp_block_samples(struct fp_arena *arena, const struct fp_sampled_object 
 double fp_block_size(const struct fp_machine_function *function, uint32_t block,
                      enum fp_normalisation by);
 
-/* The sizes of all blocks. With edge counts of an earlier inference, or NULL, the
- * time of mispredicted branches is added to where it shows: to the block that the
- * less frequent way of a branch leads to. */
+/* What an inference told, for a better one: mispredicted branches make samples pile
+ * up in the block that they lead to, which is then as good as larger. */
+struct fp_branch_knowledge {
+    const uint64_t *edges; /* counts */
+    const double *misses;  /* mispredictions by block, sampled; or NULL: guessed from the counts */
+};
+
+/* The sizes of all blocks; knowledge may be NULL. */
 void fp_block_sizes(const struct fp_machine_function *function, enum fp_normalisation by,
-                    const uint64_t *edges, double *sizes);
+                    const struct fp_branch_knowledge *knowledge, double *sizes);
 
 /* Counts of edges from branch records, scaled to the weights; NULL without them.
  * Negative where nothing is known. */
