@@ -14,7 +14,6 @@
 #include "rt_create.h"
 
 #include <asm/prctl.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -328,26 +327,6 @@ int rt_create_c11_thread(c11_function *real, thrd_t *thread, thrd_start_t routin
     int result = real(thread, begin_c11, start);
     if (result != thrd_success) __atomic_store_n(&start->used, 0, __ATOMIC_RELEASE);
     return result;
-}
-
-/* Called by rt_interpose.c. */
-create_function __footpath_pthread_create;
-c11_function __footpath_thrd_create;
-
-int __footpath_thrd_create(thrd_t *thread, thrd_start_t routine, void *arg)
-{
-    static c11_function *real;
-    if (!real) real = (c11_function *)dlsym(RTLD_NEXT, "thrd_create");
-    return real ? rt_create_c11_thread(real, thread, routine, arg) : thrd_error;
-}
-
-int __footpath_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                              void *(*routine)(void *), void *arg)
-{
-    static create_function *real;
-    if (!real) real = (create_function *)dlsym(RTLD_NEXT, "pthread_create");
-    if (!real) return EAGAIN;
-    return rt_create_thread(real, thread, attributes, routine, arg);
 }
 
 /* ---- modules ---- */

@@ -1,5 +1,5 @@
-/* Where the linker was told to wrap calls: in static and sanitizer builds, in libraries and
- * without libc. Linked only where something calls them, so that the references to the
+/* Where the linker was told to wrap calls: in static programs, in libraries and without
+ * libc. Linked only where something calls them, so that the references to the
  * real functions can be strong: a weak one would not bring them out of a static libc. */
 #include "rt_create.h"
 

@@ -7,7 +7,7 @@
  *                      debug information is asked for (the plugin removes them
  *                      again: object files get none)
  *   to a final link    the runtime archive, a build-id, and the object that sees
- *                      new threads (or --wrap, in static and sanitizer builds)
+ *                      new threads (or --wrap, in static programs and in libraries)
  * It adds nothing to -E, -M, -fsyntax-only, -r and the like.
  */
 #include "analysis/guiding.h"
@@ -269,8 +269,11 @@ static void add_stand_ins(struct invocation *in, struct cc_words *command)
 {
     static const char *const exported[] = {"pthread_create", "thrd_create", "sigaction", "signal"};
     const struct cc_look *look = &in->look;
-    if (look->is_static || look->intercepts || look->shared || look->own_libraries) {
+    if (look->is_static || look->shared || look->own_libraries) {
         push(in, command, "-Wl,--wrap=pthread_create,--wrap=thrd_create");
+        /* libstdc++.a comes behind us, and libgcc.a has such a function too */
+        if (look->is_static && !look->own_libraries && strcmp(in->mode, "none"))
+            push(in, command, "-Wl,--undefined=__wrap_pthread_create");
         return;
     }
     push(in, command, part(in, "footpath-interpose.o"));

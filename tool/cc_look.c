@@ -110,21 +110,6 @@ static bool asks_for_debug(const char *word)
            (tuned && !ends(word, "db0") && strcmp(word, "-gdwarf32") && strcmp(word, "-gdwarf64"));
 }
 
-/* Sanitizers that intercept the functions of threads. */
-static bool intercepts(const char *word)
-{
-    static const char *const names[] = {"address", "thread", "memory", "leak", "hwaddress", "dataflow",
-                                        "numerical", "realtime", "scudo", NULL};
-    for (const char *at = word + strlen("-fsanitize="); *at;) {
-        size_t len = strcspn(at, ",");
-        for (const char *const *name = names; *name; name++)
-            if (strlen(*name) == len && !strncmp(*name, at, len)) return true;
-        at += len;
-        at += *at == ',';
-    }
-    return false;
-}
-
 enum input { SOURCE, HEADER, OTHER };
 
 static bool has_ending(const char *name, const char *const *endings)
@@ -198,8 +183,6 @@ static void see_word(struct cc_look *look, struct seen *seen, const char *word)
         look->shared = true;
     else if (!strcmp(word, "-r") || cc_starts(word, "-Wl,"))
         see_linker_word(look, seen, word);
-    else if (cc_starts(word, "-fsanitize="))
-        look->intercepts |= intercepts(word);
     else if (!strcmp(word, "-g0") || !strcmp(word, "-ggdb0"))
         look->debug = false;
     else if (asks_for_debug(word))

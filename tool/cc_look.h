@@ -17,7 +17,6 @@ struct cc_look {
     bool links;      /* an executable or a shared library */
     bool shared, is_static;
     bool own_libraries; /* -nostdlib: what libc offers may be missing */
-    bool intercepts;    /* a sanitizer that stands in for pthread_create itself */
     bool debug;         /* debug information is asked for */
     bool has_build_id;
     const char *foreign; /* the word that asks for another machine than ours, or NULL */

@@ -51,6 +51,22 @@ int main(void)
 """
 
 
+STD_THREADS = """#include <cstdio>
+#include <thread>
+#include <vector>
+static int step(int x) { return x % 2 ? 3 : 4; }
+int main()
+{
+    int sums[4] = {}, all = 0;
+    std::vector<std::thread> threads;
+    for (int &sum : sums) threads.emplace_back([&sum] { for (int i = 0; i < 20000; i++) sum += step(i); });
+    for (auto &thread : threads) thread.join();
+    for (int sum : sums) all += sum;
+    std::printf("%d\\n", all);
+}
+"""
+
+
 class Failure(Exception):
     pass
 
@@ -376,20 +392,25 @@ def case_profiling_by_others(b):
 
 def case_sanitizers(b):
     b.write("threads.c", THREADS)
+    b.write("threads.cc", STD_THREADS)
     for name in ("address", "undefined", "undefined,address", "thread", "leak"):
         if name == "thread" and b.args.llvm == "14":
             continue  # its runtime does not start on kernels with much address randomisation
-        b.cc("-O1", "-g", "-fsanitize=" + name, "-pthread", "--fp-mode=check", "threads.c", "-o", "prog")
-        b.run("prog", "280000\n", ("main",))
-        b.verify()
+        for source in ("threads.c", "threads.cc"):
+            b.cc("-O1", "-g", "-fsanitize=" + name, "-pthread", "--fp-mode=check", source, "-o", "prog",
+                 plus=source.endswith("cc"))
+            b.run("prog", "280000\n", ("main",))
+            b.verify()
 
 
 def case_threads(b):
     b.write("threads.c", THREADS)
+    b.write("threads.cc", STD_THREADS)
     for words in (["-pthread"], ["-static", "-pthread"], ["-pthread", "--fp-threads=atomic"]):
-        b.cc("-O1", "--fp-mode=check", *words, "threads.c", "-o", "prog")
-        b.run("prog", "280000\n", ("main",))
-        b.verify()
+        for source in ("threads.c", "threads.cc"):
+            b.cc("-O1", "--fp-mode=check", *words, source, "-o", "prog", plus=source.endswith("cc"))
+            b.run("prog", "280000\n", ("main",))
+            b.verify()
 
 
 def case_openmp(b):
