@@ -138,6 +138,8 @@ void rt_settings_set_output(const char *pattern) FP_HIDDEN;
 bool rt_output_wanted(const struct rt_identity *program) FP_HIDDEN;
 /* A new run begins: at the start, and in the child of a fork. */
 void rt_settings_new_run(void) FP_HIDDEN;
+/* The run is one for all modules of the process: the first one's. */
+void rt_settings_share_run(void) FP_HIDDEN;
 /* The output's name with %p %h %b %t replaced. */
 void rt_output_name(struct rt_text *name, const struct rt_identity *program) FP_HIDDEN;
 
@@ -171,6 +173,8 @@ struct rt_process {
     struct rt_local *sampler; /* of the module that began sampling, or NULL */
     int32_t sampling_signal;  /* of ticks */
     int32_t first_timer;      /* of the first thread: as in a region */
+    uint64_t run_id, run_start_ns; /* of the run, in all its records */
+    pid_t run_pid;                 /* whose these are; another: the child of a fork */
 };
 
 void rt_threads_start(void) FP_HIDDEN;

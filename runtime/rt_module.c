@@ -141,6 +141,7 @@ static void after_fork_in_child(void)
 {
     struct rt_frame frame;
     rt_settings_new_run();
+    rt_settings_share_run();
     rt_threads_after_fork();
     rt_sample_after_fork();
     rt_clear_counters();
@@ -168,6 +169,7 @@ __attribute__((constructor(101))) static void start(void)
     rt_this.set_output = rt_settings_set_output;
     rt_settings_read();
     rt_threads_start();
+    rt_settings_share_run();
     rt_end_watch();
     rt_sample_start();
     pthread_atfork(NULL, NULL, after_fork_in_child);

@@ -71,6 +71,20 @@ void rt_settings_new_run(void)
     rt_settings.run_id = rt_checksum(seed, sizeof seed, (uint64_t)t.tv_nsec);
 }
 
+void rt_settings_share_run(void)
+{
+    struct rt_process *process = rt_this.process;
+    if (!process) return;
+    if (process->run_pid == rt_settings.pid) {
+        rt_settings.run_id = process->run_id;
+        rt_settings.start_ns = process->run_start_ns;
+        return;
+    }
+    process->run_id = rt_settings.run_id;
+    process->run_start_ns = rt_settings.start_ns;
+    process->run_pid = rt_settings.pid;
+}
+
 void rt_settings_set_output(const char *pattern)
 {
     struct rt_text out = {rt_settings.out, 0, sizeof rt_settings.out};

@@ -428,6 +428,24 @@ void fp_profile_counts(struct fp_arena *arena, const struct fp_module *module,
     if (f->flags & FP_FUNCTION_PATHS) recover_counts(f, counts);
 }
 
+uint64_t fp_profile_run_count(const struct fp_profile *profile)
+{
+    struct fp_arena scratch = {0};
+    struct fp_map most; /* per id, of its records */
+    uint64_t count = 0;
+    fp_map_init(&most, &scratch);
+    for (size_t i = 0; i < profile->runs.len; i++) {
+        const struct fp_run *run = &profile->runs.at[i];
+        uint64_t *known = fp_map_add(&most, run->id);
+        if (!run->id) *known = 0; /* made by a tool: each is one */
+        if (run->runs <= *known) continue;
+        count += run->runs - *known;
+        *known = run->runs;
+    }
+    fp_arena_free(&scratch);
+    return count;
+}
+
 /* ---- merging ---- */
 
 static int by_table(const void *a, const void *b)

@@ -73,6 +73,9 @@ struct fp_counts {
 void fp_profile_counts(struct fp_arena *arena, const struct fp_module *module,
                        const struct fp_function *function, struct fp_counts *counts);
 
+/* Runs, of which each has a record per module. */
+uint64_t fp_profile_run_count(const struct fp_profile *profile);
+
 /* One run record per module with all of its runs summed, for writing. */
 struct fp_run *fp_profile_merged(struct fp_profile *profile, size_t *nruns);
 

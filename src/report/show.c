@@ -29,8 +29,7 @@ static double percent(double part, double whole)
 static void say_head(struct view *v)
 {
     const struct fp_report *r = v->report;
-    uint64_t runs = 0, executed = 0, instrumented = 0, called = 0;
-    for (size_t i = 0; i < r->profile->runs.len; i++) runs += r->profile->runs.at[i].runs;
+    uint64_t runs = fp_profile_run_count(r->profile), executed = 0, instrumented = 0, called = 0;
     for (size_t i = 0; i < r->nfunctions; i++) {
         if (r->functions[i].function->flags & FP_FUNCTION_SKIPPED) continue;
         instrumented++;
@@ -305,8 +304,7 @@ void fp_show_json(struct fp_writer *out, const struct fp_report *report)
 {
     struct fp_arena scratch = {0};
     struct fp_json j = {.out = out};
-    uint64_t runs = 0;
-    for (size_t i = 0; i < report->profile->runs.len; i++) runs += report->profile->runs.at[i].runs;
+    uint64_t runs = fp_profile_run_count(report->profile);
     fp_json_begin(&j, '{');
     fp_json_key(&j, "format_version"), fp_json_uint(&j, 1);
     fp_json_key(&j, "runs"), fp_json_uint(&j, runs);

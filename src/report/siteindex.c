@@ -16,9 +16,7 @@ static void json_clipped(struct fp_json *j, const char *text)
 
 static void json_runs(struct fp_json *j, const struct fp_profile *profile)
 {
-    uint64_t total = 0;
-    for (size_t i = 0; i < profile->runs.len; i++) total += profile->runs.at[i].runs;
-    fp_json_key(j, "runs"), fp_json_uint(j, total);
+    fp_json_key(j, "runs"), fp_json_uint(j, fp_profile_run_count(profile));
     fp_json_key(j, "run_list"), fp_json_begin(j, '[');
     for (size_t i = 0; i < profile->runs.len && i < 50; i++) {
         const struct fp_run *run = &profile->runs.at[i];

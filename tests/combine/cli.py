@@ -387,6 +387,31 @@ def foreign_histogram(s, mode):
     check(0.3 < event["quantiles"]["0.5"] < 0.5, "foreign: median %r" % event["quantiles"]["0.5"])
 
 
+def libraries(s):
+    """A run has a record per module and is one run."""
+    with open(s.path("l.c"), "w") as f:
+        f.write("int twice(int x) { return x > 3 ? x * 2 : x; }")
+    with open(s.path("m.c"), "w") as f:
+        f.write("""#include <unistd.h>
+#include <sys/wait.h>
+int twice(int);
+int main(int c, char **v) { for (int i = 0; i < 4 + c; i++) twice(i); if (c > 2) { fork(); wait(0); } return 0; }
+""")
+    cc = [os.path.join(s.args.bin, "footpath-cc"), "--fp-llvm=" + s.args.llvm, "-O1"]
+    for words in (["-shared", "-fPIC", "l.c", "-o", "libl.so"], ["m.c", "-o", "m", "./libl.so"]):
+        done = s.run(*cc, *words)
+        check(done.returncode == 0, "build: " + done.stderr)
+    for words in ((), ("1",), ("1", "forks")):
+        s.run(s.path("m"), *words, env={"FOOTPATH_OUT": s.path("both.cp")})
+        s.run(s.path("m"), *words, env={"FOOTPATH_OUT": s.path("both.prof")})
+    data, events = s.events("both.cp")
+    check(data["runs"] == 4, "one run, also with libraries: %d" % data["runs"])
+    check(events["twice", "calls", 0, None]["runs"] == 4, "a library's runs")
+    check(json.loads(s.tool("show", "--json", "both.prof").stdout)["runs"] == 4, "show counts runs, not records")
+    s.tool("merge", "-o", "one.prof", "both.prof")
+    check(json.loads(s.tool("show", "--json", "one.prof").stdout)["runs"] == 4, "and of a merged profile")
+
+
 def going_on(s):
     """A run that dumps in mid-run stays what it is through a compaction."""
     source = s.path("dumps.c")
@@ -457,6 +482,7 @@ def main():
         bad_inputs(s, modes[0])
         merging(s, modes[0])
         by_itself(s, modes[0])
+        libraries(s)
         going_on(s)
         legacy(s, modes)
         foreign_histogram(s, modes[0])
