@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""The tables of docs/runtime.md, row by row: names of profiles, when they are written,
+what is said.
+
+    settings.py --bin BUILD/bin --llvm 19
+"""
+import argparse
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Place:
+    def __init__(self, args, folder):
+        self.args, self.folder = args, folder
+        self.program = os.path.join(folder, "prog")
+        self.bad = []
+        subprocess.run([os.path.join(args.bin, "footpath-cc"), "--fp-llvm=" + args.llvm, "-O1",
+                        os.path.join(HERE, "settings.c"), "-o", self.program], check=True)
+
+    def environment(self, **variables):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("FOOTPATH")}
+        return dict(env, LC_ALL="C", **variables)
+
+    def fresh(self):
+        """A new empty folder to run in."""
+        return tempfile.mkdtemp(dir=self.folder)
+
+    def run(self, where, *words, **variables):
+        return subprocess.run([self.program, *words], cwd=where, env=self.environment(**variables), capture_output=True,
+                              text=True, timeout=60)
+
+    def expect(self, what, got, wanted):
+        if got != wanted:
+            self.bad.append("%s: got %r, expected %r" % (what, got, wanted))
+
+    def calls(self, profile, name="work"):
+        shown = subprocess.run([os.path.join(self.args.bin, "footpath"), "show", "--json", profile],
+                               capture_output=True, text=True)
+        if shown.returncode:
+            return shown.stderr
+        return sum(f["calls"] for f in json.loads(shown.stdout)["functions"] if f["name"] == name)
+
+
+def names(p):
+    where = p.fresh()
+    p.expect("silent", p.run(where).stderr, "")
+    p.expect("default name", os.listdir(where), ["footpath.prof"])
+    p.run(where)
+    p.expect("runs append", p.calls(os.path.join(where, "footpath.prof")), 2)
+    where = p.fresh()
+    p.run(where, FOOTPATH_OUT="%b-%h-%%.x")
+    p.expect("%b %h %%", os.listdir(where), ["prog-%s-%%.x" % socket.gethostname()])
+    where = p.fresh()
+    p.run(where, FOOTPATH_OUT="%t-%p")
+    found = os.listdir(where)
+    p.expect("%t %p", bool(len(found) == 1 and re.match(r"\d{8}-\d{6}-\d+$", found[0])), True)
+    where = p.fresh()
+    p.run(where, "fork", FOOTPATH_OUT="a.%p")
+    p.expect("a child has its own pid", len(os.listdir(where)), 2)
+    where = p.fresh()
+    p.run(where, "fork")
+    p.expect("a child appends its own run", p.calls(os.path.join(where, "footpath.prof")), 2)
+    where = p.fresh()
+    p.run(where, "chdir", "/")
+    p.expect("relative to where it started", os.listdir(where), ["footpath.prof"])
+    p.run(where, "out", "other.prof")
+    p.expect("footpath_set_output", sorted(os.listdir(where)), ["footpath.prof", "other.prof"])
+
+
+def moments(p):
+    where = p.fresh()
+    p.run(where, "exec", "/bin/true")
+    p.expect("written before exec", p.calls(os.path.join(where, "footpath.prof"), "main"), 0)
+    p.expect("but the run is there", os.listdir(where), ["footpath.prof"])
+    where = p.fresh()
+    profile = os.path.join(where, "footpath.prof")
+    child = subprocess.Popen([p.program, "sleep"], cwd=where, env=p.environment(FOOTPATH_DUMP_SIGNAL="SIGUSR2"),
+                             stdout=subprocess.PIPE, text=True)
+    child.stdout.readline()
+    for _ in range(2):
+        child.send_signal(signal.SIGUSR2)
+        for _ in range(100):
+            if os.path.exists(profile):
+                break
+            time.sleep(0.1)
+        time.sleep(0.2)
+    p.expect("dumps of one run count once", p.calls(profile), 1)
+    p.expect("it goes on", child.poll(), None)
+    child.terminate()
+    p.expect("dies of its signal", child.wait(), -signal.SIGTERM)
+    p.expect("the last record counts", p.calls(profile), 1)
+
+
+def messages(p):
+    where = p.fresh()
+    said = p.run(where, FOOTPATH_LOG="1").stderr
+    p.expect("FOOTPATH_LOG", said, "footpath: wrote %s/footpath.prof\n" % os.path.realpath(where))
+    done = p.run(where, FOOTPATH_OUT="/nowhere/at/all.prof")
+    p.expect("status stays", done.returncode, 0)
+    p.expect("cannot write", "set FOOTPATH_OUT" in done.stderr and done.stderr.count("\n") == 1, True)
+    p.expect("typing mistake", "did you mean FOOTPATH_OUT?" in p.run(where, FOOTPATH_OUTT="x").stderr, True)
+    p.expect("not a signal", "FOOTPATH_DUMP_SIGNAL=x is not a signal" in
+             p.run(where, FOOTPATH_DUMP_SIGNAL="x").stderr, True)
+    taken = os.path.join(where, "taken")
+    with open(taken, "w") as f:
+        f.write("something that is no profile")
+    p.run(where, FOOTPATH_OUT="taken")
+    with open(taken) as f:
+        p.expect("a file of others stays", f.read(), "something that is no profile")
+    p.expect("and ours is beside it", len([n for n in os.listdir(where) if n.startswith("taken.")]), 1)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--llvm", required=True)
+    args = parser.parse_args()
+    args.bin = os.path.abspath(args.bin)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Place(args, folder)
+        for part in (names, moments, messages):
+            part(place)
+    print("\n".join(place.bad) or "docs/runtime.md says what happens")
+    sys.exit(bool(place.bad))
+
+
+main()
