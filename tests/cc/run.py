@@ -320,7 +320,8 @@ def case_bitcode(b):
     if calls != [10]:
         raise Failure("instrumented twice? %s" % calls)
     b.call([b.clang, "-O1", "-S", "-emit-llvm", "part.c", "-o", "plain.ll"])
-    b.cc("-O1", "main.c", "plain.ll", "-o", "prog")
+    b.cc("-O1", "-c", "plain.ll", "-o", "part.o")
+    b.cc("-O1", "main.c", "part.o", "-o", "prog")
     b.run("prog", "14\n", BOTH)
 
 
@@ -429,6 +430,18 @@ def case_templates_and_exceptions(b):
         b.cc(*words, "--fp-mode=check", "plus.cc", "-o", "prog", plus=True)
         b.run("prog", "12 3\n", ("main",))
         b.verify()
+
+
+def case_modules(b):
+    if int(b.args.llvm) < 16:
+        raise Missing("clang 16, for modules of C++20")
+    b.write("m.cppm", "export module m;\nexport int pick(int x) { if (x > 2) return x; return 2; }\n")
+    b.write("use.cc", "import m;\nextern \"C\" int printf(const char *, ...);\n"
+                      "int main() { printf(\"%d\\n\", pick(1) + pick(5)); }\n")
+    b.cc("-std=c++20", "--precompile", "m.cppm", "-o", "m.pcm", plus=True)
+    b.cc("-std=c++20", "-c", "m.pcm", "-o", "m.o", plus=True)
+    b.cc("-std=c++20", "-fprebuilt-module-path=.", "use.cc", "m.o", "-o", "prog", plus=True)
+    b.run("prog", "7\n", ("main",))
 
 
 def case_inline_in_two_objects(b):
