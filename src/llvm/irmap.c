@@ -105,8 +105,9 @@ void fp_ir_emit_live_mark(struct fp_ir *ir)
     char text[256];
     LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(ir->function));
     snprintf(text, sizeof text,
-             "771:\n.pushsection " FP_MAP_LIVE_SECTION ",\"?\",@progbits\n.quad 771b\n"
-             ".quad 0x%016llx\n.popsection",
+             "771:\n"
+             ".pushsection " FP_MAP_LIVE_SECTION ",\"?\",@progbits\n"
+             ".quad 771b, 0x%016llx\n.popsection",
              (unsigned long long)ir->f->id);
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(context), NULL, 0, 0);
     LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), (char *)"", 0, 1, 0,

@@ -1,0 +1,365 @@
+#!/usr/bin/env python3
+"""How programs are linked: every way must leave exact counts.
+
+    run.py --bin BUILD/bin [--llvm 19] [--opt=-O2] [--keep] [SCENARIO...]
+
+A scenario builds the sources of src/ twice, with clang and with footpath-cc
+--fp-mode=check, runs both, wants the same output and status, `footpath verify`
+identical, and the calls of the functions that it names, no more and no less.
+"""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "src")
+
+
+class Failure(Exception):
+    pass
+
+
+class Build:
+    """One compiler in one folder; commands run there."""
+
+    def __init__(self, test, name, instrumented):
+        self.test, self.folder = test, os.path.join(test.folder, name)
+        self.instrumented = instrumented
+        os.makedirs(self.folder)
+
+    def words(self, cxx=False, instrumented=None):
+        args = self.test.args
+        if self.instrumented if instrumented is None else instrumented:
+            return [os.path.join(args.bin, "footpath-c++" if cxx else "footpath-cc"), "--fp-llvm=" + args.llvm,
+                    "--fp-mode=check"]
+        return ["clang%s-%s" % ("++" if cxx else "", args.llvm)]
+
+    def run(self, command, **more):
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, **more)
+
+    def must(self, command):
+        done = self.run(command)
+        if done.returncode or done.stderr:
+            raise Failure("%s\n%s%s" % (" ".join(command), done.stdout, done.stderr))
+
+    def cc(self, *flags, cxx=False, instrumented=None):
+        flags = [os.path.join(SOURCE, f) if os.path.exists(os.path.join(SOURCE, f)) else f for f in flags]
+        self.must(self.words(cxx, instrumented) + [self.test.args.opt] + flags)
+
+    def objects(self, *names, flags=(), cxx=False):
+        for name in names:
+            self.cc("-c", *flags, name, "-o", os.path.splitext(name)[0] + ".o", cxx=cxx)
+        return [os.path.splitext(name)[0] + ".o" for name in names]
+
+
+class Test:
+    def __init__(self, args):
+        self.args = args
+        self.folder = tempfile.mkdtemp(prefix="footpath-link-")
+        self.builds = [Build(self, "plain", False), Build(self, "check", True)]
+
+    def tool(self, *words):
+        return subprocess.run([os.path.join(self.args.bin, "footpath"), *words], capture_output=True, text=True)
+
+    def each(self, steps):
+        for build in self.builds:
+            steps(build)
+
+    def run(self, *command):
+        """Runs it in both folders; gives the profile."""
+        results = []
+        for build in self.builds:
+            env = dict(os.environ, FOOTPATH_OUT=os.path.join(build.folder, "out.prof"), LD_LIBRARY_PATH=build.folder)
+            done = build.run(list(command), env=env, timeout=60)
+            results.append((done.returncode, done.stdout, done.stderr))
+        if results[0] != results[1] or results[0][0]:
+            raise Failure("%s: expected %r, got %r" % (" ".join(command), results[0], results[1]))
+        return os.path.join(self.builds[1].folder, "out.prof")
+
+    def verify(self, profile):
+        done = self.tool("verify", profile)
+        if done.returncode or ": identical" not in done.stdout or done.stderr:
+            raise Failure("verify: %s%s" % (done.stdout, done.stderr))
+
+    def counts(self, profile, expected, absent=()):
+        """expected: (function, file) -> calls, of every function but those that start with _."""
+        shown = json.loads(self.tool("show", "--json", "--top", "0", profile).stdout)
+        got = {(f["name"].split("(")[0], os.path.basename(f["file"])): f["calls"] for f in shown["functions"]}
+        for key, calls in expected.items():
+            if got.get(key) != calls:
+                raise Failure("%s of %s: expected %s calls, got %s; all: %s" % (*key, calls, got.get(key), got))
+        for name in absent:
+            if any(name == function for function, _ in got):
+                raise Failure("%s was dropped by the linker but is reported" % name)
+        if len(shown["functions"]) != len(got):
+            raise Failure("a function is reported twice: %s" % [f["name"] for f in shown["functions"]])
+
+    def exact(self, profile, expected, absent=()):
+        self.verify(profile)
+        self.counts(profile, expected, absent)
+
+
+PARTS = {("one", "one.c"): 1000, ("two", "two.c"): 300, ("helper", "one.c"): 989, ("helper", "two.c"): 600,
+         ("main", "main.c"): 1}
+WORK = {("work", "plug1.c"): 100, ("step", "plug1.c"): 100}
+
+
+# ---- the scenarios ----
+
+def same_names(t):
+    """two static functions of one name"""
+    t.each(lambda b: b.cc("main.c", "one.c", "two.c", "-o", "prog"))
+    t.exact(t.run("./prog"), PARTS)
+
+
+def static_library(t):
+    """an archive; the member that nobody needs stays out"""
+    def steps(b):
+        b.must(["ar", "rcs", "libparts.a", *b.objects("one.c", "two.c", "unused.c")])
+        b.cc("main.c", "-L.", "-lparts", "-o", "prog")
+    t.each(steps)
+    t.exact(t.run("./prog"), PARTS, absent=["unused", "unused_too"])
+
+
+def gc_sections(t):
+    """-ffunction-sections and --gc-sections, by three linkers"""
+    for linker in ("bfd", "gold", "lld"):
+        for build in t.builds:
+            parts = build.objects("one.c", "two.c", "unused.c", "main.c", flags=["-ffunction-sections", "-fdata-sections"])
+            build.cc(*parts, "-Wl,--gc-sections", "-fuse-ld=" + linker, "-o", "prog-" + linker)
+        profile = t.run("./prog-" + linker)
+        t.exact(profile, PARTS, absent=["unused", "unused_too"])
+        os.unlink(profile)
+
+
+def relocatable(t):
+    """ld -r, by the compiler and by the linker itself"""
+    def steps(b):
+        b.cc("-r", *b.objects("one.c", "two.c"), "-o", "both.o")
+        b.must(["ld", "-r", "both.o", *b.objects("main.c"), "-o", "all.o"])
+        b.cc("all.o", "-o", "prog")
+    t.each(steps)
+    t.exact(t.run("./prog"), PARTS)
+
+
+def relocatable_inline(t):
+    """ld -r of objects that share an inline function, and one object more"""
+    def steps(b):
+        parts = b.objects("inline_first.cc", "inline_second.cc", cxx=True)
+        b.must(["ld", "-r", *parts, "-o", "both.o"])
+        b.cc("both.o", *b.objects("inline_main.cc", cxx=True), "-o", "prog", cxx=True)
+    t.each(steps)
+    t.exact(t.run("./prog"), {("clamp", "shared_inline.h"): 300})
+
+
+def stripped(t):
+    """strip leaves what the tools need"""
+    def steps(b):
+        b.cc("-g", "main.c", "one.c", "two.c", "-o", "prog")
+        b.must(["strip", "prog"])
+    t.each(steps)
+    t.exact(t.run("./prog"), PARTS)
+
+
+def stripped_object(t):
+    """strip --strip-debug on objects"""
+    def steps(b):
+        parts = b.objects("main.c", "one.c", "two.c", flags=["-g"])
+        b.must(["strip", "--strip-debug", *parts])
+        b.cc(*parts, "-o", "prog")
+    t.each(steps)
+    t.exact(t.run("./prog"), PARTS)
+
+
+def inline_many(t):
+    """an inline function in three objects is one function"""
+    t.each(lambda b: b.cc("inline_main.cc", "inline_first.cc", "inline_second.cc", "-o", "prog", cxx=True))
+    t.exact(t.run("./prog"), {("clamp", "shared_inline.h"): 300})
+
+
+def thin_lto(t):
+    """-flto=thin"""
+    t.each(lambda b: b.cc("-flto=thin", "-fuse-ld=lld", "main.c", "one.c", "two.c", "-o", "prog"))
+    t.exact(t.run("./prog"), PARTS)
+
+
+def full_lto(t):
+    """-flto, with an archive of bitcode"""
+    def steps(b):
+        parts = b.objects("one.c", "two.c", "unused.c", flags=["-flto"])
+        b.must(["llvm-ar-" + t.args.llvm, "rcs", "libparts.a", *parts])
+        b.cc("-flto", "-fuse-ld=lld", "main.c", "libparts.a", "-o", "prog")
+    t.each(steps)
+    t.exact(t.run("./prog"), PARTS, absent=["unused", "unused_too"])
+
+
+def lto_inline(t):
+    """an inline function in many objects, -flto=thin and -flto"""
+    for kind in ("thin", "full"):
+        t.each(lambda b: b.cc("-flto=" + kind, "-fuse-ld=lld", "inline_main.cc", "inline_first.cc", "inline_second.cc",
+                              "-o", "prog-" + kind, cxx=True))
+        profile = t.run("./prog-" + kind)
+        t.exact(profile, {("clamp", "shared_inline.h"): 300})
+        os.unlink(profile)
+
+
+def shared_library(t):
+    """a shared library: its counts and the program's in one profile"""
+    def steps(b):
+        b.cc("-shared", "-fPIC", "plug1.c", "-o", "libplug1.so")
+        b.cc("user.c", "-L.", "-lplug1", "-o", "prog")
+    t.each(steps)
+    t.exact(t.run("./prog"), {**WORK, ("main", "user.c"): 1})
+
+
+def plain_program(t):
+    """an instrumented library in a program that is not"""
+    def steps(b):
+        b.cc("-shared", "-fPIC", "plug1.c", "-o", "libplug1.so")
+        b.cc("user.c", "-L.", "-lplug1", "-o", "prog", instrumented=False)
+    t.each(steps)
+    t.exact(t.run("./prog"), WORK)
+
+
+def plain_library(t):
+    """an instrumented program with a library and an object that are not"""
+    def steps(b):
+        b.cc("-shared", "-fPIC", "one.c", "-o", "libone.so", instrumented=False)
+        b.cc("-c", "two.c", "-o", "two.o", instrumented=False)
+        b.cc("main.c", "two.o", "-L.", "-lone", "-o", "prog")
+    t.each(steps)
+    t.exact(t.run("./prog"), {("main", "main.c"): 1}, absent=["one", "two"])
+
+
+def static_program(t):
+    """-static and -static-pie"""
+    for how in ("-static", "-static-pie"):
+        t.each(lambda b: b.cc(how, "-fPIE", "main.c", "one.c", "two.c", "-o", "prog" + how))
+        profile = t.run("./prog" + how)
+        t.exact(profile, PARTS)
+        os.unlink(profile)
+
+
+def no_pie(t):
+    """-no-pie"""
+    t.each(lambda b: b.cc("-no-pie", "-fno-pie", "main.c", "one.c", "two.c", "-o", "prog"))
+    t.exact(t.run("./prog"), PARTS)
+
+
+def plugins(t):
+    """dlopen and dlclose of two libraries, three times over"""
+    def steps(b):
+        for n in ("1", "2"):
+            b.cc("-shared", "-fPIC", "plug%s.c" % n, "-o", "plug%s.so" % n)
+        b.cc("dl_main.c", "-ldl", "-o", "prog")
+    t.each(steps)
+    t.exact(t.run("./prog", "./plug1.so", "./plug2.so"),
+            {("work", "plug1.c"): 300, ("work", "plug2.c"): 300, ("step", "plug1.c"): 300, ("main", "dl_main.c"): 1})
+
+
+def plugins_of_plain(t):
+    """the same from a program that is not instrumented: several runtimes, no main one"""
+    def steps(b):
+        for n in ("1", "2"):
+            b.cc("-shared", "-fPIC", "plug%s.c" % n, "-o", "plug%s.so" % n)
+        b.cc("dl_main.c", "-ldl", "-o", "prog", instrumented=False)
+    t.each(steps)
+    t.exact(t.run("./prog", "./plug1.so", "./plug2.so"), {("work", "plug1.c"): 300, ("step", "plug2.c"): 300})
+
+
+def plugin_threads(t):
+    """threads in a library that was loaded after they started"""
+    def steps(b):
+        b.cc("-shared", "-fPIC", "plug1.c", "-o", "plug1.so")
+        b.cc("-pthread", "dl_threads.c", "-ldl", "-o", "prog")
+    t.each(steps)
+    t.exact(t.run("./prog", "./plug1.so"), {("work", "plug1.c"): 8000, ("step", "plug1.c"): 8000, ("run", "dl_threads.c"): 8})
+
+
+def plugin_threads_of_plain(t):
+    """the same from a program that is not instrumented"""
+    def steps(b):
+        b.cc("-shared", "-fPIC", "plug1.c", "-o", "plug1.so")
+        b.cc("-pthread", "dl_threads.c", "-ldl", "-o", "prog", instrumented=False)
+    t.each(steps)
+    t.exact(t.run("./prog", "./plug1.so"), {("work", "plug1.c"): 8000, ("step", "plug1.c"): 8000})
+
+
+def drop_in(t):
+    """response files, standard input, -S, -E, -M, two steps"""
+    def steps(b):
+        with open(os.path.join(b.folder, "args"), "w") as out:
+            out.write("'%s' \"%s/two.c\"\n -o both.o -r\n" % (os.path.join(SOURCE, "one.c"), SOURCE))
+        b.cc("@args")
+        b.cc("-S", "main.c", "-o", "main.s")
+        b.cc("-c", "-Wno-unused-command-line-argument", "main.s", "-o", "main.o")
+        b.cc("-E", "main.c", "-o", "main.i")
+        b.cc("-MM", "main.c", "-MF", "main.d")
+        b.cc("main.o", "both.o", "-o", "prog")
+        with open(os.path.join(SOURCE, "main.c")) as source:
+            done = b.run(b.words() + ["-x", "c", "-", "both.o", "-o", "prog-stdin"], stdin=source)
+        if not done.returncode and not done.stderr:
+            raise Failure("both.o is no C: clang should say so")
+        with open(os.path.join(SOURCE, "main.c")) as source:
+            done = b.run(b.words() + [t.args.opt, "-x", "c", "-", "-x", "none", "both.o", "-o", "prog-stdin"], stdin=source)
+        if done.returncode or done.stderr:
+            raise Failure("standard input: " + done.stderr)
+    t.each(steps)
+    for name in ("main.d",):
+        texts = [open(os.path.join(b.folder, name)).read() for b in t.builds]
+        if texts[0] != texts[1]:
+            raise Failure("%s differs" % name)
+    profile = t.run("./prog")
+    t.exact(profile, PARTS)
+    os.unlink(profile)
+    profile = t.run("./prog-stdin")
+    t.verify(profile)
+
+
+def without_runtime(t):
+    """linking instrumented objects with clang says what to do"""
+    build = t.builds[1]
+    parts = build.objects("main.c", "one.c", "two.c")
+    done = build.run(build.words(instrumented=False) + parts + ["-o", "prog"])
+    if not done.returncode or "link_with_footpath_cc" not in done.stderr:
+        raise Failure("expected a message that says link_with_footpath_cc, got: " + done.stderr)
+
+
+SCENARIOS = [same_names, static_library, gc_sections, relocatable, relocatable_inline, stripped, stripped_object,
+             inline_many, thin_lto, full_lto, lto_inline, shared_library, plain_program, plain_library, static_program,
+             no_pie, plugins, plugins_of_plain, plugin_threads, plugin_threads_of_plain, drop_in, without_runtime]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--llvm", default="19")
+    parser.add_argument("--opt", default="-O2")
+    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("scenarios", nargs="*")
+    args = parser.parse_args()
+    args.bin = os.path.abspath(args.bin)
+    failed = passed = 0
+    for scenario in SCENARIOS:
+        if args.scenarios and scenario.__name__ not in args.scenarios:
+            continue
+        test = Test(args)
+        try:
+            scenario(test)
+            passed += 1
+        except (Failure, subprocess.TimeoutExpired) as failure:
+            print("%s (%s) %s LLVM %s: %s" % (scenario.__name__, scenario.__doc__, args.opt, args.llvm, failure))
+            failed += 1
+        if args.keep:
+            print(test.folder)
+        else:
+            shutil.rmtree(test.folder)
+    print("%d passed, %d failed" % (passed, failed))
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
