@@ -42,8 +42,8 @@ def execute(command, limit=300, **more):
     return subprocess.run(command, capture_output=True, timeout=limit, **more)
 
 
-def must(command):
-    done = execute(command)
+def must(command, **more):
+    done = execute(command, **more)
     if done.returncode or done.stderr:
         raise Failure("%s\n%s" % (" ".join(command), done.stderr.decode(errors="replace")[-2000:]))
 
@@ -86,7 +86,7 @@ def program(args, number):
         folder = tempfile.mkdtemp(prefix="footpath-csmith-")
         source, cell, passed = os.path.join(folder, "prog.c"), None, 0
         try:
-            must(["csmith", "--seed", seed, *CSMITH, "-o", source])
+            must(["csmith", "--seed", seed, *CSMITH, "-o", source], cwd=folder)
             for cell in cells(args, number):
                 check(args, source, folder, *cell)
                 passed += 1
