@@ -1,0 +1,4 @@
+int twice(int x)
+{
+    return x > 3 ? 2 * x : x;
+}
