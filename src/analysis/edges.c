@@ -75,6 +75,11 @@ bool fp_edges_from_counters(struct fp_arena *arena, const struct fp_counts *coun
 {
     const struct fp_function *f = counts->function;
     struct fp_arena scratch = {0};
+    *out = (struct fp_edge_counts){.edges = FP_NEW_ARRAY(arena, uint64_t, f->cfg->nedges)};
+    if (!counts->flow) {
+        count_blocks(arena, f->cfg, out);
+        return fp_fail(error, f->name, "has no edge counters");
+    }
     uint64_t *flow = FP_NEW_ARRAY(&scratch, uint64_t, f->flow->nedges);
     int64_t *left = FP_NEW_ARRAY(&scratch, int64_t, f->cfg->nblocks);
     for (uint32_t i = 0; i < f->flow->nedges; i++) flow[i] = counts->flow[i];
@@ -84,7 +89,6 @@ bool fp_edges_from_counters(struct fp_arena *arena, const struct fp_counts *coun
     if (f->flags & FP_FUNCTION_CHORDS && !fp_flow_solve(f->flow, flow, left))
         ok = fp_fail(error, f->name,
                      "its counters are no flow; was it left by exit or longjmp? use --fp-exits");
-    *out = (struct fp_edge_counts){.edges = FP_NEW_ARRAY(arena, uint64_t, f->cfg->nedges)};
     for (uint32_t i = 0; i < f->flow->nedges; i++) {
         const struct fp_flow_edge *edge = &f->flow->edges[i];
         if (edge->kind == FP_FLOW_ENTRY) out->entries = flow[i];

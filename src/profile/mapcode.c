@@ -440,6 +440,17 @@ static bool decode_callees(struct decoder *d)
     return !d->r->failed;
 }
 
+/* What belongs to path counters comes with path counters, and so for edges. */
+static bool check_flags(struct decoder *d)
+{
+    uint32_t flags = d->f->flags;
+    uint32_t of_paths = FP_FUNCTION_HASHED | FP_FUNCTION_CYCLES | FP_FUNCTION_SAMPLED;
+    if ((flags & FP_FUNCTION_PATHS || !(flags & of_paths)) &&
+        (flags & FP_FUNCTION_EDGES || !(flags & FP_FUNCTION_CHORDS)))
+        return true;
+    return fp_reader_fail(d->r, "expected flags of a function with such counters, got %x", flags);
+}
+
 /* The counters that the flags call for must fit the slots. */
 static bool check_slots(struct decoder *d)
 {
@@ -471,6 +482,7 @@ bool fp_map_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_f
     if (reader->failed) return false;
     if (f->flags & FP_FUNCTION_SKIPPED) return true;
     f->skipped = NULL;
+    if (!check_flags(&d)) return false;
     f->path_slots = fp_read_uint(reader);
     f->edge_slots = fp_read_uint(reader);
     if (f->path_slots > FP_MAX_PATHS || f->edge_slots > UINT32_MAX)

@@ -35,8 +35,8 @@ static bool is_choice(const struct fp_function *f, uint32_t edge)
 static void add_block(struct steps *s, uint32_t block, uint32_t out_edge)
 {
     const struct fp_block_info *info = &s->f->blocks[block];
-    const struct fp_position *positions = s->f->positions + info->first_position;
     if (!info->npositions) return;
+    const struct fp_position *positions = s->f->positions + info->first_position;
     const struct fp_position *first = &positions[0], *last = &positions[info->npositions - 1];
     bool choice = is_choice(s->f, out_edge);
     const struct fp_path_step *before = s->all.len ? &s->all.at[s->all.len - 1] : NULL;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { WORDS = 1 << 14 };
+enum { WORDS = 1 << 10 };
 
 void fuzz_repair_map(unsigned char *bytes, size_t len)
 {

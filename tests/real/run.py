@@ -56,7 +56,10 @@ class Check:
             cc, cxx = (os.path.join(self.args.bin, "footpath-" + end) for end in ("cc", "c++"))
             env = {"FOOTPATH_CC_FLAGS": "%s --fp-llvm=%s" % (flags, self.args.llvm)}
         os.makedirs(self.folder(name), exist_ok=True)
-        return corpus.build(self.program, self.folder(name), cc, cxx, self.args.opt, env)
+        cflags = self.args.opt
+        if name in ("paths", "edges", "chord"):
+            cflags += " " + self.program.compare_flags
+        return corpus.build(self.program, self.folder(name), cc, cxx, cflags, env)
 
     def run(self, name, exe, which, heap=None):
         """Status, output and where the profile is."""
@@ -86,7 +89,7 @@ class Check:
 
     def verify(self, *profiles):
         done = subprocess.run([os.path.join(self.args.bin, "footpath"), "verify", *profiles], capture_output=True, text=True)
-        if done.returncode or "identical" not in done.stdout:
+        if done.returncode or "identical" not in done.stdout or "counterpart" in done.stdout:
             names = " and ".join(os.path.relpath(p, self.args.work).split("/")[0] for p in profiles)
             raise Difference("verify %s: %s%s" % (names, done.stdout[-1500:], done.stderr[-500:]))
         return done.stdout.strip()
