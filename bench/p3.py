@@ -25,7 +25,7 @@ import inputs
 ROOT = corpus.ROOT
 WORK = os.path.join(ROOT, ".cache", "p3")
 INPUTS = os.environ.get("FOOTPATH_INPUTS", os.path.join(ROOT, ".cache", "inputs"))
-BIN = os.path.join(ROOT, "build", "bin")
+BIN = os.environ.get("FOOTPATH_BIN", os.path.join(ROOT, "build", "bin"))
 FOOTPATH = os.path.join(BIN, "footpath")
 
 # Name in the table, options of footpath plan; `guided` ones get --guide.

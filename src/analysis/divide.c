@@ -92,6 +92,13 @@ static double cost_of_turns(double whole, uint64_t entries, uint32_t ncopies)
     return (double)entries + whole * (double)most / (double)entries;
 }
 
+/* Of n invocations, those that are copy i's: the first is that of `start`. */
+static uint64_t turns_of(uint64_t n, uint32_t i, uint32_t start, uint32_t ncopies)
+{
+    uint32_t first = (i + ncopies - start) % ncopies;
+    return first < n ? (n - 1 - first) / ncopies + 1 : 0;
+}
+
 static bool was_executed(const struct fp_flow_counts *counts, const struct fp_cfg *cfg)
 {
     for (uint32_t e = 0; e < cfg->nedges; e++)
@@ -164,6 +171,12 @@ static bool has_one_call(const struct fp_strmap *calls, const struct fp_function
 
 /* ---- distribution ---- */
 
+/* By the guide, one copy has all of it: the one whose turn is first. */
+static bool is_single_turn(const struct dividing *d, const struct fp_divided *w)
+{
+    return d->options->guide && w->part.kind == FP_PART_TURNS && w->counts->entries <= 1;
+}
+
 /* Functions that go to one copy, after those that are divided; their costs may be
  * left out of one. */
 static void distribute(struct dividing *d, const struct fp_divided *without, double *loads)
@@ -176,9 +189,10 @@ static void distribute(struct dividing *d, const struct fp_divided *without, dou
     for (uint32_t i = 0; i < ncopies; i++) loads[i] = 0;
     for (size_t k = 0; k < d->len; k++) {
         struct fp_divided *w = &d->all[k];
-        for (uint32_t i = 0; i < ncopies && w->part.kind != FP_PART_WHOLE; i++)
+        bool one_copy = w->part.kind == FP_PART_WHOLE || is_single_turn(d, w);
+        for (uint32_t i = 0; i < ncopies && !one_copy; i++)
             loads[i] += w->part.kind == FP_PART_TURNS ? w->turns : w->costs[i];
-        if (w->part.kind != FP_PART_WHOLE || w == without) continue;
+        if (!one_copy || w == without) continue;
         /* what the guide never saw is spread as well */
         costs[n] = w->whole + 1e-6 * (1 + (double)w->function->cfg->nedges);
         whole[n++] = w;
@@ -306,7 +320,9 @@ static void refine_by_cuts(struct dividing *d)
         struct fp_part before = w->part;
         distribute(d, w, base);
         double load = fp_divide_by_cut(d->arena, w, base, d->options->ncopies);
-        if (load < 0.99 * most) {
+        /* rather turns, which help too if another input makes more calls */
+        bool turns = d->options->strategy == FP_STRATEGY_INVOCATIONS && may_take_turns(w->function);
+        if (load < (turns ? 0.75 : 0.99) * most) {
             w->part.kind = FP_PART_PATHS;
             d->profitable++;
         } else {
@@ -350,6 +366,41 @@ static void choose_turns(struct dividing *d)
     for (size_t i = best; i < n; i++) list[i]->part.kind = FP_PART_WHOLE;
 }
 
+/* Operations of one call, by static weights. */
+static double static_cost(const struct fp_function *f)
+{
+    struct fp_arena scratch = {0};
+    const struct fp_part none = {0};
+    const double *weights = weights_of(&scratch, f, &none);
+    struct fp_plan *plan = fp_plan_make(&scratch, f->numbering, weights, &(struct fp_plan_options){0});
+    double cost = fp_plan_cost(plan, weights);
+    fp_arena_free(&scratch);
+    return cost;
+}
+
+/* The guide has seen one input. Turns cost little in functions that it found cold, or
+ * that do much in few calls; and if another input makes them hot, or makes more calls,
+ * no copy is alone with them. */
+static void hedge(struct dividing *d)
+{
+    double most = d->loads[fp_most_loaded(d->loads, d->options->ncopies)];
+    for (size_t k = 0; k < d->len; k++) {
+        struct fp_divided *w = &d->all[k];
+        double calls = (double)w->counts->entries;
+        if (w->part.kind != FP_PART_WHOLE || !may_take_turns(w->function)) continue;
+        if (calls > 0.0002 * most && calls > 0.01 * w->whole) continue;
+        double cost = static_cost(w->function);
+        if (1 + cost / d->options->ncopies < 0.7 * cost) w->part.kind = FP_PART_TURNS;
+    }
+}
+
+/* First turns of different functions fall to different copies. */
+static void stagger_turns(struct dividing *d)
+{
+    for (size_t k = 0; k < d->len; k++)
+        if (d->all[k].part.kind == FP_PART_TURNS) d->all[k].part.copy = (uint32_t)k % d->options->ncopies;
+}
+
 /* ---- all together ---- */
 
 static bool check_reference(const struct fp_program *p, const struct fp_divide_options *options,
@@ -387,6 +438,9 @@ bool fp_divide(struct fp_arena *arena, const struct fp_program *reference,
     case FP_STRATEGY_INVOCATIONS:
         choose_turns(&d);
         refine_by_cuts(&d);
+        if (options->guide) hedge(&d);
+        stagger_turns(&d);
+        distribute_all(&d);
         break;
     }
     *division = (struct fp_division){
@@ -408,6 +462,14 @@ bool fp_divide(struct fp_arena *arena, const struct fp_program *reference,
 
 /* ---- what it costs ---- */
 
+static double measured_turns(double whole, uint64_t entries, uint32_t start, uint32_t copy,
+                             const struct fp_division *division)
+{
+    if (!entries) return 0;
+    double mine = (double)turns_of(entries, copy, start, division->ncopies);
+    return (double)entries + whole * mine / (double)entries;
+}
+
 static void add_part(struct fp_arena *scratch, const struct fp_function *f, const struct fp_part *part,
                      const struct fp_division *division, const struct fp_flow_counts *counts,
                      bool measured, struct fp_division_cost *cost)
@@ -425,7 +487,7 @@ static void add_part(struct fp_arena *scratch, const struct fp_function *f, cons
         switch (part->kind) {
         case FP_PART_WHOLE: cost->loads[i] += whole; break;
         case FP_PART_TURNS:
-            cost->loads[i] += measured ? cost_of_turns(whole, counts->entries, division->ncopies)
+            cost->loads[i] += measured ? measured_turns(whole, counts->entries, part->copy, i, division)
                                        : 1 + whole / division->ncopies;
             break;
         case FP_PART_PATHS:

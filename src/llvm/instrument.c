@@ -290,8 +290,10 @@ static void edit(struct module_work *work, struct fp_ir *ir, const struct fp_par
     bool optnone = !work->optimizing || fp_ir_has_attribute(ir->function, "optnone");
     bool sampled = f->flags & FP_FUNCTION_SAMPLED; /* each thread in counters of its own */
     fp_editor_init(&ed, ir, sampled ? FP_THREADS_LOCAL : options->threads, optnone);
-    if (part && part->kind == FP_PART_TURNS)
-        fp_ir_emit_turns(&ed, work->division->ncopies, options->copy);
+    if (part && part->kind == FP_PART_TURNS) {
+        uint32_t n = work->division->ncopies;
+        fp_ir_emit_turns(&ed, n, (options->copy + n - part->copy) % n);
+    }
     if (!options->early) fp_ir_emit_live_mark(ir);
     bool slot = options->exits && fp_ir_needs_slot(f);
     if (options->exits) fp_ir_emit_marks(&ed, slot);

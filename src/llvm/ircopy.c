@@ -88,7 +88,7 @@ static void mark_plain(struct fp_editor *ed, LLVMBasicBlockRef first)
     }
 }
 
-void fp_ir_emit_turns(struct fp_editor *ed, uint32_t ncopies, uint32_t copy)
+void fp_ir_emit_turns(struct fp_editor *ed, uint32_t ncopies, uint32_t turn)
 {
     struct fp_ir *ir = ed->ir;
     LLVMBasicBlockRef first = ir->blocks[0].bb, plain;
@@ -97,10 +97,10 @@ void fp_ir_emit_turns(struct fp_editor *ed, uint32_t ncopies, uint32_t copy)
     LLVMValueRef before = count_invocation(ed, edge_word(ed, ir->f->copy->turns_slot));
     if (ir->f->copy->hits_slot != FP_NONE)
         fp_edit_add_to(ed, edge_word(ed, ir->f->copy->hits_slot), NULL);
-    LLVMValueRef turn =
+    LLVMValueRef whose =
         LLVMBuildURem(ed->builder, before, LLVMConstInt(ed->i64, ncopies, 0), "");
     LLVMValueRef mine =
-        LLVMBuildICmp(ed->builder, LLVMIntEQ, turn, LLVMConstInt(ed->i64, copy, 0), "");
+        LLVMBuildICmp(ed->builder, LLVMIntEQ, whose, LLVMConstInt(ed->i64, turn, 0), "");
     weigh(ed, LLVMBuildCondBr(ed->builder, mine, first, plain), ncopies);
     if (ir->f->flags & FP_FUNCTION_EXITS) mark_plain(ed, plain);
 }

@@ -11,9 +11,9 @@
 bool fp_ir_has_one_body(LLVMValueRef function);
 
 /* Invocation j goes through the blocks that will be instrumented iff j mod ncopies is
- * `copy`, else through a plain copy of them. All are counted in the edge counter
+ * `turn`, else through a plain copy of them. All are counted in the edge counter
  * f->copy->turns_slot. Before any other code is put into the function. */
-void fp_ir_emit_turns(struct fp_editor *ed, uint32_t ncopies, uint32_t copy);
+void fp_ir_emit_turns(struct fp_editor *ed, uint32_t ncopies, uint32_t turn);
 
 /* Adds up, in the edge counter f->copy->hits_slot, the operations that the plan makes
  * the function execute. */

@@ -54,7 +54,7 @@ static void write_part(struct fp_writer *w, const struct fp_part *part, uint32_t
     fp_write_u64(w, part->function);
     fp_write_string(w, part->name);
     fp_write_u8(w, (uint8_t)part->kind);
-    if (part->kind == FP_PART_WHOLE) fp_write_uint(w, part->copy);
+    if (part->kind != FP_PART_PATHS) fp_write_uint(w, part->copy);
     if (part->kind == FP_PART_PATHS) {
         fp_write_uint(w, part->nedges);
         fp_write_uint(w, part->nlaps);
@@ -141,7 +141,7 @@ static bool read_part(struct fp_arena *arena, struct fp_reader *r, struct fp_par
     if (!r->failed && kind > FP_PART_PATHS)
         return fp_reader_fail(r, "expected a kind of part, got %u", kind);
     part->kind = (enum fp_part_kind)kind;
-    if (kind == FP_PART_WHOLE) part->copy = fp_read_index(r, ncopies, "copy");
+    if (kind != FP_PART_PATHS) part->copy = fp_read_index(r, ncopies, "copy");
     if (kind == FP_PART_PATHS && !read_sets(arena, r, part, ncopies)) return false;
     part->nweights = (uint32_t)fp_read_count(r, 1);
     part->weights = FP_NEW_ARRAY(arena, uint64_t, part->nweights);

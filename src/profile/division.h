@@ -24,7 +24,7 @@ enum fp_strategy {
 
 enum fp_part_kind {
     FP_PART_WHOLE, /* one copy counts all paths */
-    FP_PART_TURNS, /* copy i counts the invocations j with j mod copies = i */
+    FP_PART_TURNS, /* copy i counts the invocations j with (j + copy) mod copies = i */
     FP_PART_PATHS, /* each copy counts the paths made of its edges */
 };
 
@@ -33,7 +33,7 @@ struct fp_part {
     uint64_t function;    /* its id in the reference */
     const char *name;     /* for messages */
     enum fp_part_kind kind;
-    uint32_t copy;        /* of FP_PART_WHOLE */
+    uint32_t copy;        /* which counts it; with FP_PART_TURNS, which counts the first */
     uint32_t nedges;      /* of the dag, with FP_PART_PATHS */
     uint32_t nlaps;
     struct fp_bitset *edges; /* per copy: dag edges; empty where the copy has no part */

@@ -25,7 +25,7 @@ static struct fp_part some_part(struct fp_arena *arena, uint64_t id, uint32_t nc
 {
     struct fp_part part = {.function = id, .name = fp_arena_printf(arena, "f%d", (int)(id % 1000))};
     part.kind = (enum fp_part_kind)random_below(&rng, 3);
-    if (part.kind == FP_PART_WHOLE) part.copy = random_below(&rng, ncopies);
+    if (part.kind != FP_PART_PATHS) part.copy = random_below(&rng, ncopies);
     if (part.kind == FP_PART_PATHS) {
         part.nedges = 1 + random_below(&rng, 200);
         part.nlaps = random_below(&rng, 4);
