@@ -142,6 +142,28 @@ class Tester:
         if plan["turns"] == 0:
             check(hits == plan["loads"], "%s: hits %s, foreseen %s" % (what, hits, plan["loads"]))
 
+    def code_of(self, *flags):
+        """The instructions of each function of prog.c."""
+        words = [os.path.join(self.args.bin, "footpath-cc"), *flags, "-O2", "-w", "-g0", "-ffunction-sections", "-c", "prog.c", "-o", "prog.o"]
+        subprocess.run(words, cwd=self.folder, env=self.base, check=True)
+        shown = subprocess.run(["objdump", "-dr", "--no-show-raw-insn", "prog.o"], cwd=self.folder, capture_output=True,
+                               text=True, check=True).stdout
+        return dict(re.findall(r"^0+ <(\w+)>:\n(.*?)(?=\n\n|\Z)", shown, re.M | re.S))
+
+    def no_code_elsewhere(self):
+        """By procedures, a function has the code of a plain compilation in all copies but one."""
+        self.write("prog.c", Maker(random.Random(5)).program(6))
+        plain = self.code_of("--fp-mode=none")
+        words = ["-O2", "-w", "prog.c", "-o", "prog"]
+        subprocess.run([os.path.join(self.args.bin, "footpath-cc"), *words], cwd=self.folder, env=self.base, check=True)
+        done = self.run("plan", "prog", "-k", "3", "--strategy", "procedures", "-o", "plan")
+        check(done.returncode == 0 and "copy 2" in done.stdout, "plan: " + done.stdout + done.stderr)
+        copies = [self.code_of("--fp-plan=plan", "--fp-copy=%d" % i) for i in range(3)]
+        check(len(plain) >= 7, "%d functions in prog.o" % len(plain))
+        for name in plain:
+            same = [copy.get(name) == plain[name] for copy in copies]
+            check(sum(same) == 2, "%s is plain in copies %s, expected two of three" % (name, same))
+
     # ---- what must be said ----
 
     def fails(self, done, pattern, status=1):
@@ -227,6 +249,7 @@ def main():
         tester = Tester(args, folder)
         for seed in range(args.seed, args.seed + args.count):
             tester.random_program(seed)
+        tester.no_code_elsewhere()
         tester.divergence()
         tester.other_programs()
         tester.own_folders()
