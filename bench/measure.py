@@ -53,6 +53,8 @@ VARIANTS = {
     "path-shared": footpath("--fp-mode=path", "--fp-threads=shared"),
     # trained by another build on another input
     "path-guided": dict(footpath("--fp-mode=path"), train="path", guide="--fp-guide="),
+    "pep": footpath("--fp-mode=pep"),
+    "pep-flag": footpath("--fp-mode=pep", "--fp-pep=flag"),
     "edge": footpath("--fp-mode=edge"),
     "edge-min": footpath("--fp-mode=edge-min"),
 }
@@ -133,7 +135,9 @@ def instructions(program, variant, which):
     # {exe} becomes valgrind exe: only the program itself is counted
     tool = "valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null --log-file=%s/log.%%p %s" % (folder, exe)
     line = line.replace(exe, tool, 1)
-    subprocess.run(["sh", "-c", line], cwd=folder, env=environment(folder), stdout=subprocess.DEVNULL,
+    # under valgrind time runs slower: samples would be far too dense
+    env = dict(environment(folder), FOOTPATH_SAMPLES="0")
+    subprocess.run(["sh", "-c", line], cwd=folder, env=env, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL, timeout=3600)
     total = 0
     for name in os.listdir(folder):

@@ -13,7 +13,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <signal.h>
 #include <sys/types.h>
+#include <ucontext.h>
 
 #define FP_HIDDEN __attribute__((visibility("hidden")))
 
@@ -67,6 +69,8 @@ struct rt_local {
     uint32_t samples_left; /* until the next tick */
     uint32_t skip;         /* path ends before the next sample */
     uint32_t rotation;     /* of the first stride */
+    uint32_t wants_traps, trap_epoch;
+    uint64_t stepping; /* address of a trap that is being passed, or 0 */
 };
 extern struct rt_local rt_local FP_HIDDEN;
 /* This thread's; rt_local itself is the first thread's. */
@@ -98,6 +102,9 @@ struct rt_module {
     bool (*place_is_certain)(const struct rt_frame *frame);
     void (*set_output)(const char *pattern);
     unsigned char *sampling; /* the first thread's flag; NULL: has no sampled paths */
+    void (*set_traps)(bool on); /* or NULL */
+    bool (*trap_hit)(uint64_t address, ucontext_t *context, bool *armed);
+    void (*trap_again)(uint64_t address);
 };
 
 extern struct rt_module rt_this FP_HIDDEN;
@@ -175,6 +182,8 @@ struct rt_process {
     int32_t first_timer;      /* of the first thread: as in a region */
     uint64_t run_id, run_start_ns; /* of the run, in all its records */
     pid_t run_pid;                 /* whose these are; another: the child of a fork */
+    uint32_t trap_lock, traps_wanted, trap_epoch, trap_hits;
+    struct sigaction trap_before; /* what SIGTRAP did, or the program wants it to do */
 };
 
 void rt_threads_start(void) FP_HIDDEN;
@@ -204,6 +213,20 @@ void rt_sample_after_fork(void) FP_HIDDEN;
 void rt_sample_forget_module(void) FP_HIDDEN;
 /* Where a path ends: takes a sample, or not. */
 void rt_sample_point(uint64_t counters, uint64_t id, bool hashed) FP_HIDDEN;
+
+/* ---- traps: rt_trap.c ---- */
+
+bool rt_trap_has_sites(void) FP_HIDDEN;
+/* In this module: */
+void rt_trap_set(bool on) FP_HIDDEN;
+bool rt_trap_hit(uint64_t address, ucontext_t *context, bool *armed) FP_HIDDEN;
+void rt_trap_again(uint64_t address) FP_HIDDEN;
+/* In all: a thread wants samples, has enough; nobody gets any. */
+void rt_traps_want(struct rt_process *process, struct rt_local *self) FP_HIDDEN;
+void rt_traps_enough(struct rt_process *process, struct rt_local *self) FP_HIDDEN;
+void rt_traps_none(struct rt_process *process) FP_HIDDEN;
+bool rt_traps_handle(struct rt_process *process, struct rt_local *self, siginfo_t *info,
+                     ucontext_t *context) FP_HIDDEN;
 
 /* ---- hash tables: rt_hash.c ---- */
 

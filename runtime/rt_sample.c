@@ -50,8 +50,10 @@ static void count(uint64_t counters, uint64_t id, bool hashed)
         rt_hash_count(counters, id + 1);
         return;
     }
-    uint64_t at = counters + (uint64_t)RT_LOCAL->bias + id * sizeof(uint64_t);
-    __atomic_fetch_add((uint64_t *)at, 1, __ATOMIC_RELAXED);
+    uint64_t at = counters + id * sizeof(uint64_t);
+    const struct rt_range *range = &rt_this.ranges[RT_COUNTERS];
+    if (at < (uint64_t)range->start || at >= (uint64_t)range->end) return; /* must not happen */
+    __atomic_fetch_add((uint64_t *)(at + (uint64_t)RT_LOCAL->bias), 1, __ATOMIC_RELAXED);
 }
 
 void rt_sample_point(uint64_t counters, uint64_t id, bool hashed)
@@ -68,7 +70,9 @@ void rt_sample_point(uint64_t counters, uint64_t id, bool hashed)
     }
     count(counters, id, hashed);
     if (rt_settings.full_stride) s->skip = rt_settings.stride - 1;
-    if (--s->samples_left == 0) set_flags(process, 0);
+    if (--s->samples_left) return;
+    set_flags(process, 0);
+    rt_traps_enough(process, s);
 }
 
 /* ---- ticks ---- */
@@ -97,7 +101,32 @@ static void tick(int signal, siginfo_t *info, void *context)
         s->samples_left = rt_settings.samples;
         s->skip = s->rotation++ % rt_settings.stride;
         set_flags(process, 1);
+        /* a trap in a thread that blocks it would be fatal */
+        if (!sigismember(&((ucontext_t *)context)->uc_sigmask, SIGTRAP)) rt_traps_want(process, s);
     }
+    errno = saved;
+}
+
+/* What the program, or our handler of fatal signals, does with a trap. */
+static void pass_on(struct rt_process *process, int signal, siginfo_t *info, void *context)
+{
+    const struct sigaction *before = &process->trap_before;
+    if (before->sa_flags & SA_SIGINFO) {
+        before->sa_sigaction(signal, info, context);
+    } else if (before->sa_handler == SIG_DFL) {
+        sigaction(signal, before, NULL);
+        syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+    } else if (before->sa_handler != SIG_IGN) {
+        before->sa_handler(signal);
+    }
+}
+
+static void trap(int signal, siginfo_t *info, void *context)
+{
+    int saved = errno;
+    struct rt_process *process = rt_this.process;
+    if (!process || !process->sampler || !rt_traps_handle(process, state(process), info, context))
+        pass_on(process, signal, info, context);
     errno = saved;
 }
 
@@ -145,7 +174,7 @@ void rt_sample_thread_ends(int32_t *timer)
 
 static bool has_samples(void)
 {
-    return &flags_start[0] != &flags_end[0];
+    return &flags_start[0] != &flags_end[0] || rt_trap_has_sites();
 }
 
 void rt_sample_start(void)
@@ -153,6 +182,11 @@ void rt_sample_start(void)
     struct rt_process *process = rt_this.process;
     if (!has_samples() || !process) return;
     rt_this.sampling = &rt_sampling;
+    if (rt_trap_has_sites()) {
+        rt_this.set_traps = rt_trap_set;
+        rt_this.trap_hit = rt_trap_hit;
+        rt_this.trap_again = rt_trap_again;
+    }
     if (!rt_settings.samples || !rt_settings.tick_ns || process->sampler) return;
     int signal = free_signal();
     struct sigaction action = {.sa_sigaction = tick, .sa_flags = SA_SIGINFO | SA_RESTART};
@@ -161,6 +195,9 @@ void rt_sample_start(void)
         rt_warn("no free signal; paths are not sampled", NULL);
         return;
     }
+    struct sigaction on_trap = {.sa_sigaction = trap, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    sigfillset(&on_trap.sa_mask);
+    sigaction(SIGTRAP, &on_trap, &process->trap_before);
     process->sampling_signal = signal;
     process->sampler = &rt_local;
     rt_sample_thread_begins(&process->first_timer, (uint32_t)getpid());
@@ -173,6 +210,7 @@ void rt_sample_after_fork(void)
 {
     struct rt_process *process = rt_this.process;
     if (!process || process->sampler != &rt_local) return;
+    rt_traps_none(process);
     process->first_timer = 0;
     for (uint32_t i = 0; i < process->nregions; i++) process->regions[i].timer = 0;
     state(process)->samples_left = 0;
@@ -187,6 +225,7 @@ void rt_sample_forget_module(void)
 {
     struct rt_process *process = rt_this.process;
     if (!process || process->sampler != &rt_local) return;
+    rt_traps_none(process);
     process->sampler = NULL;
     rt_sample_thread_ends(&process->first_timer);
     for (uint32_t i = 0; i < process->nregions; i++)

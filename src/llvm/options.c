@@ -88,7 +88,7 @@ bool fp_llvm_options_parse(struct fp_arena *arena, const char *text, struct fp_l
                            struct fp_error *error)
 {
     *options = (struct fp_llvm_options){
-        .mode = FP_MODE_NONE, .pep = FP_PEP_FLAG, .array_paths = 4096, .loop_entries = 4};
+        .mode = FP_MODE_NONE, .array_paths = 4096, .loop_entries = 4};
     if (!text) return true;
     char *copy = fp_arena_strdup(arena, text), *save = NULL;
     for (char *word = strtok_r(copy, "\n", &save); word; word = strtok_r(NULL, "\n", &save)) {

@@ -1,0 +1,261 @@
+/* Traps where paths end: how samples are taken without an instruction in the program.
+ *
+ * The plugin has noted where paths end and in which register the path is (fp_site).
+ * While a thread wants samples, the first byte of the instruction there is int3. The
+ * handler reads the register from the context, puts the byte back and lets the
+ * processor execute that one instruction (trace flag); the trap that follows puts int3
+ * in again. When no thread wants samples, the code is as the compiler made it.
+ *
+ * Code is writable only meanwhile. Storing one byte is atomic: a thread executes the
+ * old instruction or the trap. Threads that want no samples may run into traps too;
+ * they pass them the same way. If that happens too often (the one that wanted samples
+ * sleeps, perhaps), the traps are taken away.
+ *
+ * A trap in a thread that blocks SIGTRAP would be its end, so nobody may block it: see
+ * rt_mask.c.
+ */
+#include "rt.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+extern struct fp_site sites_start[] __asm__("__start_" FP_SITE_SECTION) __attribute__((weak)) FP_HIDDEN;
+extern struct fp_site sites_end[] __asm__("__stop_" FP_SITE_SECTION) __attribute__((weak)) FP_HIDDEN;
+
+enum { INT3 = 0xcc, TRACE_FLAG = 0x100, PAGE = 4096, FOREIGN_LIMIT = 4096 };
+
+/* ---- the places of this module, by address ---- */
+
+struct trap {
+    uint64_t address;
+    const struct fp_site *site;
+    int16_t reg; /* index among gregs, or -1 */
+    unsigned char original;
+};
+
+static struct {
+    struct trap *traps;
+    size_t count;
+    uint32_t armed;
+    bool failed;
+} table;
+
+static int register_named(const char *place)
+{
+    static const struct { char name[5]; int16_t reg; } names[] = {
+        {"%rax", REG_RAX}, {"%rbx", REG_RBX}, {"%rcx", REG_RCX}, {"%rdx", REG_RDX},
+        {"%rsi", REG_RSI}, {"%rdi", REG_RDI}, {"%rbp", REG_RBP}, {"%r8", REG_R8},
+        {"%r9", REG_R9},   {"%r10", REG_R10}, {"%r11", REG_R11}, {"%r12", REG_R12},
+        {"%r13", REG_R13}, {"%r14", REG_R14}, {"%r15", REG_R15}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strncmp(names[i].name, place, 4)) return names[i].reg;
+    return -1;
+}
+
+/* Several at one address are in the section in the order in which they happen. */
+static bool before(const struct trap *a, const struct trap *b)
+{
+    return a->address != b->address ? a->address < b->address : a->site < b->site;
+}
+
+static void sift(struct trap *traps, size_t root, size_t n)
+{
+    for (size_t child; (child = 2 * root + 1) < n; root = child) {
+        if (child + 1 < n && before(&traps[child], &traps[child + 1])) child++;
+        if (!before(&traps[root], &traps[child])) return;
+        struct trap swap = traps[root];
+        traps[root] = traps[child];
+        traps[child] = swap;
+    }
+}
+
+static void sort(struct trap *traps, size_t n)
+{
+    for (size_t i = n / 2; i-- > 0;) sift(traps, i, n);
+    for (size_t i = n; i-- > 1;) {
+        struct trap swap = traps[0];
+        traps[0] = traps[i];
+        traps[i] = swap;
+        sift(traps, 0, i);
+    }
+}
+
+static bool make_table(void)
+{
+    size_t n = (size_t)(sites_end - sites_start);
+    struct trap *traps = mmap(NULL, n * sizeof *traps, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (traps == MAP_FAILED) return false;
+    for (size_t i = 0; i < n; i++) {
+        const struct fp_site *site = &sites_start[i];
+        uint64_t address = (uint64_t)&site->address + (uint64_t)site->address;
+        traps[i] = (struct trap){address, site, (int16_t)register_named(site->place),
+                                 *(const unsigned char *)address};
+    }
+    sort(traps, n);
+    table.traps = traps;
+    table.count = n;
+    return true;
+}
+
+static struct trap *first_at(uint64_t address)
+{
+    size_t low = 0, high = table.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (table.traps[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < table.count && table.traps[low].address == address;
+    return found ? &table.traps[low] : NULL;
+}
+
+/* ---- arming this module ---- */
+
+static void put_byte(uint64_t address, unsigned char byte)
+{
+    __atomic_store_n((unsigned char *)address, byte, __ATOMIC_RELEASE);
+}
+
+static bool make_code(int protection)
+{
+    uint64_t start = table.traps[0].address & ~(uint64_t)(PAGE - 1);
+    uint64_t end = table.traps[table.count - 1].address + 1;
+    return mprotect((void *)start, end - start, protection) == 0;
+}
+
+bool rt_trap_has_sites(void)
+{
+    return &sites_start[0] != &sites_end[0];
+}
+
+/* Under the lock, with all signals blocked. */
+void rt_trap_set(bool on)
+{
+    if (table.failed || (!on && !table.armed) || !rt_trap_has_sites()) return;
+    if (on && ((!table.traps && !make_table()) || !make_code(PROT_READ | PROT_WRITE | PROT_EXEC))) {
+        table.failed = true;
+        rt_warn("the code cannot be written to; paths are not sampled, build with --fp-pep=flag", NULL);
+        return;
+    }
+    __atomic_store_n(&table.armed, on, __ATOMIC_RELEASE);
+    for (size_t i = 0; i < table.count; i++)
+        put_byte(table.traps[i].address, on ? INT3 : table.traps[i].original);
+    if (!on) make_code(PROT_READ | PROT_EXEC);
+}
+
+/* ---- a trap ---- */
+
+bool rt_trap_hit(uint64_t address, ucontext_t *context, bool *armed)
+{
+    struct trap *trap = table.count ? first_at(address) : NULL;
+    if (!trap) return false;
+    for (struct trap *t = trap; t < table.traps + table.count && t->address == address; t++) {
+        uint64_t id = (uint64_t)t->site->value;
+        if (t->reg >= 0) id += (uint64_t)context->uc_mcontext.gregs[t->reg];
+        uint64_t counters = (uint64_t)&t->site->counters + (uint64_t)t->site->counters;
+        rt_sample_point(counters, id, t->site->flags & FP_SITE_HASHED);
+    }
+    *armed = __atomic_load_n(&table.armed, __ATOMIC_ACQUIRE);
+    if (*armed) put_byte(address, trap->original);
+    return true;
+}
+
+void rt_trap_again(uint64_t address)
+{
+    if (first_at(address) && __atomic_load_n(&table.armed, __ATOMIC_ACQUIRE)) put_byte(address, INT3);
+}
+
+/* ---- all modules ---- */
+
+static void lock(struct rt_process *process)
+{
+    while (__atomic_exchange_n(&process->trap_lock, 1, __ATOMIC_ACQUIRE)) sched_yield();
+}
+
+static void unlock(struct rt_process *process)
+{
+    __atomic_store_n(&process->trap_lock, 0, __ATOMIC_RELEASE);
+}
+
+static void set_all(struct rt_process *process, bool on)
+{
+    for (size_t i = 0; i < RT_MOST_MODULES; i++) {
+        struct rt_module *module = __atomic_load_n(&process->modules[i], __ATOMIC_ACQUIRE);
+        if (module && module->set_traps) module->set_traps(on);
+    }
+    process->trap_epoch += !on;
+}
+
+/* An epoch ends when the traps go; who wanted samples in it does not any more. */
+void rt_traps_want(struct rt_process *process, struct rt_local *self)
+{
+    lock(process);
+    if (!self->wants_traps || self->trap_epoch != process->trap_epoch) {
+        self->wants_traps = 1;
+        self->trap_epoch = process->trap_epoch;
+        process->trap_hits = 0;
+        if (process->traps_wanted++ == 0) set_all(process, true);
+    }
+    unlock(process);
+}
+
+void rt_traps_enough(struct rt_process *process, struct rt_local *self)
+{
+    lock(process);
+    if (self->wants_traps && self->trap_epoch == process->trap_epoch && --process->traps_wanted == 0)
+        set_all(process, false);
+    self->wants_traps = 0;
+    unlock(process);
+}
+
+void rt_traps_none(struct rt_process *process)
+{
+    lock(process);
+    if (process->traps_wanted) set_all(process, false);
+    process->traps_wanted = 0;
+    unlock(process);
+}
+
+static bool is_ours(struct rt_process *process, uint64_t address, ucontext_t *context, bool *armed)
+{
+    for (size_t i = 0; i < RT_MOST_MODULES; i++) {
+        struct rt_module *module = __atomic_load_n(&process->modules[i], __ATOMIC_ACQUIRE);
+        if (module && module->trap_hit && module->trap_hit(address, context, armed)) return true;
+    }
+    return false;
+}
+
+/* Was this trap one of ours? Then it has been dealt with. */
+bool rt_traps_handle(struct rt_process *process, struct rt_local *self, siginfo_t *info,
+                     ucontext_t *context)
+{
+    greg_t *regs = context->uc_mcontext.gregs;
+    bool armed = false;
+    if (self->stepping && info->si_code == TRAP_TRACE) {
+        regs[REG_EFL] &= ~TRACE_FLAG;
+        for (size_t i = 0; i < RT_MOST_MODULES; i++) {
+            struct rt_module *module = __atomic_load_n(&process->modules[i], __ATOMIC_ACQUIRE);
+            if (module && module->trap_again) module->trap_again(self->stepping);
+        }
+        self->stepping = 0;
+        return true;
+    }
+    uint64_t address = (uint64_t)regs[REG_RIP] - 1;
+    if (info->si_code != SI_KERNEL || !is_ours(process, address, context, &armed)) return false;
+    regs[REG_RIP] = (greg_t)address;
+    if (__atomic_add_fetch(&process->trap_hits, 1, __ATOMIC_RELAXED) > FOREIGN_LIMIT) {
+        rt_traps_none(process);
+        armed = false;
+    }
+    if (armed) {
+        self->stepping = address;
+        regs[REG_EFL] |= TRACE_FLAG;
+    }
+    return true;
+}
