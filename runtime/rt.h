@@ -70,6 +70,7 @@ struct rt_local {
     uint32_t skip;         /* path ends before the next sample */
     uint32_t rotation;     /* of the first stride */
     uint32_t wants_traps, trap_epoch;
+    uint64_t branch, branch_register; /* address of the site in front of it, or 0 */
     uint64_t stepping; /* address of a trap that is being passed, or 0 */
 };
 extern struct rt_local rt_local FP_HIDDEN;
@@ -103,7 +104,7 @@ struct rt_module {
     void (*set_output)(const char *pattern);
     unsigned char *sampling; /* the first thread's flag; NULL: has no sampled paths */
     void (*set_traps)(bool on); /* or NULL */
-    bool (*trap_hit)(uint64_t address, ucontext_t *context, bool *armed);
+    bool (*trap_hit)(struct rt_local *self, uint64_t address, ucontext_t *context, bool *armed);
     void (*trap_again)(uint64_t address);
 };
 
@@ -219,7 +220,8 @@ void rt_sample_point(uint64_t counters, uint64_t id, bool hashed) FP_HIDDEN;
 bool rt_trap_has_sites(void) FP_HIDDEN;
 /* In this module: */
 void rt_trap_set(bool on) FP_HIDDEN;
-bool rt_trap_hit(uint64_t address, ucontext_t *context, bool *armed) FP_HIDDEN;
+bool rt_trap_hit(struct rt_local *self, uint64_t address, ucontext_t *context,
+                 bool *armed) FP_HIDDEN;
 void rt_trap_again(uint64_t address) FP_HIDDEN;
 /* In all: a thread wants samples, has enough; nobody gets any. */
 void rt_traps_want(struct rt_process *process, struct rt_local *self) FP_HIDDEN;

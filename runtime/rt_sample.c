@@ -100,6 +100,7 @@ static void tick(int signal, siginfo_t *info, void *context)
         struct rt_local *s = state(process);
         s->samples_left = rt_settings.samples;
         s->skip = s->rotation++ % rt_settings.stride;
+        s->branch = 0;
         set_flags(process, 1);
         /* a trap in a thread that blocks it would be fatal */
         if (!sigismember(&((ucontext_t *)context)->uc_sigmask, SIGTRAP)) rt_traps_want(process, s);

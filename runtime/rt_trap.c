@@ -151,15 +151,45 @@ void rt_trap_set(bool on)
 
 /* ---- a trap ---- */
 
-bool rt_trap_hit(uint64_t address, ucontext_t *context, bool *armed)
+static void sample(const struct trap *trap, uint64_t reg)
+{
+    const struct fp_site *site = trap->site;
+    uint64_t counters = (uint64_t)&site->counters + (uint64_t)site->counters;
+    rt_sample_point(counters, (uint64_t)site->value + (trap->reg >= 0 ? reg : 0),
+                    site->flags & FP_SITE_HASHED);
+}
+
+static bool is_at(const struct trap *trap, uint64_t address)
+{
+    return trap < table.traps + table.count && trap->address == address;
+}
+
+/* The branch in front of which this thread's last site was has come to this block. */
+static void arrive(const struct rt_local *self, const struct fp_site *here)
+{
+    const struct trap *from = self->branch ? first_at(self->branch) : NULL;
+    for (; from && is_at(from, self->branch); from++)
+        if (from->site->flags & FP_SITE_BRANCH && from->site->block == here->block &&
+            from->site->function == here->function)
+            sample(from, self->branch_register);
+}
+
+/* Arrivals first: they belong to what was before. */
+bool rt_trap_hit(struct rt_local *self, uint64_t address, ucontext_t *context, bool *armed)
 {
     struct trap *trap = table.count ? first_at(address) : NULL;
     if (!trap) return false;
-    for (struct trap *t = trap; t < table.traps + table.count && t->address == address; t++) {
-        uint64_t id = (uint64_t)t->site->value;
-        if (t->reg >= 0) id += (uint64_t)context->uc_mcontext.gregs[t->reg];
-        uint64_t counters = (uint64_t)&t->site->counters + (uint64_t)t->site->counters;
-        rt_sample_point(counters, id, t->site->flags & FP_SITE_HASHED);
+    for (struct trap *t = trap; is_at(t, address); t++)
+        if (t->site->flags & FP_SITE_ARRIVAL) arrive(self, t->site);
+    self->branch = 0;
+    for (struct trap *t = trap; is_at(t, address); t++) {
+        uint64_t reg = t->reg >= 0 ? (uint64_t)context->uc_mcontext.gregs[t->reg] : 0;
+        if (t->site->flags & FP_SITE_BRANCH) {
+            self->branch = address;
+            if (t->reg >= 0) self->branch_register = reg;
+        } else if (!(t->site->flags & FP_SITE_ARRIVAL)) {
+            sample(t, reg);
+        }
     }
     *armed = __atomic_load_n(&table.armed, __ATOMIC_ACQUIRE);
     if (*armed) put_byte(address, trap->original);
@@ -222,11 +252,12 @@ void rt_traps_none(struct rt_process *process)
     unlock(process);
 }
 
-static bool is_ours(struct rt_process *process, uint64_t address, ucontext_t *context, bool *armed)
+static bool is_ours(struct rt_process *process, struct rt_local *self, uint64_t address,
+                    ucontext_t *context, bool *armed)
 {
     for (size_t i = 0; i < RT_MOST_MODULES; i++) {
         struct rt_module *module = __atomic_load_n(&process->modules[i], __ATOMIC_ACQUIRE);
-        if (module && module->trap_hit && module->trap_hit(address, context, armed)) return true;
+        if (module && module->trap_hit && module->trap_hit(self, address, context, armed)) return true;
     }
     return false;
 }
@@ -247,7 +278,7 @@ bool rt_traps_handle(struct rt_process *process, struct rt_local *self, siginfo_
         return true;
     }
     uint64_t address = (uint64_t)regs[REG_RIP] - 1;
-    if (info->si_code != SI_KERNEL || !is_ours(process, address, context, &armed)) return false;
+    if (info->si_code != SI_KERNEL || !is_ours(process, self, address, context, &armed)) return false;
     regs[REG_RIP] = (greg_t)address;
     if (__atomic_add_fetch(&process->trap_hits, 1, __ATOMIC_RELAXED) > FOREIGN_LIMIT) {
         rt_traps_none(process);

@@ -40,9 +40,17 @@ struct fp_slot_mark {
 /* With --fp-mode=pep: where paths end (docs/pep.md). With --fp-pep=trap a place in the
  * code at which no instruction is added: the runtime puts a trap there while it takes
  * samples. The path is `value`, plus a register where `place` names one ("%r10", not
- * terminated). Addresses are relative to their field. */
+ * terminated). Addresses are relative to their field.
+ *
+ * A path may end on one way out of a branch, where no code can stand without a block of
+ * its own. Then the site is in front of the branch, and has ended only if the next site
+ * is the arrival at `block` of the same function: all targets of the branch have one. */
 #define FP_SITE_SECTION "footpath_site"
-enum { FP_SITE_HASHED = 1 }; /* `counters` is a hash table */
+enum {
+    FP_SITE_HASHED = 1,  /* `counters` is a hash table */
+    FP_SITE_BRANCH = 2,  /* in front of a branch, for the way to `block` */
+    FP_SITE_ARRIVAL = 4, /* at the head of `block`; no path ends here */
+};
 
 struct fp_site {
     int32_t address;
@@ -50,6 +58,7 @@ struct fp_site {
     int64_t value;
     uint32_t flags;
     char place[4];
+    uint32_t block, function; /* low half of its id */
 };
 
 /* With --fp-pep=flag instrumented code reads this byte of its thread, and when it is

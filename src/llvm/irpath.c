@@ -47,6 +47,8 @@ struct code {
     FP_VEC(struct phi) phis;
     FP_VEC(struct probe) probes;
     struct fp_sampling *sampling; /* or NULL */
+    bool *at_branch; /* with traps, per block: path ends of all its ways out are in front
+                        of its branch */
 };
 
 /* ---- values ---- */
@@ -99,16 +101,23 @@ static void count_at(struct code *c, LLVMValueRef where, LLVMValueRef since, LLV
 /* Where a path ends that is sampled; reg is NULL where its id is known. */
 static void sample_at(struct code *c, LLVMValueRef reg, int64_t value)
 {
-    struct fp_sample_point end = {c->counters, c->hashed, reg, value};
+    struct fp_sample_point end = {c->counters, c->hashed, reg, value, FP_NONE};
     fp_ir_emit_end(c->sampling, &end);
+}
+
+static struct fp_sample_point lap_end(const struct code *c, int64_t id)
+{
+    int64_t lap = id - (int64_t)c->plan->numbering->num_paths;
+    struct fp_sample_point end = {c->counters, false, NULL, id, FP_NONE};
+    if (c->hashed) end.counters = c->laps, end.value = lap;
+    return end;
 }
 
 static void count_lap(struct code *c, int64_t id)
 {
     uint64_t lap = (uint64_t)id - c->plan->numbering->num_paths;
     if (c->sampling) {
-        struct fp_sample_point end = {c->hashed ? c->laps : c->counters, false, NULL,
-                                  c->hashed ? (int64_t)lap : id};
+        struct fp_sample_point end = lap_end(c, id);
         fp_ir_emit_end(c->sampling, &end);
         return;
     }
@@ -176,7 +185,7 @@ static void count_on_kept(struct code *c, uint32_t e)
 {
     struct fp_op op = c->plan->on[c->dag->of_edge[e]];
     LLVMValueRef now;
-    if (!is_count(op) || is_moved(c, e)) return;
+    if (!is_count(op) || is_moved(c, e) || c->at_branch[c->cfg->edges[e].src]) return;
     fp_edit_on_edge(c->ed, e, false);
     emit_count(c, op, c->cfg->edges[e].src, &now);
 }
@@ -187,6 +196,7 @@ static void count_on_other(struct code *c, uint32_t e)
 {
     struct fp_edge_ops ops = fp_plan_on_edge(c->plan, e);
     uint32_t src = c->cfg->edges[e].src;
+    if (c->at_branch[src]) return;
     if (c->dag->truncation->order.fate[e] == FP_FATE_LAP) {
         if (is_moved(c, e) || ops.first.kind == FP_OP_NONE) return;
         fp_edit_on_edge(c->ed, e, false);
@@ -278,6 +288,74 @@ static void count_at_end(struct code *c, uint32_t block)
         emit_count(c, op, block, &c->now[e]);
 }
 
+/* ---- path ends in front of branches (footpath/abi.h) ---- */
+
+static bool ends_on(const struct code *c, uint32_t e)
+{
+    struct fp_edge_ops ops = fp_plan_on_edge(c->plan, e);
+    return is_count(ops.first) || is_count(ops.then);
+}
+
+static bool wants_branch_ends(const struct code *c, uint32_t block)
+{
+    bool critical = false;
+    if (c->cfg->flags[block] & (FP_BLOCK_HUB | FP_BLOCK_PAD)) return false;
+    for (uint32_t e = c->cfg->first_out[block]; e < c->cfg->first_out[block + 1]; e++) {
+        if (c->cfg->edges[e].kind > FP_EDGE_SWITCH) return false;
+        if (is_live(c, e) && ends_on(c, e)) critical |= fp_edit_is_critical(c->ed, e);
+    }
+    if (!critical) return false;
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(
+        LLVMGetBasicBlockTerminator(c->ed->ir->blocks[block].bb));
+    return opcode == LLVMBr || opcode == LLVMSwitch;
+}
+
+/* Needs: nothing emitted yet. */
+static void choose_branch_ends(struct code *c)
+{
+    const struct fp_cfg *cfg = c->cfg;
+    bool *arrival = FP_NEW_ARRAY(c->arena, bool, cfg->nblocks);
+    if (!c->sampling || c->sampling->how != FP_PEP_TRAP) return;
+    for (uint32_t b = 0; b < cfg->nblocks; b++) {
+        c->at_branch[b] = wants_branch_ends(c, b);
+        for (uint32_t e = cfg->first_out[b]; c->at_branch[b] && e < cfg->first_out[b + 1]; e++)
+            arrival[cfg->edges[e].dst] = true;
+    }
+    for (uint32_t b = 0; b < cfg->nblocks; b++) {
+        if (!arrival[b]) continue;
+        fp_edit_at_head(c->ed, b);
+        fp_ir_emit_arrival(c->sampling, b);
+    }
+}
+
+static struct fp_sample_point end_of(const struct code *c, struct fp_op op, uint32_t block)
+{
+    LLVMValueRef reg = op.kind == FP_OP_COUNT_REG ? c->reg[block] : NULL;
+    return (struct fp_sample_point){c->counters, c->hashed, reg, op.value, FP_NONE};
+}
+
+static void emit_branch_ends(struct code *c, uint32_t block)
+{
+    const struct fp_cfg *cfg = c->cfg;
+    FP_VEC(struct fp_sample_point) points = {0};
+    LLVMValueRef reg = NULL;
+    if (!c->at_branch[block]) return;
+    for (uint32_t e = cfg->first_out[block]; e < cfg->first_out[block + 1]; e++) {
+        struct fp_edge_ops ops = fp_plan_on_edge(c->plan, e);
+        bool lap = c->dag->truncation->order.fate[e] == FP_FATE_LAP;
+        for (int k = 0; is_live(c, e) && k < 2; k++) {
+            struct fp_op op = k ? ops.then : ops.first;
+            if (!is_count(op)) continue;
+            struct fp_sample_point end = lap ? lap_end(c, op.value) : end_of(c, op, block);
+            end.target = cfg->edges[e].dst;
+            if (end.reg) reg = end.reg;
+            fp_vec_push(c->arena, &points, end);
+        }
+    }
+    fp_edit_at_end(c->ed, block);
+    fp_ir_emit_branch_ends(c->sampling, points.at, points.len, reg);
+}
+
 static void emit_block(struct code *c, uint32_t block)
 {
     if (c->cfg->flags[block] & FP_BLOCK_HUB) {
@@ -292,6 +370,7 @@ static void emit_block(struct code *c, uint32_t block)
         if (c->dag->truncation->order.fate[e] == FP_FATE_KEPT) count_on_kept(c, e);
     }
     count_at_end(c, block);
+    emit_branch_ends(c, block);
     for (uint32_t e = c->cfg->first_out[block]; e < c->cfg->first_out[block + 1]; e++) {
         enum fp_fate fate = c->dag->truncation->order.fate[e];
         if (fate == FP_FATE_TRUNCATED || fate == FP_FATE_LAP) count_on_other(c, e);
@@ -466,6 +545,8 @@ void fp_ir_emit_paths(struct fp_editor *ed, const struct fp_plan *plan, const en
         c.lap_slots = f->edge_slots;
         c.laps = fp_edit_counters(ed, FP_EDGE_COUNTER_PREFIX, f->id, c.lap_slots);
     }
+    c.at_branch = FP_NEW_ARRAY(ir->arena, bool, f->cfg->nblocks);
+    choose_branch_ends(&c);
     emit_entry(&c);
     make_arrivals(&c);
     for (uint32_t i = 0; i < f->truncation->order.nblocks; i++)

@@ -8,35 +8,73 @@
  */
 #include "llvm/irsample.h"
 
+#include "base/varint.h"
 #include "footpath/abi.h"
 #include "llvm/shim.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- traps ---- */
 
-/* Emitted again with another ${:uid} where the code generator duplicates the block. */
-static void emit_site(struct fp_editor *ed, const struct fp_sample_point *end)
+static void say(struct fp_writer *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(struct fp_writer *text, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    fp_write_bytes(text, line, (size_t)len);
+}
+
+/* One struct fp_site. */
+static void say_site(struct fp_editor *ed, struct fp_writer *text, const struct fp_sample_point *point,
+                     unsigned flags)
 {
     size_t len;
-    char text[512];
-    const char *counters = LLVMGetValueName2(end->counters, &len);
-    snprintf(text, sizeof text,
-             ".Lfp${:uid}:\n.pushsection " FP_SITE_SECTION ",\"ao?\",@progbits,.Lfp${:uid}\n"
-             "773:\n.long .Lfp${:uid} - .\n.long %s - .\n.quad %lld\n.long %d\n%s"
-             ".zero 24 - (. - 773b)\n.popsection",
-             counters, (long long)end->value, end->hashed ? FP_SITE_HASHED : 0,
-             end->reg ? ".ascii \"${0:q}\"\n" : "");
-    LLVMTypeRef type = LLVMFunctionType(ed->void_, &ed->i64, end->reg != NULL, 0);
-    const char *constraints = end->reg ? "r" : "";
-    LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), (char *)constraints,
+    const char *counters = point->counters ? LLVMGetValueName2(point->counters, &len) : NULL;
+    say(text, "773:\n.long .Lfp${:uid} - .\n");
+    say(text, counters ? ".long %s - .\n" : ".long 0\n", counters);
+    say(text, ".quad %lld\n.long %u\n", (long long)point->value,
+        flags | (point->hashed ? (unsigned)FP_SITE_HASHED : 0));
+    if (point->reg) say(text, ".ascii \"${0:q}\"\n");
+    say(text, ".zero 24 - (. - 773b)\n.long %u\n.long %u\n", point->target,
+        (uint32_t)ed->ir->f->id);
+}
+
+/* Emitted again with another ${:uid} where the code generator duplicates the block. */
+static void emit_sites(struct fp_editor *ed, const struct fp_sample_point *points, size_t count,
+                       unsigned flags, LLVMValueRef reg)
+{
+    struct fp_writer text = {0};
+    say(&text, ".Lfp${:uid}:\n.pushsection " FP_SITE_SECTION ",\"ao?\",@progbits,.Lfp${:uid}\n");
+    for (size_t i = 0; i < count; i++) say_site(ed, &text, &points[i], flags);
+    say(&text, ".popsection");
+    LLVMTypeRef type = LLVMFunctionType(ed->void_, &ed->i64, reg != NULL, 0);
+    const char *constraints = reg ? "r" : "";
+    LLVMValueRef code = LLVMGetInlineAsm(type, (char *)text.bytes, text.len, (char *)constraints,
                                          strlen(constraints), 1, 0, LLVMInlineAsmDialectATT, 0);
-    LLVMValueRef arg = end->reg;
-    LLVMValueRef call = LLVMBuildCall2(ed->builder, type, code, &arg, arg != NULL, "");
+    LLVMValueRef call = LLVMBuildCall2(ed->builder, type, code, &reg, reg != NULL, "");
     unsigned kind = LLVMGetEnumAttributeKindForName("nounwind", strlen("nounwind"));
     LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                              LLVMCreateEnumAttribute(ed->context, kind, 0));
+    fp_writer_free(&text);
+}
+
+void fp_ir_emit_branch_ends(struct fp_sampling *sampling, const struct fp_sample_point *points,
+                            size_t count, LLVMValueRef reg)
+{
+    emit_sites(sampling->ed, points, count, FP_SITE_BRANCH, reg);
+}
+
+void fp_ir_emit_arrival(struct fp_sampling *sampling, uint32_t block)
+{
+    struct fp_sample_point point = {.target = block};
+    emit_sites(sampling->ed, &point, 1, FP_SITE_ARRIVAL, NULL);
 }
 
 /* ---- flags ---- */
@@ -98,7 +136,7 @@ void fp_ir_emit_end(struct fp_sampling *sampling, const struct fp_sample_point *
 {
     struct fp_editor *ed = sampling->ed;
     if (sampling->how == FP_PEP_TRAP) {
-        emit_site(ed, end);
+        emit_sites(ed, end, 1, 0, end->reg);
         return;
     }
     LLVMValueRef zero = LLVMConstInt(ed->i64, 0, 0);

@@ -12,6 +12,7 @@ struct fp_sample_point {
     bool hashed;      /* they are a hash table */
     LLVMValueRef reg; /* the id is reg + value; or NULL: value */
     int64_t value;
+    uint32_t target; /* in front of a branch: only if it goes to this block */
 };
 
 struct fp_flag_test {
@@ -28,6 +29,12 @@ struct fp_sampling {
 
 /* At the builder's place. */
 void fp_ir_emit_end(struct fp_sampling *sampling, const struct fp_sample_point *end);
+/* Traps only. In front of a branch, for several of its ways at once; all use the same
+ * register. Every target of the branch must be marked as an arrival, before any other
+ * code is put at its head. */
+void fp_ir_emit_branch_ends(struct fp_sampling *sampling, const struct fp_sample_point *points,
+                            size_t count, LLVMValueRef reg);
+void fp_ir_emit_arrival(struct fp_sampling *sampling, uint32_t block);
 /* When no more blocks are looked at: makes the branches of flag tests. */
 void fp_ir_finish_ends(struct fp_sampling *sampling);
 
