@@ -61,6 +61,8 @@ struct rt_range {
 
 enum { RT_COUNTERS, RT_TABLES, RT_LOCALS, RT_NRANGES };
 
+enum { RT_MOST_STEPPING = 8 };
+
 /* What the runtime itself keeps per thread, beside the counters. */
 struct rt_local {
     int64_t bias; /* how far this thread's copy is from the first thread's */
@@ -71,7 +73,8 @@ struct rt_local {
     uint32_t rotation;     /* of the first stride */
     uint32_t wants_traps, trap_epoch;
     uint64_t branch, branch_register; /* address of the site in front of it, or 0 */
-    uint64_t stepping; /* address of a trap that is being passed, or 0 */
+    uint32_t nstepping; /* traps that are being passed, the innermost last */
+    uint64_t stepping[RT_MOST_STEPPING];
 };
 extern struct rt_local rt_local FP_HIDDEN;
 /* This thread's; rt_local itself is the first thread's. */
@@ -184,7 +187,10 @@ struct rt_process {
     uint64_t run_id, run_start_ns; /* of the run, in all its records */
     pid_t run_pid;                 /* whose these are; another: the child of a fork */
     uint32_t trap_lock, traps_wanted, trap_epoch, trap_hits;
-    struct sigaction trap_before; /* what SIGTRAP did, or the program wants it to do */
+    uint32_t has_sites;  /* some module has traps */
+    uint32_t masks_kept; /* nobody blocks the two signals that sampling needs */
+    uint32_t sampling;   /* now */
+    struct sigaction trap_before, tick_before; /* what they did, or the program wants of them */
 };
 
 void rt_threads_start(void) FP_HIDDEN;
@@ -210,10 +216,16 @@ void rt_sample_thread_begins(int32_t *timer, uint32_t tid) FP_HIDDEN;
 void rt_sample_thread_ends(int32_t *timer) FP_HIDDEN;
 /* Only this thread is left; timers are not inherited. */
 void rt_sample_after_fork(void) FP_HIDDEN;
-/* The module is about to go. */
-void rt_sample_forget_module(void) FP_HIDDEN;
+/* The module is about to go, or with it the process. */
+void rt_sample_forget_module(bool process_ends) FP_HIDDEN;
 /* Where a path ends: takes a sample, or not. */
 void rt_sample_point(uint64_t counters, uint64_t id, bool hashed) FP_HIDDEN;
+
+/* ---- signals that are not the program's: rt_mask.c ---- */
+
+/* What a thread believes to block, for the threads it starts. */
+uint32_t rt_mask_believed(void) FP_HIDDEN;
+void rt_mask_believe(uint32_t which) FP_HIDDEN;
 
 /* ---- traps: rt_trap.c ---- */
 
@@ -261,6 +273,8 @@ bool rt_has_marks(void) FP_HIDDEN;
 /* ---- the end: rt_end.c ---- */
 
 void rt_end_watch(void) FP_HIDDEN;
+/* The handler of fatal signals. */
+void rt_die(int signal, siginfo_t *info, void *context) FP_HIDDEN;
 /* Gives this thread a stack for handlers, so that a stack that overflowed can be
  * reported; only where it has none. *memory is made at the first need, and kept. */
 void rt_provide_signal_stack(void **memory) FP_HIDDEN;

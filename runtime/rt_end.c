@@ -82,10 +82,11 @@ static const int fatal[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,    SIGABRT, SIGSY
                             SIGINT,  SIGHUP,  SIGQUIT, SIGPIPE,   SIGALRM, SIGXCPU, SIGXFSZ, SIGVTALRM,
                             SIGPROF, SIGUSR1, SIGUSR2, SIGSTKFLT, SIGPOLL, SIGPWR};
 
+/* By a system call: of some signals, sigaction only remembers (rt_mask.c). */
 static void restore_default(int signal)
 {
-    struct sigaction action = {.sa_handler = SIG_DFL};
-    sigaction(signal, &action, NULL);
+    struct { void *handler; unsigned long flags; void *restorer; uint64_t mask; } action = {0};
+    syscall(SYS_rt_sigaction, signal, &action, NULL, sizeof action.mask);
 }
 
 /* Sent by somebody, not raised by an instruction that would be repeated. */
@@ -138,6 +139,11 @@ static void die(int signal, siginfo_t *info, void *context)
      * instruction raised is raised again by the same instruction. */
     if (step || was_sent(signal, info))
         syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+}
+
+void rt_die(int signal, siginfo_t *info, void *context)
+{
+    die(signal, info, context);
 }
 
 /* Asked by rt_interpose.c. */

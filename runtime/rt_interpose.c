@@ -3,13 +3,18 @@
  * of fatal signals must not: who asks is told the default action that they stand for.
  *
  * Sanitizers stand in for the same functions, by weak symbols that give way, and offer
- * theirs by another name for us to go on with. */
+ * theirs by another name for us to go on with.
+ *
+ * Signals that the runtime needs for samples stay unblocked (rt_mask.c). */
 #include "rt_create.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
 
 /* Weak: a program without instrumented code gets these stand-ins and no runtime. */
 #pragma weak rt_create_thread
@@ -17,10 +22,8 @@
 extern bool __footpath_is_our_handler(const struct sigaction *action) __attribute__((weak));
 
 typedef int sigaction_function(int, const struct sigaction *, struct sigaction *);
-typedef sighandler_t signal_function(int, sighandler_t);
 extern create_function __interceptor_pthread_create __attribute__((weak));
 extern sigaction_function __interceptor_sigaction __attribute__((weak));
-extern signal_function __interceptor_signal __attribute__((weak));
 
 #define STAND_IN __attribute__((visibility("default")))
 
@@ -42,6 +45,12 @@ STAND_IN int thrd_create(thrd_t *thread, thrd_start_t routine, void *arg)
                                 : real(thread, routine, arg);
 }
 
+/* Tells the runtime that what follows is linked (rt_sample.c). */
+char __footpath_interposed __attribute__((visibility("hidden"))) = 1;
+
+extern int __footpath_sigaction(sigaction_function *real, int signal, const struct sigaction *action,
+                                struct sigaction *old) __attribute__((weak));
+
 static bool is_ours(const struct sigaction *action)
 {
     return __footpath_is_our_handler && __footpath_is_our_handler(action);
@@ -56,21 +65,116 @@ STAND_IN int sigaction(int signal, const struct sigaction *action, struct sigact
         errno = ENOSYS;
         return -1;
     }
-    int result = real(signal, action, old);
+    int result = __footpath_sigaction ? __footpath_sigaction(real, signal, action, old)
+                                      : real(signal, action, old);
     if (result == 0 && old && is_ours(old)) *old = (struct sigaction){.sa_handler = SIG_DFL};
     return result;
 }
 
 STAND_IN sighandler_t signal(int number, sighandler_t handler)
 {
-    static signal_function *real;
-    if (!real) real = __interceptor_signal;
-    if (!real) real = (signal_function *)dlsym(RTLD_NEXT, "signal");
-    if (!real) {
-        errno = ENOSYS;
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
+    sigemptyset(&action.sa_mask);
+    if (handler == SIG_ERR) {
+        errno = EINVAL;
         return SIG_ERR;
     }
-    struct sigaction old = {.sa_flags = SA_SIGINFO};
-    old.sa_handler = real(number, handler);
-    return is_ours(&old) ? SIG_DFL : old.sa_handler;
+    if (number > 0 && number < NSIG) sigaddset(&action.sa_mask, number);
+    return sigaction(number, &action, &old) < 0 ? SIG_ERR : old.sa_handler;
+}
+
+/* ---- masks ---- */
+
+/* The function of that name behind ours. */
+static void *behind(void **known, const char *name)
+{
+    if (!*known) *known = dlsym(RTLD_NEXT, name);
+    return *known;
+}
+
+typedef int mask_function(int, const sigset_t *, sigset_t *);
+extern mask_function __interceptor_pthread_sigmask __attribute__((weak));
+extern mask_function __interceptor_sigprocmask __attribute__((weak));
+extern int __footpath_sigmask(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+    __attribute__((weak));
+extern const sigset_t *__footpath_mask_for_call(const sigset_t *set, sigset_t *room)
+    __attribute__((weak));
+
+static int set_mask(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+{
+    return __footpath_sigmask ? __footpath_sigmask(real, how, set, old) : real(how, set, old);
+}
+
+static const sigset_t *for_call(const sigset_t *set, sigset_t *room)
+{
+    return __footpath_mask_for_call ? __footpath_mask_for_call(set, room) : set;
+}
+
+STAND_IN int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+    static void *known;
+    mask_function *real = __interceptor_pthread_sigmask;
+    if (!real) real = (mask_function *)behind(&known, "pthread_sigmask");
+    return real ? set_mask(real, how, set, old) : ENOSYS;
+}
+
+STAND_IN int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+    static void *known;
+    mask_function *real = __interceptor_sigprocmask;
+    if (!real) real = (mask_function *)behind(&known, "sigprocmask");
+    if (real) return set_mask(real, how, set, old);
+    errno = ENOSYS;
+    return -1;
+}
+
+typedef int suspend_function(const sigset_t *);
+
+STAND_IN int sigsuspend(const sigset_t *set)
+{
+    static void *known;
+    sigset_t room;
+    suspend_function *real = (suspend_function *)behind(&known, "sigsuspend");
+    if (real) return real(for_call(set, &room));
+    errno = ENOSYS;
+    return -1;
+}
+
+typedef int ppoll_function(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
+
+STAND_IN int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *set)
+{
+    static void *known;
+    sigset_t room;
+    ppoll_function *real = (ppoll_function *)behind(&known, "ppoll");
+    if (real) return real(fds, count, timeout, for_call(set, &room));
+    errno = ENOSYS;
+    return -1;
+}
+
+typedef int pselect_function(int, fd_set *, fd_set *, fd_set *, const struct timespec *,
+                             const sigset_t *);
+
+STAND_IN int pselect(int count, fd_set *in, fd_set *out, fd_set *except,
+                    const struct timespec *timeout, const sigset_t *set)
+{
+    static void *known;
+    sigset_t room;
+    pselect_function *real = (pselect_function *)behind(&known, "pselect");
+    if (real) return real(count, in, out, except, timeout, for_call(set, &room));
+    errno = ENOSYS;
+    return -1;
+}
+
+typedef int epoll_function(int, struct epoll_event *, int, int, const sigset_t *);
+
+STAND_IN int epoll_pwait(int epoll, struct epoll_event *events, int most, int timeout,
+                        const sigset_t *set)
+{
+    static void *known;
+    sigset_t room;
+    epoll_function *real = (epoll_function *)behind(&known, "epoll_pwait");
+    if (real) return real(epoll, events, most, timeout, for_call(set, &room));
+    errno = ENOSYS;
+    return -1;
 }

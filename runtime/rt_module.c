@@ -190,8 +190,9 @@ __attribute__((destructor(101))) static void finish(void)
     int saved = errno;
     struct rt_frame frame;
     rt_unwind_here(&frame);
-    rt_sample_forget_module();
+    bool process_ends = is_program();
+    rt_sample_forget_module(process_ends);
     rt_write_profile(RT_AT_END, &frame);
-    rt_threads_forget_module(is_program());
+    rt_threads_forget_module(process_ends);
     errno = saved;
 }

@@ -22,6 +22,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+/* Linked with what keeps the program from blocking our signals (rt_interpose.c)? */
+extern char __footpath_interposed __attribute__((weak)) FP_HIDDEN;
+
 extern char flags_start[] __asm__("__start_" FP_FLAG_SECTION) __attribute__((weak)) FP_HIDDEN;
 extern char flags_end[] __asm__("__stop_" FP_FLAG_SECTION) __attribute__((weak)) FP_HIDDEN;
 
@@ -59,7 +62,7 @@ static void count(uint64_t counters, uint64_t id, bool hashed)
 void rt_sample_point(uint64_t counters, uint64_t id, bool hashed)
 {
     struct rt_process *process = rt_this.process;
-    struct rt_local *s = process && process->sampler ? state(process) : NULL;
+    struct rt_local *s = process && process->sampling ? state(process) : NULL;
     if (!s || !s->samples_left) {
         rt_sampling = 0;
         return;
@@ -90,44 +93,60 @@ static void restart_system_call(ucontext_t *context)
     if (at[0] == 0xb8 && !at[3] && !at[4] && at[5] == 0x0f && at[6] == 0x05) regs[REG_RIP] -= 7;
 }
 
-static void tick(int signal, siginfo_t *info, void *context)
+/* A trap in a thread that blocks it would be its end. */
+static bool may_trap(struct rt_process *process, const ucontext_t *context)
 {
-    (void)signal, (void)info;
-    int saved = errno;
-    struct rt_process *process = rt_this.process;
-    restart_system_call(context);
-    if (process && process->sampler && !process->paused) {
-        struct rt_local *s = state(process);
-        s->samples_left = rt_settings.samples;
-        s->skip = s->rotation++ % rt_settings.stride;
-        s->branch = 0;
-        set_flags(process, 1);
-        /* a trap in a thread that blocks it would be fatal */
-        if (!sigismember(&((ucontext_t *)context)->uc_sigmask, SIGTRAP)) rt_traps_want(process, s);
-    }
-    errno = saved;
+    if (process->masks_kept) return !sigismember(&context->uc_sigmask, SIGTRAP);
+    if (!__atomic_exchange_n(&process->complained, 1, __ATOMIC_RELAXED))
+        rt_warn("a program linked statically, with a sanitizer or by another compiler cannot be "
+                "sampled by traps; build with --fp-pep=flag", NULL);
+    return false;
 }
 
-/* What the program, or our handler of fatal signals, does with a trap. */
-static void pass_on(struct rt_process *process, int signal, siginfo_t *info, void *context)
+/* What the program does with a signal that is not ours. */
+static void pass_on(const struct sigaction *before, int signal, siginfo_t *info, void *context)
 {
-    const struct sigaction *before = &process->trap_before;
     if (before->sa_flags & SA_SIGINFO) {
         before->sa_sigaction(signal, info, context);
     } else if (before->sa_handler == SIG_DFL) {
-        sigaction(signal, before, NULL);
-        syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+        rt_die(signal, info, context);
     } else if (before->sa_handler != SIG_IGN) {
         before->sa_handler(signal);
     }
+}
+
+enum { MOST_MISSED = 15 };
+
+static void tick(int signal, siginfo_t *info, void *context)
+{
+    int saved = errno;
+    struct rt_process *process = rt_this.process;
+    if (info->si_code != SI_TIMER) {
+        if (process) pass_on(&process->tick_before, signal, info, context);
+        errno = saved;
+        return;
+    }
+    restart_system_call(context);
+    if (process && process->sampling && !process->paused) {
+        struct rt_local *s = state(process);
+        /* The kernel looks at CPU clocks when it can; what it missed is made up for, so
+         * that samples are in proportion to CPU time. */
+        uint32_t missed = info->si_overrun > 0 ? (uint32_t)info->si_overrun : 0;
+        s->samples_left = rt_settings.samples * (1 + (missed < MOST_MISSED ? missed : MOST_MISSED));
+        s->skip = s->rotation++ % rt_settings.stride;
+        s->branch = 0;
+        set_flags(process, 1);
+        if (process->has_sites && may_trap(process, context)) rt_traps_want(process, s);
+    }
+    errno = saved;
 }
 
 static void trap(int signal, siginfo_t *info, void *context)
 {
     int saved = errno;
     struct rt_process *process = rt_this.process;
-    if (!process || !process->sampler || !rt_traps_handle(process, state(process), info, context))
-        pass_on(process, signal, info, context);
+    if (process && !rt_traps_handle(process, state(process), info, context))
+        pass_on(&process->trap_before, signal, info, context);
     errno = saved;
 }
 
@@ -159,7 +178,7 @@ static bool make_timer(int32_t *timer, uint32_t tid, int signal)
 void rt_sample_thread_begins(int32_t *timer, uint32_t tid)
 {
     struct rt_process *process = rt_this.process;
-    if (!process || !process->sampler) return;
+    if (!process || !process->sampling) return;
     *timer = 0;
     state(process)->samples_left = 0;
     if (!make_timer(timer, tid, process->sampling_signal) &&
@@ -178,29 +197,42 @@ static bool has_samples(void)
     return &flags_start[0] != &flags_end[0] || rt_trap_has_sites();
 }
 
+/* While `sampler` is not set, rt_interpose.c lets these through. */
+static void take_signals(struct rt_process *process, int signal)
+{
+    struct sigaction on_tick = {.sa_sigaction = tick, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    struct sigaction on_trap = {.sa_sigaction = trap, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    sigfillset(&on_tick.sa_mask);
+    sigfillset(&on_trap.sa_mask);
+    sigaction(signal, &on_tick, &process->tick_before);
+    sigaction(SIGTRAP, &on_trap, &process->trap_before);
+}
+
+static void offer_traps(struct rt_process *process)
+{
+    rt_this.set_traps = rt_trap_set;
+    rt_this.trap_hit = rt_trap_hit;
+    rt_this.trap_again = rt_trap_again;
+    process->has_sites = 1;
+}
+
 void rt_sample_start(void)
 {
     struct rt_process *process = rt_this.process;
+    if (process && &__footpath_interposed) process->masks_kept = 1;
     if (!has_samples() || !process) return;
     rt_this.sampling = &rt_sampling;
-    if (rt_trap_has_sites()) {
-        rt_this.set_traps = rt_trap_set;
-        rt_this.trap_hit = rt_trap_hit;
-        rt_this.trap_again = rt_trap_again;
-    }
+    if (rt_trap_has_sites()) offer_traps(process);
     if (!rt_settings.samples || !rt_settings.tick_ns || process->sampler) return;
     int signal = free_signal();
-    struct sigaction action = {.sa_sigaction = tick, .sa_flags = SA_SIGINFO | SA_RESTART};
-    sigfillset(&action.sa_mask);
-    if (!signal || sigaction(signal, &action, NULL) < 0) {
+    if (!signal) {
         rt_warn("no free signal; paths are not sampled", NULL);
         return;
     }
-    struct sigaction on_trap = {.sa_sigaction = trap, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-    sigfillset(&on_trap.sa_mask);
-    sigaction(SIGTRAP, &on_trap, &process->trap_before);
+    take_signals(process, signal);
     process->sampling_signal = signal;
     process->sampler = &rt_local;
+    process->sampling = 1;
     rt_sample_thread_begins(&process->first_timer, (uint32_t)getpid());
     for (uint32_t i = 0; i < process->nregions; i++)
         if (process->regions[i].tid && !process->regions[i].ended)
@@ -210,7 +242,8 @@ void rt_sample_start(void)
 void rt_sample_after_fork(void)
 {
     struct rt_process *process = rt_this.process;
-    if (!process || process->sampler != &rt_local) return;
+    if (!process || process->sampler != &rt_local || !process->sampling) return;
+    process->trap_lock = 0;
     rt_traps_none(process);
     process->first_timer = 0;
     for (uint32_t i = 0; i < process->nregions; i++) process->regions[i].timer = 0;
@@ -221,17 +254,21 @@ void rt_sample_after_fork(void)
     make_timer(timer, (uint32_t)syscall(SYS_gettid), process->sampling_signal);
 }
 
-/* The handler is part of the module that goes: no ticks any more. */
-void rt_sample_forget_module(void)
+/* The handlers are part of the module that goes: no ticks any more. When the process
+ * ends they stay; a thread that still runs may be on its way past a trap. */
+void rt_sample_forget_module(bool process_ends)
 {
     struct rt_process *process = rt_this.process;
-    if (!process || process->sampler != &rt_local) return;
-    rt_traps_none(process);
-    process->sampler = NULL;
+    if (!process || !process->sampler) return;
+    rt_traps_none(process); /* the code that has them goes, too */
+    if (process->sampler != &rt_local && !process_ends) return;
+    process->sampling = 0;
     rt_sample_thread_ends(&process->first_timer);
     for (uint32_t i = 0; i < process->nregions; i++)
         rt_sample_thread_ends(&process->regions[i].timer);
-    /* one that is under way finds nothing to do */
-    struct sigaction action = {.sa_handler = SIG_IGN};
-    sigaction(process->sampling_signal, &action, NULL);
+    if (process_ends || process->sampler != &rt_local) return;
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    process->sampler = NULL; /* from here on sigaction is the program's again */
+    sigaction(process->sampling_signal, &ignore, NULL);
+    sigaction(SIGTRAP, &process->trap_before, NULL);
 }

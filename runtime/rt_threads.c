@@ -271,6 +271,7 @@ struct start {
         int (*c11)(void *);
     };
     void *arg;
+    uint32_t mask; /* of rt_mask.c */
     uint32_t used;
 };
 
@@ -291,6 +292,7 @@ static struct start begin(void *context)
     struct start *slot = context, start = *slot;
     __atomic_store_n(&slot->used, 0, __ATOMIC_RELEASE);
     begin_thread();
+    rt_mask_believe(start.mask);
     return start;
 }
 
@@ -313,6 +315,7 @@ int rt_create_thread(create_function *real, pthread_t *thread, const pthread_att
     struct start *start = take_start();
     start->pthread = routine;
     start->arg = arg;
+    start->mask = rt_mask_believed();
     int result = real(thread, attributes, begin_pthread, start);
     if (result) __atomic_store_n(&start->used, 0, __ATOMIC_RELEASE);
     return result;
@@ -324,6 +327,7 @@ int rt_create_c11_thread(c11_function *real, thrd_t *thread, thrd_start_t routin
     struct start *start = take_start();
     start->c11 = routine;
     start->arg = arg;
+    start->mask = rt_mask_believed();
     int result = real(thread, begin_c11, start);
     if (result != thrd_success) __atomic_store_n(&start->used, 0, __ATOMIC_RELEASE);
     return result;

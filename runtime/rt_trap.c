@@ -262,19 +262,39 @@ static bool is_ours(struct rt_process *process, struct rt_local *self, uint64_t 
     return false;
 }
 
+/* The one instruction has been executed: the trap goes in again. */
+static void stepped(struct rt_process *process, struct rt_local *self)
+{
+    if (!self->nstepping) return;
+    uint64_t address = self->stepping[--self->nstepping];
+    for (size_t i = 0; i < RT_MOST_MODULES; i++) {
+        struct rt_module *module = __atomic_load_n(&process->modules[i], __ATOMIC_ACQUIRE);
+        if (module && module->trap_again) module->trap_again(address);
+    }
+}
+
+/* A signal may come between a trap and the one instruction, and its handler run into
+ * traps as well: they nest. Too deep (handlers were left by longjmp), the outermost is
+ * forgotten, and its trap stays away until samples are wanted again. */
+static void step(struct rt_local *self, uint64_t address, greg_t *regs)
+{
+    if (self->nstepping == RT_MOST_STEPPING) {
+        self->nstepping--;
+        memmove(self->stepping, self->stepping + 1, self->nstepping * sizeof *self->stepping);
+    }
+    self->stepping[self->nstepping++] = address;
+    regs[REG_EFL] |= TRACE_FLAG;
+}
+
 /* Was this trap one of ours? Then it has been dealt with. */
 bool rt_traps_handle(struct rt_process *process, struct rt_local *self, siginfo_t *info,
                      ucontext_t *context)
 {
     greg_t *regs = context->uc_mcontext.gregs;
     bool armed = false;
-    if (self->stepping && info->si_code == TRAP_TRACE) {
+    if (info->si_code > 0 && info->si_code != SI_KERNEL && regs[REG_EFL] & TRACE_FLAG) {
         regs[REG_EFL] &= ~TRACE_FLAG;
-        for (size_t i = 0; i < RT_MOST_MODULES; i++) {
-            struct rt_module *module = __atomic_load_n(&process->modules[i], __ATOMIC_ACQUIRE);
-            if (module && module->trap_again) module->trap_again(self->stepping);
-        }
-        self->stepping = 0;
+        stepped(process, self);
         return true;
     }
     uint64_t address = (uint64_t)regs[REG_RIP] - 1;
@@ -284,9 +304,6 @@ bool rt_traps_handle(struct rt_process *process, struct rt_local *self, siginfo_
         rt_traps_none(process);
         armed = false;
     }
-    if (armed) {
-        self->stepping = address;
-        regs[REG_EFL] |= TRACE_FLAG;
-    }
+    if (armed) step(self, address, regs);
     return true;
 }

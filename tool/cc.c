@@ -269,7 +269,9 @@ static void add_user_words(struct invocation *in, struct cc_words *command, bool
  * whole process; else only the calls in this link. */
 static void add_stand_ins(struct invocation *in, struct cc_words *command)
 {
-    static const char *const exported[] = {"pthread_create", "thrd_create", "sigaction", "signal"};
+    static const char *const exported[] = {"pthread_create", "thrd_create", "sigaction", "signal",
+                                           "pthread_sigmask", "sigprocmask", "sigsuspend", "ppoll",
+                                           "pselect", "epoll_pwait"};
     const struct cc_look *look = &in->look;
     if (look->is_static || look->shared || look->own_libraries) {
         push(in, command, "-Wl,--wrap=pthread_create,--wrap=thrd_create");

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Sampled paths: programs that must not notice, and samples that must be right.
+
+    run.py --bin BUILD/bin [--llvm 19] [--opt=-O2] CASE...
+
+Cases: signals, forks (output as without samples), shares (samples in proportion to
+the CPU time of threads), paths (against exact counts), statically (says what to do).
+"""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
+
+
+class Failure(Exception):
+    pass
+
+
+class Tester:
+    def __init__(self, args, folder):
+        self.args, self.folder = args, folder
+
+    def build(self, name, out, *flags):
+        exe = os.path.join(self.folder, out)
+        cc = [os.path.join(self.args.bin, "footpath-cc"), "--fp-llvm=" + self.args.llvm]
+        done = subprocess.run(cc + list(flags) + [self.args.opt, "-pthread", os.path.join(HERE, name + ".c"), "-o", exe],
+                              capture_output=True, text=True)
+        if done.returncode:
+            raise Failure("%s: %s" % (name, done.stderr))
+        return exe
+
+    def run(self, exe, *words, **settings):
+        profile = exe + ".prof"
+        if os.path.exists(profile):
+            os.unlink(profile)
+        env = {k: v for k, v in os.environ.items() if not k.startswith("FOOTPATH")}
+        env.update(settings, FOOTPATH_OUT=profile, LC_ALL="C")
+        done = subprocess.run([exe, *words], capture_output=True, text=True, env=env, timeout=120, cwd=self.folder)
+        return done, profile
+
+    def tool(self, *words):
+        done = subprocess.run([os.path.join(self.args.bin, "footpath"), *words], capture_output=True, text=True)
+        if done.returncode:
+            raise Failure("footpath %s: %s" % (" ".join(words), done.stderr))
+        return done.stdout
+
+    def samples(self, profile):
+        shown = json.loads(self.tool("show", "--json", profile))
+        return {f["name"]: sum(p["count"] for p in f["paths"]) for f in shown["functions"]}
+
+    def same_output(self, name, how):
+        plain, _ = self.run(self.build(name, name + ".plain", "--fp-mode=none"))
+        done, profile = self.run(self.build(name, name + "." + how, "--fp-mode=pep", "--fp-pep=" + how),
+                                 FOOTPATH_TICK_MS="2")
+        if (done.returncode, done.stdout, done.stderr) != (plain.returncode, plain.stdout, plain.stderr):
+            raise Failure("%s, %s: %d\n%s%sexpected %d\n%s" % (name, how, done.returncode, done.stdout, done.stderr,
+                                                              plain.returncode, plain.stdout))
+        if sum(self.samples(profile).values()) < 640:
+            raise Failure("%s, %s: few samples: %s" % (name, how, self.samples(profile)))
+
+    def signals(self, how):
+        self.same_output("signals", how)
+
+    def forks(self, how):
+        self.same_output("forks", how)
+
+    def shares(self, how):
+        exe = self.build("shares", "shares." + how, "--fp-mode=pep", "--fp-pep=" + how)
+        done, profile = self.run(exe, FOOTPATH_TICK_MS="4")
+        words = done.stdout.split()
+        spent = {words[i]: float(words[i + 1]) for i in range(0, len(words), 2)}
+        taken = self.samples(profile)
+        for name in spent:
+            part = taken.get(name, 0) / max(1, sum(taken.get(n, 0) for n in spent))
+            due = spent[name] / sum(spent.values())
+            if abs(part - due) > 0.05:
+                raise Failure("%s: %s has %.3f of the samples and %.3f of the CPU time: %s" % (how, name, part, due, taken))
+
+    def paths(self, how):
+        exact, truth = self.run(self.build("paths", "paths.exact", "--fp-mode=path"), "400000")
+        exe = self.build("paths", "paths." + how, "--fp-mode=pep", "--fp-pep=" + how)
+        done, profile = self.run(exe, "400000", FOOTPATH_TICK_MS="1", FOOTPATH_SAMPLES="1024")
+        if done.stdout != exact.stdout:
+            raise Failure("%s: %s, expected %s" % (how, done.stdout, exact.stdout))
+        # every sample is of a path that was taken
+        counted, sampled = (json.loads(self.tool("show", "--json", p)) for p in (truth, profile))
+        lines = {(f["name"], json.dumps(p["blocks"])) for f in counted["functions"] for p in f["paths"]}
+        wrong = [(f["name"], p) for f in sampled["functions"] for p in f["paths"]
+                 if (f["name"], json.dumps(p["blocks"])) not in lines]
+        if wrong:
+            raise Failure("%s: never taken: %s" % (how, wrong[:3]))
+        values = dict(line.split() for line in self.tool("compare", truth, profile).splitlines())
+        for metric, least in (("wall", 0.93), ("relative", 0.95), ("absolute", 0.75)):
+            if float(values[metric]) < least:
+                raise Failure("%s: %s %s" % (how, metric, values[metric]))
+
+    def statically(self, how):
+        exe = self.build("paths", "paths.static", "--fp-mode=pep", "--fp-pep=" + how, "-static")
+        done, profile = self.run(exe, "400000", FOOTPATH_TICK_MS="1")
+        if how == "trap" and "--fp-pep=flag" not in done.stderr:
+            raise Failure("a static program does not say that it cannot be sampled: %s" % done.stderr)
+        if how == "flag" and (done.stderr or not sum(self.samples(profile).values())):
+            raise Failure("a static program has no samples: %s" % done.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--llvm", default="19")
+    parser.add_argument("--opt", default="-O2")
+    parser.add_argument("--how", default="trap,flag")
+    parser.add_argument("cases", nargs="+")
+    args = parser.parse_args()
+    failed = passed = 0
+    for case in args.cases:
+        folder = tempfile.mkdtemp(prefix="footpath-pep-")
+        for how in args.how.split(","):
+            try:
+                getattr(Tester(args, folder), case)(how)
+                passed += 1
+            except (Failure, subprocess.TimeoutExpired) as failure:
+                print("%s %s %s LLVM %s: %s" % (case, how, args.opt, args.llvm, failure))
+                failed += 1
+        shutil.rmtree(folder)
+    print("%d passed, %d failed" % (passed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
