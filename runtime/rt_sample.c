@@ -103,16 +103,33 @@ static bool may_trap(struct rt_process *process, const ucontext_t *context)
     return false;
 }
 
+/* As the kernel would have it in a handler of the program, but for our two signals. When
+ * ours returns, the mask of the context comes back. */
+static void set_mask_for(const struct sigaction *action, int signal, const ucontext_t *context)
+{
+    uint64_t mask, more;
+    memcpy(&mask, &context->uc_sigmask, sizeof mask);
+    memcpy(&more, &action->sa_mask, sizeof more);
+    mask |= more | (uint64_t)1 << (signal - 1);
+    mask &= ~((uint64_t)1 << (SIGTRAP - 1) | (uint64_t)1 << (rt_this.process->sampling_signal - 1));
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
+}
+
 /* What the program does with a signal that is not ours. */
 static void pass_on(const struct sigaction *before, int signal, siginfo_t *info, void *context)
 {
-    if (before->sa_flags & SA_SIGINFO) {
-        before->sa_sigaction(signal, info, context);
-    } else if (before->sa_handler == SIG_DFL) {
+    struct sigaction action = *before;
+    bool handled = action.sa_flags & SA_SIGINFO || action.sa_handler != SIG_DFL;
+    if (!handled) {
         rt_die(signal, info, context);
-    } else if (before->sa_handler != SIG_IGN) {
-        before->sa_handler(signal);
+        return;
     }
+    if (!(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_IGN) return;
+    set_mask_for(&action, signal, context);
+    if (action.sa_flags & SA_SIGINFO)
+        action.sa_sigaction(signal, info, context);
+    else
+        action.sa_handler(signal);
 }
 
 enum { MOST_MISSED = 15 };
