@@ -140,6 +140,7 @@ struct rt_settings {
     uint32_t samples, stride; /* sampled paths: per tick; first stride */
     bool full_stride;         /* between all samples, not only before the first */
     uint64_t tick_ns;
+    uint64_t dump_ns; /* between profiles of a program that goes on, or 0 */
 };
 
 extern struct rt_settings rt_settings FP_HIDDEN;
@@ -190,6 +191,7 @@ struct rt_process {
     uint32_t has_sites;  /* some module has traps */
     uint32_t masks_kept; /* nobody blocks the two signals that sampling needs */
     uint32_t sampling;   /* now */
+    struct rt_module *dumper; /* whose thread writes now and then, or NULL */
     struct sigaction trap_before, tick_before; /* what they did, or the program wants of them */
 };
 
@@ -280,6 +282,10 @@ void rt_die(int signal, siginfo_t *info, void *context) FP_HIDDEN;
 void rt_provide_signal_stack(void **memory) FP_HIDDEN;
 /* Writes the profiles of all modules. */
 void rt_write_all(enum rt_why why, const struct rt_frame *frame) FP_HIDDEN;
+
+/* ---- now and then: rt_periodic.c ---- */
+
+void rt_periodic_start(bool after_fork) FP_HIDDEN;
 
 /* ---- other threads: rt_stop.c ---- */
 

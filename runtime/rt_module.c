@@ -146,6 +146,7 @@ static void after_fork_in_child(void)
     rt_sample_after_fork();
     rt_clear_counters();
     rt_in_flight_clear();
+    rt_periodic_start(true);
     if (!rt_has_marks()) return;
     rt_unwind_here(&frame);
     for (; rt_unwind_look(&frame); )
@@ -172,6 +173,7 @@ __attribute__((constructor(101))) static void start(void)
     rt_settings_share_run();
     rt_end_watch();
     rt_sample_start();
+    rt_periodic_start(false);
     pthread_atfork(NULL, NULL, after_fork_in_child);
     errno = saved;
 }

@@ -127,6 +127,7 @@ static void read_sampling(void)
     rt_settings.samples = (uint32_t)number_of("FOOTPATH_SAMPLES", 1, 64);
     rt_settings.stride = (uint32_t)number_of("FOOTPATH_STRIDE", 1, 17);
     rt_settings.tick_ns = number_of("FOOTPATH_TICK_MS", 1000000, 10000000);
+    rt_settings.dump_ns = number_of("FOOTPATH_DUMP_SECONDS", 1000000000, 0);
     if (!rt_settings.stride) rt_settings.stride = 1;
     rt_settings.full_stride = how && !strcmp(how, "full");
     if (how && *how && strcmp(how, "full") && strcmp(how, "simple"))

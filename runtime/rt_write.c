@@ -327,6 +327,45 @@ static enum opened open_profile(const char *name, uint64_t program, struct fp_pr
     return any ? OPENED : OTHER_BUILD;
 }
 
+/* What this module wrote of a run that goes on: nobody needs it when there is a later
+ * one. The file must not grow for ever, so from time to time the next goes where the
+ * first of them was, if nobody has written behind them. */
+static struct {
+    uint64_t run_id;
+    off_t start, end;
+    unsigned count;
+} mine;
+
+enum { MOST_OF_MINE = 8 };
+
+static bool commit_length(int fd, struct fp_profile_header *header, int *last, off_t length)
+{
+    struct fp_profile_commit commit = {
+        .length = (uint64_t)length,
+        .sequence = header->commits[*last].sequence + 1,
+    };
+    commit.check = commit_check(&commit);
+    *last = !*last;
+    header->commits[*last] = commit;
+    off_t place = (off_t)offsetof(struct fp_profile_header, commits) + (off_t)sizeof commit * *last;
+    return write_at(fd, &commit, sizeof commit, place);
+}
+
+static bool take_back_mine(int fd, struct fp_profile_header *header, int *last, off_t *end)
+{
+    bool behind = mine.run_id == rt_settings.run_id && mine.count && mine.end == *end;
+    if (!behind) {
+        mine.start = *end;
+        mine.count = 0;
+        mine.run_id = rt_settings.run_id;
+    } else if (mine.count >= MOST_OF_MINE) {
+        if (!commit_length(fd, header, last, mine.start)) return false;
+        *end = mine.start;
+        mine.count = 0;
+    }
+    return true;
+}
+
 /* Appends behind the last whole record, then commits. */
 static bool append(int fd, struct fp_profile_header *header, const struct rt_buffer *payload)
 {
@@ -336,6 +375,7 @@ static bool append(int fd, struct fp_profile_header *header, const struct rt_buf
     bool second_valid = is_valid(&header->commits[1], info.st_size);
     int last = second_valid && (!first_valid || header->commits[1].sequence > header->commits[0].sequence);
     off_t end = (off_t)header->commits[last].length;
+    if (!take_back_mine(fd, header, &last, &end)) return false;
     struct fp_record_header record = {
         .magic = FP_RECORD_MAGIC,
         .type = FP_RECORD_RUN,
@@ -345,13 +385,9 @@ static bool append(int fd, struct fp_profile_header *header, const struct rt_buf
     if (!write_at(fd, &record, sizeof record, end) ||
         !write_at(fd, payload->bytes, payload->len, end + (off_t)sizeof record))
         return false;
-    struct fp_profile_commit commit = {
-        .length = (uint64_t)end + sizeof record + payload->len,
-        .sequence = header->commits[last].sequence + 1,
-    };
-    commit.check = commit_check(&commit);
-    off_t place = (off_t)offsetof(struct fp_profile_header, commits) + (off_t)sizeof commit * !last;
-    return write_at(fd, &commit, sizeof commit, place);
+    mine.end = end + (off_t)sizeof record + (off_t)payload->len;
+    mine.count++;
+    return commit_length(fd, header, &last, mine.end);
 }
 
 /* Another build's profile stays as it is; ours goes beside it. */
@@ -375,8 +411,20 @@ static enum opened open_beside(struct rt_text *name, uint64_t program,
     return opened;
 }
 
+/* One at a time. A signal that kills the program may find us writing: then it waits in
+ * vain, and writes anyway. */
+static void begin_writing(uint32_t *writing)
+{
+    enum { WAIT_MS = 1000 };
+    for (int ms = 0; __atomic_exchange_n(writing, 1, __ATOMIC_ACQUIRE) && ms < WAIT_MS; ms++) {
+        struct timespec moment = {0, 1000000};
+        nanosleep(&moment, NULL);
+    }
+}
+
 bool rt_write_profile(enum rt_why why, const struct rt_frame *frame)
 {
+    static uint32_t writing;
     static struct rt_identity id, program;
     static char path[4400];
     struct rt_text name = {path, 0, sizeof path};
@@ -386,8 +434,13 @@ bool rt_write_profile(enum rt_why why, const struct rt_frame *frame)
     if (rt_this.ranges[RT_COUNTERS].start == rt_this.ranges[RT_COUNTERS].end &&
         rt_this.ranges[RT_TABLES].start == rt_this.ranges[RT_TABLES].end)
         return true; /* nothing instrumented was linked */
+    begin_writing(&writing);
+    path[0] = 0;
     rt_identify(&id, &program);
-    if (!rt_output_wanted(&program)) return true;
+    if (!rt_output_wanted(&program)) {
+        __atomic_store_n(&writing, 0, __ATOMIC_RELEASE);
+        return true;
+    }
     rt_output_name(&name, &program);
     put_run(&payload, why, frame, &id, &program);
     enum opened opened = open_beside(&name, program_id(&program), &header, &fd);
@@ -401,5 +454,6 @@ bool rt_write_profile(enum rt_why why, const struct rt_frame *frame)
         rt_warn("wrote ", path, NULL);
     if (fd >= 0) close(fd);
     rt_buffer_free(&payload);
+    __atomic_store_n(&writing, 0, __ATOMIC_RELEASE);
     return ok;
 }

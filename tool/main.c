@@ -13,6 +13,7 @@ struct cli_command *const cli_commands[] = {
     &command_diff,
     &command_verify,
     &command_compare,
+    &command_watch,
     &command_merge,
     &command_combine,
     &command_dot,

@@ -4,7 +4,8 @@
     run.py --bin BUILD/bin [--llvm 19] [--opt=-O2] CASE...
 
 Cases: signals, forks (output as without samples), shares (samples in proportion to
-the CPU time of threads), paths (against exact counts), statically (says what to do).
+the CPU time of threads), paths (against exact counts), statically (says what to do),
+watch (a profile now and then, shown live).
 """
 import argparse
 import json
@@ -98,6 +99,24 @@ class Tester:
         for metric, least in (("wall", 0.93), ("relative", 0.95), ("absolute", 0.75)):
             if float(values[metric]) < least:
                 raise Failure("%s: %s %s" % (how, metric, values[metric]))
+
+    def watch(self, how):
+        """A profile every 50 ms is shown live, does not grow for ever, and is whole at the end."""
+        exe = self.build("paths", "paths.watch." + how, "--fp-mode=pep", "--fp-pep=" + how)
+        profile = exe + ".prof"
+        env = dict(os.environ, FOOTPATH_OUT=profile, FOOTPATH_DUMP_SECONDS="0.05", FOOTPATH_TICK_MS="1")
+        with subprocess.Popen([exe, "20000000"], env=env, stdout=subprocess.DEVNULL) as program:
+            try:
+                watch = subprocess.run([os.path.join(self.args.bin, "footpath"), "watch", profile, "--every", "0.1",
+                                        "--looks", "12", "--top", "3"], capture_output=True, text=True, timeout=60)
+                size = os.path.getsize(profile)
+            finally:
+                program.kill()
+        if watch.returncode or watch.stdout.count("times in all") != 12:
+            raise Failure("watch: %d %s%s" % (watch.returncode, watch.stdout, watch.stderr))
+        # 9 records at most; one is far below 4 KB
+        if size > 9 * 4096 or not self.samples(profile):
+            raise Failure("the profile has grown to %d bytes" % size)
 
     def statically(self, how):
         exe = self.build("paths", "paths.static", "--fp-mode=pep", "--fp-pep=" + how, "-static")
