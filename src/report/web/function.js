@@ -33,10 +33,10 @@
     };
   };
   function branchBars(branches) {
-    if (!branches || !branches.length) return el("span.br");
+    if (!branches || !branches.length) return el("span.br", {role: "cell"});
     const b = branches[0], sum = b.ways.reduce((a, w) => a + w.count, 0);
     const text = branches.map((one) => one.ways.map((w) => (w.label || "other") + " " + percent(w.count, one.ways.reduce((a, v) => a + v.count, 0))).join(", ")).join("; ");
-    return el("span.br", {title: text}, sum ? el("span.ways", {role: "img", "aria-label": text}, b.ways.map((w, i) => el("i.w" + Math.min(i, 3), {style: {"flex-grow": String(w.count)}}))) : null,
+    return el("span.br", {role: "cell", title: text}, sum ? el("span.ways", {role: "img", "aria-label": text}, b.ways.map((w, i) => el("i.w" + Math.min(i, 3), {style: {"flex-grow": String(w.count)}}))) : null,
       sum ? el("span.pc", null, percent(b.ways[0].count, sum)) : null);
   }
   footpath.codeLine = ({line, text, more, count, most, colour, branches, key, link, name}) => {
@@ -173,7 +173,7 @@
       for (const stretch of stretches(f, row)) {
         const info = d.files[stretch.file], lines = stretch.last - stretch.first < 20000 ? await footpath.getLines(stretch.file, Math.max(1, stretch.first), stretch.last) : null;
         const table = el("div.code", {role: "table", "aria-label": stretch.name || row.name}), colour = footpath.highlighter();
-        sourceBox.append(el("h3.where", null, el("a", {href: "#/file/" + stretch.file + "/" + stretch.first}, base(info[0]) + ":" + stretch.first),
+        sourceBox.append(el("h2.where", null, el("a", {href: "#/file/" + stretch.file + "/" + stretch.first}, base(info[0]) + ":" + stretch.first),
           stretch.name ? el("span", null, "inlined ", el("b", null, stretch.name)) : null), table);
         const list = lines || [...facts.counts.keys()].filter((k) => k.startsWith(stretch.file + ":")).map((k) => ({line: Number(k.split(":")[1]), text: "", more: 0})).filter((l) => l.line >= stretch.first && l.line <= stretch.last).sort((a, b) => a.line - b.line);
         if (!lines) table.before(el("p.note", null, info[4] ? info[0] + ": " + info[4] : "The source of this function is not available."));

@@ -28,7 +28,7 @@
 
   /* ---- overview ---- */
   function tile(label, value, note, part, whole) {
-    return el("div.tile", null, el("h3", null, label), el("p.value", null, value), el("p.note", null, note || "\u00a0"),
+    return el("div.tile", null, el("p.label", null, label), el("p.value", null, value), el("p.note", null, note || "\u00a0"),
       whole !== undefined ? meter(Number(part), Number(whole), label) : null);
   }
   function tiles() {

@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""coverage, stats, diff, annotate, export and completion on small programs, against
+what is known about them, what can be counted by hand from `show --json`, and the
+tools that read the exports.
+
+    test_report.py --bin BUILD/bin [--tools FOLDER]
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import xml.etree.ElementTree
+
+from common import HERE, Failure, Tester, main
+
+WALK = os.path.join(HERE, "programs", "walk.c")
+
+
+def setup(t):
+    t.walk = t.build(WALK, "walk", "-O0", "--fp-exits")
+    t.a = t.profile(t.walk, "a.prof", "100")
+    t.b = t.profile(t.walk, "b.prof", "40")
+    t.fast = t.build(WALK, "walk-fast", "-O2")
+    t.fast_prof = t.profile(t.fast, "fast.prof", "100")
+
+
+def line_of(text):
+    with open(WALK) as f:
+        return next(i for i, line in enumerate(f, 1) if text in line)
+
+
+def lcov_lines(text):
+    counts, name = {}, None
+    for line in text.splitlines():
+        if line.startswith("SF:"):
+            name = line[3:]
+        elif line.startswith("DA:"):
+            number, count = line[3:].split(",")[:2]
+            counts[(os.path.basename(name), int(number))] = int(count)
+    return counts
+
+
+def test_lines(t):
+    counts = lcov_lines(t.tool("coverage", "--format", "lcov", t.a))
+    # 100 numbers, 50 odd, 50 large; digits: 10 + 2 * 90 - 1 (0 has no round), of which 20 are 7
+    expected = {"odd = 1;": 50, "large = 2;": 50, "if (n % 2)": 100, "sum += 100;": 20, "sum += n % 10;": 169,
+                "while (n > 0) {": 289, 'return "even";': 25, "case 9:": 0, "return n > 3 ?": 0, "int k = kind(i);": 100,
+                "for (int i = 0;": 101}
+    for text, count in expected.items():
+        t.equal(counts.get(("walk.c", line_of(text))), count, text)
+
+
+def test_coverage(t):
+    data = t.json("coverage", "--json", t.a)
+    t.equal(data["format_version"], 1, "format_version")
+    by_name = {f["name"]: f for f in data["functions"]}
+    t.equal(by_name["kind"]["paths"], {"covered": 4, "total": 4, "percent": 100}, "paths of kind")
+    t.equal(by_name["kind"]["independent_paths"]["total"], 3, "basis of kind")
+    t.equal(by_name["kind"]["independent_paths"]["covered"], 3, "basis of kind")
+    t.equal(by_name["unused"]["edges"]["covered"], 0, "edges of unused")
+    t.equal(by_name["name"]["paths"]["covered"], 4, "paths of name")
+    t.equal(data["total"]["functions"], {"covered": 4, "total": 5, "percent": 80}, "functions")
+    for f in data["functions"]:
+        t.check(f["paths"]["covered"] <= f["paths_within_edges"] <= f["paths"]["total"], "order of paths in " + f["name"])
+        t.check(f["independent_paths"]["covered"] <= f["paths"]["covered"], "independent paths in " + f["name"])
+    t.tool("coverage", "--fail-under", "99", t.a, status=3)
+    t.tool("coverage", "--fail-under", "10", t.a)
+    t.tool("coverage", "--fail-under", "80", "--metric", "functions", t.a)
+    t.tool("coverage", "--fail-under", "80.5", "--metric", "functions", t.a, status=3)
+    t.tool("coverage", "--metric", "nonsense", t.a, status=2)
+    text = t.tool("coverage", "--functions", t.a)
+    t.check(re.search(r"100\.0% +100\.0% +3/3 +4 / 4 +kind", text), "table of functions:\n" + text)
+    root = xml.etree.ElementTree.fromstring(t.tool("coverage", "--format", "cobertura", t.a))
+    hits = {int(line.get("number")): int(line.get("hits")) for line in root.iter("line")}
+    t.equal(hits[line_of("odd = 1;")], 50, "cobertura")
+
+
+def brute_stats(show):
+    """Tables 2 of paper 001 from paths as lists of blocks."""
+    out = {"paths": 0, "flow": 0, "edges": 0, "instructions": 0, "longest": 0, "correct": 0, "correct_flow": 0, "predicted": 0}
+    for f in show["functions"]:
+        if "not_measured" in f:
+            continue
+        counts = {}
+        for e in f["edges"]:
+            counts.setdefault(e["from"], {}).setdefault(e["to"], 0)
+            counts[e["from"]][e["to"]] += e["count"]
+        parallel = {(e["from"], e["to"]) for e in f["edges"]}
+        if len(parallel) != len(f["edges"]):
+            raise Failure("parallel edges in %s: this test cannot tell them apart" % f["name"])
+        for p in f["paths"]:
+            blocks, steps = p["block_ids"], []
+            for a, b in zip(blocks, blocks[1:]):
+                steps.append((a, b))
+            if p["ends_at"] in ("edge", "lap"):
+                steps.append((blocks[-1], None))
+            right = 0
+            for a, b in steps:
+                best = max(counts[a].values())
+                # where a path ends at an edge the edge itself is not in the output: only one leads on
+                taken = counts[a][b] if b is not None else best if len(counts[a]) == 1 else None
+                if taken is None:
+                    taken = end_count(f, p, a)
+                if taken < best:
+                    break
+                right += 1
+            out["paths"] += 1
+            out["flow"] += p["count"]
+            out["edges"] += len(steps) * p["count"]
+            out["instructions"] += p["instructions"] * p["count"]
+            out["longest"] = max(out["longest"], len(steps))
+            out["predicted"] += right * p["count"]
+            if right == len(steps):
+                out["correct"] += 1
+                out["correct_flow"] += p["count"]
+    return out
+
+
+def end_count(f, path, block):
+    """The edge that ends a path goes to a block where paths start."""
+    starts = {p["block_ids"][0] for p in f["paths"] if p["starts_at"] == "edge"} | {p["block_ids"][0] for p in f["paths"] if p["ends_at"] == "lap"}
+    ways = [e for e in f["edges"] if e["from"] == block and e["to"] in starts and e["to"] <= block]
+    if len(ways) != 1:
+        raise Failure("cannot tell where a path of %s ends" % f["name"])
+    return ways[0]["count"]
+
+
+def test_stats(t):
+    for profile in (t.a, t.b):
+        show, stats = t.json("show", "--json", profile), t.json("stats", "--json", profile)
+        brute = brute_stats(show)
+        t.equal(stats["paths"], brute["paths"], "paths")
+        t.equal(stats["flow"], brute["flow"], "flow")
+        t.equal(stats["predicted_paths"], brute["correct"], "paths predicted")
+        t.equal(stats["predicted_flow"], brute["correct_flow"], "flow predicted")
+        t.equal(stats["lengths"]["longest_edges"], brute["longest"], "longest path")
+        t.check(abs(stats["lengths"]["average_edges"] - brute["edges"] / brute["flow"]) < 1e-6, "average edges")
+        t.check(abs(stats["lengths"]["average_instructions"] - brute["instructions"] / brute["flow"]) < 1e-5, "average instructions")
+        t.check(abs(stats["predicted_lengths"]["average_edges"] - brute["predicted"] / brute["flow"]) < 1e-6, "average predicted")
+        t.equal(stats["potential_paths"], sum(f.get("num_paths", 0) for f in show["functions"]), "potential paths")
+        t.equal(stats["routines"], 4, "routines")
+    common = t.json("stats", "--json", t.a, t.b)["common"]
+    ids = [{(f["name"], p["id"]): p for f in t.json("show", "--json", x)["functions"] for p in f.get("paths", [])} for x in (t.a, t.b)]
+    both = ids[0].keys() & ids[1].keys()
+    t.equal(common["paths"], len(both), "common paths")
+    t.equal(common["flow"], sum(ids[0][k]["count"] for k in both), "common flow")
+    t.check(abs(common["instructions"] - sum(ids[0][k]["count"] * ids[0][k]["instructions"] for k in both)) < 1, "common instructions")
+
+
+def test_diff(t):
+    data = t.json("diff", "--json", t.a, t.b)
+    ids = [{(f["name"], p["id"]): p["count"] for f in t.json("show", "--json", x)["functions"] for p in f.get("paths", [])} for x in (t.a, t.b)]
+    changed = {(c["function"], c["id"]): (c["count_before"], c["count_after"]) for c in data["changed"] if c["kind"] == "path"}
+    expected = {k: (ids[0].get(k, 0), ids[1].get(k, 0)) for k in ids[0].keys() | ids[1].keys() if ids[0].get(k, 0) != ids[1].get(k, 0)}
+    t.equal(changed, expected, "changed paths")
+    costs = [abs(c["cost_after"] - c["cost_before"]) for c in data["changed"]]
+    t.equal(costs, sorted(costs, reverse=True), "order")
+    same = t.json("diff", "--json", t.a, t.a)
+    t.equal(same["changed"], [], "a profile against itself")
+    # another build: the same functions in other shapes still compare as wholes
+    other = t.json("diff", "--json", t.a, t.fast_prof)
+    t.check(any(c["kind"] == "function" for c in other["changed"]), "functions of another shape")
+    # several runs: what varies less than it differs is sure
+    for name, sizes in (("r1.prof", (60, 62, 61)), ("r2.prof", (90, 91, 92))):
+        path = os.path.join(t.folder, name)
+        for size in sizes:
+            subprocess.run([t.walk, str(size)], check=True, stdout=subprocess.DEVNULL, env=dict(os.environ, FOOTPATH_OUT=path))
+    sure = t.json("diff", "--json", "--edges", "r1.prof", "r2.prof")["changed"]
+    t.check(any(c.get("confidence", 0) > 0.99 for c in sure), "confidence")
+    t.check(all(0 <= c["confidence"] <= 1 for c in sure), "confidences are shares")
+
+
+def test_annotate(t):
+    text = t.tool("annotate", "--function", "kind", "--paths", "2", t.a)
+    line = next(line for line in text.splitlines() if "if (n % 2)" in line)
+    t.check(re.match(r" +100 50%% 50%% +AB +%d " % line_of("if (n % 2)"), line), "annotated line: " + line)
+    moved = os.path.join(t.folder, "elsewhere")
+    os.makedirs(moved, exist_ok=True)
+    copy = os.path.join(t.folder, "gone.c")
+    shutil.copy(WALK, copy)
+    exe = t.build(copy, "gone", "-O0")
+    profile = t.profile(exe, "gone.prof", "5")
+    os.rename(copy, os.path.join(moved, "gone.c"))
+    t.check("not found; say where" in t.tool("annotate", "--function", "kind", profile), "missing source")
+    for option in (("--source-root", moved), ("--map", t.folder + "=" + moved)):
+        t.check("if (n % 2)" in t.tool("annotate", *option, "--function", "kind", profile), "source by " + option[0])
+
+
+def test_exports(t):
+    for name, flags in (("lcov", ()), ("callgrind", ()), ("speedscope", ()), ("collapsed", ()), ("json", ())):
+        t.tool("export", "--format", name, "-o", "out." + name, t.a, *flags)
+    show = t.json("show", "--json", t.a)
+    cost = sum(p["count"] * p["instructions"] for f in show["functions"] for p in f.get("paths", []))
+    collapsed = open(os.path.join(t.folder, "out.collapsed")).read().splitlines()
+    t.equal(sum(int(line.rsplit(" ", 1)[1]) for line in collapsed), cost, "collapsed stacks")
+    if not shutil.which("genhtml"):
+        raise Failure("genhtml is not installed (Debian: lcov)")
+    t.run("genhtml", "--branch-coverage", "-q", "-o", "html", "out.lcov")
+    t.check(os.path.exists(os.path.join(t.folder, "html", "index.html")), "genhtml")
+    if not shutil.which("callgrind_annotate"):
+        raise Failure("callgrind_annotate is not installed (Debian: valgrind)")
+    text = t.run("callgrind_annotate", "out.callgrind")
+    total = re.search(r"([\d,]+) \(100\.0%\) +PROGRAM TOTALS", text)
+    t.check(total, "callgrind_annotate:\n" + text[-600:])
+    t.equal(int(total.group(1).replace(",", "")), cost, "callgrind totals")
+    t.check(re.search(r"walk\.c:digits", text), "callgrind functions")
+
+
+def test_speedscope(t):
+    try:
+        import jsonschema
+    except ImportError:
+        raise Failure("python3-jsonschema is not installed")
+    from fetch import fetch
+    folder = fetch("speedscope", t.tools)
+    with open(os.path.join(folder, "dist", "release", "file-format-schema.json")) as f:
+        schema = json.load(f)
+    t.tool("export", "--format", "speedscope", "-o", "s.json", t.a)
+    with open(os.path.join(t.folder, "s.json")) as f:
+        data = json.load(f)
+    jsonschema.validate(data, schema)
+    t.equal(len(data["profiles"][0]["samples"]), len(data["profiles"][0]["weights"]), "samples and weights")
+    t.check(all(i < len(data["shared"]["frames"]) for s in data["profiles"][0]["samples"] for i in s), "frames")
+
+
+def test_completion(t):
+    for shell in ("bash", "zsh", "fish"):
+        text = t.tool("completion", shell)
+        t.check("coverage" in text and "fail-under" in text, shell)
+    with open(os.path.join(t.folder, "complete.bash"), "w") as f:
+        f.write(t.tool("completion", "bash"))
+    script = 'source complete.bash; COMP_WORDS=(footpath cov); COMP_CWORD=1; _footpath; echo "${COMPREPLY[@]}"; ' \
+             'COMP_WORDS=(footpath coverage --fail); COMP_CWORD=2; _footpath; echo "${COMPREPLY[@]}"'
+    t.equal(t.run("bash", "-c", script).split(), ["coverage", "--fail-under"], "bash completes")
+    t.tool("completion", "cmd.exe", status=2)
+
+
+def test_help(t):
+    for command in ("report", "annotate", "coverage", "stats", "diff", "export", "completion"):
+        t.check("usage: footpath " + command in t.tool(command, "--help"), "help of " + command)
+        t.tool(command, "--no-such-option", status=2)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--tools", default=os.path.join(HERE, "..", "..", ".cache", "tools"))
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        tester = Tester(options.bin, folder)
+        tester.tools = os.path.abspath(options.tools)
+        raise SystemExit(main([setup, test_lines, test_coverage, test_stats, test_diff, test_annotate, test_exports,
+                               test_speedscope, test_completion, test_help], tester))
