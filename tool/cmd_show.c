@@ -70,6 +70,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     struct fp_arena arena = {0};
     struct fp_writer out = {0};
     what.edges = json || how.view == FP_SHOW_EDGES || how.view == FP_SHOW_BLOCKS;
+    if (!json) what.top = how.top;
     struct fp_report *report = fp_report_make(&arena, profile, &what);
     if (json)
         fp_show_json(&out, report);

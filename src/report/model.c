@@ -1,6 +1,7 @@
 /* The report model: see model.h. */
 #include "report/model.h"
 
+#include "graph/measure.h"
 #include "report/json.h"
 
 #include <stdlib.h>
@@ -66,36 +67,48 @@ struct maker {
 };
 
 static void add_path(struct maker *m, struct fp_report_function *rf, struct fp_report_path path,
-                     const struct fp_path *decoded)
+                     bool at_entry)
 {
-    measure_path(rf->function, decoded, &path);
     path.cost = path.cycles ? (double)path.cycles : (double)path.count * path.instructions;
     rf->cost += path.cost;
     rf->path_count += path.count;
-    if (decoded->start == FP_STARTS_AT_ENTRY) rf->calls += path.count;
+    if (at_entry) rf->calls += path.count;
     fp_vec_push(m->report->arena, &m->paths, path);
+}
+
+static void add_whole_paths(struct maker *m, struct fp_report_function *rf, const struct fp_counts *counts)
+{
+    const struct fp_function *f = rf->function;
+    struct fp_path_measure *measures = FP_NEW_ARRAY(&m->scratch, struct fp_path_measure, counts->npaths);
+    uint64_t *ids = FP_NEW_ARRAY(&m->scratch, uint64_t, counts->npaths);
+    uint32_t *weights = FP_NEW_ARRAY(&m->scratch, uint32_t, f->cfg->nblocks);
+    for (uint32_t b = 0; b < f->cfg->nblocks; b++) weights[b] = f->blocks[b].instructions;
+    for (size_t i = 0; i < counts->npaths; i++) ids[i] = counts->paths[i].id;
+    fp_measure_paths(f->numbering, weights, ids, counts->npaths, measures);
+    fp_vec_reserve(m->report->arena, &m->paths, m->paths.len + counts->npaths);
+    for (size_t i = 0; i < counts->npaths; i++) {
+        const struct fp_path_count *one = &counts->paths[i];
+        struct fp_report_path path = {.function = (uint32_t)m->functions.len, .id = one->id, .stop = FP_NONE,
+                                      .count = one->count, .cycles = one->cycles,
+                                      .instructions = measures[i].weight, .branches = measures[i].branches};
+        if (measures[i].known) add_path(m, rf, path, measures[i].at_entry);
+    }
 }
 
 static void add_paths(struct maker *m, struct fp_report_function *rf, const struct fp_counts *counts)
 {
     struct fp_path decoded;
-    uint32_t index = (uint32_t)m->functions.len;
     rf->first_path = m->paths.len;
-    for (size_t i = 0; i < counts->npaths; i++) {
-        const struct fp_path_count *one = &counts->paths[i];
-        struct fp_report_path path = {.function = index, .id = one->id, .stop = FP_NONE,
-                                      .count = one->count, .cycles = one->cycles};
-        if (fp_path_decode(&m->scratch, rf->function->numbering, one->id, &decoded))
-            add_path(m, rf, path, &decoded);
-        if (m->scratch.total > 1 << 20) fp_arena_free(&m->scratch);
-    }
+    add_whole_paths(m, rf, counts);
     for (size_t i = 0; i < counts->npartials; i++) {
         const struct fp_partial_path *one = &counts->partials[i];
-        struct fp_report_path path = {.function = index, .id = FP_NO_ID, .stop = one->block,
+        struct fp_report_path path = {.function = (uint32_t)m->functions.len, .id = FP_NO_ID, .stop = one->block,
                                       .prefix = one->prefix, .count = (uint64_t)one->count};
-        if (one->count > 0 && fp_path_decode_partial(&m->scratch, rf->function->numbering, one->block,
-                                                     one->prefix, &decoded))
-            add_path(m, rf, path, &decoded);
+        if (one->count <= 0 || !fp_path_decode_partial(&m->scratch, rf->function->numbering, one->block,
+                                                       one->prefix, &decoded))
+            continue;
+        measure_path(rf->function, &decoded, &path);
+        add_path(m, rf, path, decoded.start == FP_STARTS_AT_ENTRY);
     }
     rf->executed_paths = counts->npaths;
     rf->npaths = m->paths.len - rf->first_path;
@@ -160,32 +173,72 @@ static int functions_by_cost(const void *a, const void *b)
     return order ? order : strcmp(x->name, y->name);
 }
 
-static const struct fp_report_path *sorting; /* for by_cost: qsort has no context */
+/* Of all paths: the cost beside the index, so that comparing does not reach for it. */
+struct ranked {
+    double cost;
+    uint32_t function, index;
+};
 
-static int indexes_by_cost(const void *a, const void *b)
+static int by_rank(const void *a, const void *b)
 {
-    const struct fp_report_path *x = &sorting[*(const uint32_t *)a], *y = &sorting[*(const uint32_t *)b];
+    const struct ranked *x = a, *y = b;
     int order = more_costly(x->cost, y->cost);
     if (!order) order = (x->function > y->function) - (x->function < y->function);
-    return order ? order : (x->id > y->id) - (x->id < y->id);
+    return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-static void sort_all(struct fp_report *report)
+/* Puts the `keep` first in front, in any order: quickselect. */
+static void select_first(struct ranked *all, size_t n, size_t keep)
+{
+    while (n > keep && n > 1) {
+        struct ranked pivot = all[n / 2];
+        size_t low = 0, high = n - 1;
+        for (;;) {
+            while (by_rank(&all[low], &pivot) < 0) low++;
+            while (by_rank(&all[high], &pivot) > 0) high--;
+            if (low >= high) break;
+            struct ranked swap = all[low];
+            all[low++] = all[high];
+            all[high--] = swap;
+        }
+        size_t left = high + 1; /* none of these comes behind the rest */
+        if (keep < left) {
+            n = left;
+        } else {
+            all += left;
+            n -= left;
+            keep -= left;
+        }
+        if (!keep) return;
+    }
+}
+
+static void rank_paths(struct fp_report *report, size_t top)
+{
+    struct fp_arena scratch = {0};
+    struct ranked *all = FP_NEW_ARRAY(&scratch, struct ranked, report->npaths);
+    size_t n = report->npaths, kept = top && top < n ? top : n;
+    for (size_t i = 0; i < n; i++) all[i] = (struct ranked){report->paths[i].cost, report->paths[i].function, (uint32_t)i};
+    if (kept < n) select_first(all, n, kept);
+    if (kept) qsort(all, kept, sizeof *all, by_rank);
+    report->by_cost = FP_NEW_ARRAY(report->arena, uint32_t, kept);
+    report->nby_cost = kept;
+    for (size_t i = 0; i < kept; i++) report->by_cost[i] = all[i].index;
+    fp_arena_free(&scratch);
+}
+
+static void sort_all(struct fp_report *report, const struct fp_report_options *options)
 {
     if (report->nfunctions)
         qsort(report->functions, report->nfunctions, sizeof *report->functions, functions_by_cost);
     for (size_t i = 0; i < report->nfunctions; i++) {
         struct fp_report_function *rf = &report->functions[i];
-        if (rf->npaths)
+        if (rf->npaths && !options->top)
             qsort(report->paths + rf->first_path, rf->npaths, sizeof *report->paths, paths_by_cost);
         for (size_t k = 0; k < rf->npaths; k++)
             report->paths[rf->first_path + k].function = (uint32_t)i;
     }
-    report->by_cost = FP_NEW_ARRAY(report->arena, uint32_t, report->npaths);
-    for (size_t i = 0; i < report->npaths; i++) report->by_cost[i] = (uint32_t)i;
-    sorting = report->paths;
-    if (report->npaths)
-        qsort(report->by_cost, report->npaths, sizeof *report->by_cost, indexes_by_cost);
+    rank_paths(report, options->top);
 }
 
 struct fp_report *fp_report_make(struct fp_arena *arena, struct fp_profile *profile,
@@ -204,7 +257,7 @@ struct fp_report *fp_report_make(struct fp_arena *arena, struct fp_profile *prof
     report->nfunctions = m.functions.len;
     report->paths = m.paths.at;
     report->npaths = m.paths.len;
-    sort_all(report);
+    sort_all(report, options);
     fp_arena_free(&m.scratch);
     return report;
 }

@@ -36,7 +36,8 @@ struct fp_report {
     size_t nfunctions;
     struct fp_report_path *paths; /* function by function */
     size_t npaths;
-    uint32_t *by_cost; /* all paths, most costly first */
+    uint32_t *by_cost; /* paths, most costly first */
+    size_t nby_cost;   /* all, or those asked for */
     double cost;
     uint64_t count; /* of all paths */
     bool cycles;    /* cost is in cycles */
@@ -46,6 +47,7 @@ struct fp_report {
 struct fp_report_options {
     const char *function; /* only functions whose name contains this */
     bool edges;           /* fill edges */
+    size_t top; /* not 0: by_cost needs no more than this, and paths of functions no order */
 };
 
 struct fp_report *fp_report_make(struct fp_arena *arena, struct fp_profile *profile,

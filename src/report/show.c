@@ -74,7 +74,7 @@ static void show_paths(struct view *v)
     fp_say(v->out, "%s%s          count  %spath%s\n", colour(v, DIM), " cost",
            r->cycles ? "        cycles  " : "", colour(v, PLAIN));
     size_t shown = 0;
-    for (size_t i = 0; i < r->npaths && (!v->options->top || shown < v->options->top); i++, shown++) {
+    for (size_t i = 0; i < r->nby_cost && (!v->options->top || shown < v->options->top); i++, shown++) {
         say_path(v, &r->paths[r->by_cost[i]]);
         if (v->scratch.total > 1 << 20) fp_arena_free(&v->scratch);
     }

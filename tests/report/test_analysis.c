@@ -4,6 +4,7 @@
 #include "analysis/diff.h"
 #include "analysis/stats.h"
 #include "analysis/untaken.h"
+#include "graph/measure.h"
 #include "graph/shapes.h"
 
 #include "../check.h"
@@ -296,6 +297,35 @@ static void check_predictions(const struct subject *s)
     }
 }
 
+/* ---- lengths of many paths at once ---- */
+
+static void check_measures(const struct subject *s)
+{
+    uint64_t n = s->f.numbering->num_ids, count = 0;
+    uint64_t *ids = FP_NEW_ARRAY(s->arena, uint64_t, n);
+    uint32_t *weights = FP_NEW_ARRAY(s->arena, uint32_t, s->f.cfg->nblocks);
+    struct fp_path_measure *out = FP_NEW_ARRAY(s->arena, struct fp_path_measure, n);
+    for (uint32_t b = 0; b < s->f.cfg->nblocks; b++) weights[b] = s->f.blocks[b].instructions;
+    for (uint64_t id = 0; id < n; id++)
+        if (random_chance(&rng, 60)) ids[count++] = id;
+    fp_measure_paths(s->f.numbering, weights, ids, count, out);
+    for (uint64_t i = 0; i < count; i++) {
+        struct fp_path path;
+        CHECK(fp_path_decode(s->arena, s->f.numbering, ids[i], &path));
+        uint32_t weight = weights[path.first_block], branches = 0;
+        for (uint32_t k = 0; k < path.nedges; k++) {
+            weight += weights[s->f.cfg->edges[path.edges[k]].dst];
+            branches += fp_cfg_out_degree(s->f.cfg, s->f.cfg->edges[path.edges[k]].src) > 1;
+        }
+        if (path.end_edge != FP_NONE)
+            branches += fp_cfg_out_degree(s->f.cfg, s->f.cfg->edges[path.end_edge].src) > 1;
+        CHECK(out[i].known);
+        CHECK_EQUAL(out[i].weight, weight);
+        CHECK_EQUAL(out[i].branches, branches);
+        CHECK_EQUAL(out[i].at_entry, path.start == FP_STARTS_AT_ENTRY && path.end != FP_ENDS_AS_LAP);
+    }
+}
+
 /* ---- Welch: the figure by numerical integration of Student's density ---- */
 
 static struct fp_sample sample(const double *values, size_t n)
@@ -331,6 +361,7 @@ int main(int argc, char **argv)
             check_coverage(&s);
             check_untaken(&s);
             check_predictions(&s);
+            check_measures(&s);
         }
         fp_arena_free(&arena);
     }

@@ -1,0 +1,121 @@
+/* Makes a profile of a program that never was, to measure the tools by: functions
+ * of random shapes with a given number of executed paths each, half of them counted
+ * in arrays and half in hash tables. The map is in the profile.
+ *
+ *     make-profile FILE [FUNCTIONS [PATHS-PER-FUNCTION [BLOCKS]]]
+ */
+#include "base/vec.h"
+#include "footpath/abi.h"
+#include "graph/shapes.h"
+#include "profile/mapcode.h"
+#include "profile/runs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static uint64_t rng = 5;
+
+static uint64_t next(void)
+{
+    uint64_t value = rng += 0x9e3779b97f4a7c15u;
+    value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9u;
+    value = (value ^ value >> 27) * 0x94d049bb133111ebu;
+    return value ^ value >> 31;
+}
+
+enum { COUNTERS = 0x10000000, TABLES = 0x8000000 };
+
+struct making {
+    struct fp_arena arena;
+    struct fp_writer map;
+    uint64_t nwords, ntables;
+    FP_VEC(struct fp_counter) counters;
+    FP_VEC(struct fp_table_count) tables;
+    uint64_t executed;
+};
+
+static void add_lines(struct fp_arena *arena, struct fp_function *f)
+{
+    f->scopes = FP_NEW(arena, struct fp_scope);
+    f->scopes[0] = (struct fp_scope){.function = f->name, .linkage = f->name, .file = f->file,
+                                     .line = f->line, .parent = FP_NONE};
+    f->nscopes = 1;
+    f->npositions = f->cfg->nblocks;
+    f->positions = FP_NEW_ARRAY(arena, struct fp_position, f->npositions);
+    for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
+        f->positions[b] = (struct fp_position){.line = f->line + b};
+        f->blocks[b] = (struct fp_block_info){1 + (uint32_t)(next() % 20), b, 1};
+    }
+}
+
+static void count_paths(struct making *m, struct fp_function *f, uint64_t paths)
+{
+    uint64_t ids = f->numbering->num_ids, taken = paths < ids ? paths : ids;
+    uint64_t stride = ids / taken;
+    for (uint64_t i = 0; i < taken; i++) {
+        uint64_t id = i * stride, count = 1 + next() % 1000000;
+        if (f->flags & FP_FUNCTION_HASHED) {
+            struct fp_table_count one = {m->ntables, id, count};
+            fp_vec_push(&m->arena, &m->tables, one);
+        } else {
+            struct fp_counter one = {m->nwords + id, count};
+            fp_vec_push(&m->arena, &m->counters, one);
+        }
+    }
+    m->executed += taken;
+}
+
+static void make_function(struct making *m, uint32_t ordinal, uint64_t paths, uint32_t blocks)
+{
+    struct fp_arena *arena = &m->arena;
+    struct fp_function f = {.ordinal = ordinal, .line = 1 + ordinal * blocks % 100000, .flags = FP_FUNCTION_PATHS};
+    f.name = fp_arena_printf(arena, "function_%u", ordinal);
+    f.file = fp_arena_printf(arena, "/src/part_%u.c", ordinal % 100);
+    do { /* a shape with enough paths */
+        f.cfg = fp_shape_random(arena, blocks, next());
+        f.truncation = FP_NEW(arena, struct fp_truncation);
+        fp_truncate(arena, f.cfg, NULL, &(struct fp_limits){0}, f.truncation);
+    } while (f.truncation->num_paths < paths && blocks++ < 1000);
+    f.blocks = FP_NEW_ARRAY(arena, struct fp_block_info, f.cfg->nblocks);
+    f.edges = FP_NEW_ARRAY(arena, struct fp_edge_info, f.cfg->nedges);
+    add_lines(arena, &f);
+    f.dag = fp_dag_make(arena, f.truncation);
+    f.numbering = fp_number(arena, f.dag, FP_NUMBER_LARGEST_LAST, NULL);
+    f.at_end = FP_NEW_ARRAY(arena, uint32_t, f.cfg->nblocks);
+    for (uint32_t b = 0; b < f.cfg->nblocks; b++) f.at_end[b] = FP_NONE;
+    f.flow = fp_flow_make(arena, f.cfg, &f.truncation->order, NULL);
+    if (ordinal % 2 || f.numbering->num_ids > 4096) f.flags |= FP_FUNCTION_HASHED;
+    bool hashed = f.flags & FP_FUNCTION_HASHED;
+    f.path_slots = hashed ? FP_HASH_TABLE_SIZE / 8 : f.numbering->num_ids;
+    f.path_address = hashed ? TABLES + m->ntables * FP_HASH_TABLE_SIZE : COUNTERS + m->nwords * 8;
+    f.id = fp_function_id(next(), f.flags, f.path_slots, 0);
+    count_paths(m, &f, paths);
+    if (hashed)
+        m->ntables++;
+    else
+        m->nwords += f.path_slots;
+    fp_map_write_record(&m->map, &f);
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t functions = argc > 2 ? (uint32_t)atoi(argv[2]) : 2000, blocks = argc > 4 ? (uint32_t)atoi(argv[4]) : 60;
+    uint64_t paths = argc > 3 ? (uint64_t)atoll(argv[3]) : 500;
+    struct making m = {0};
+    struct fp_error error = {0};
+    if (argc < 2) return fprintf(stderr, "usage: make-profile FILE [FUNCTIONS [PATHS [BLOCKS]]]\n"), 2;
+    for (uint32_t i = 0; i < functions; i++) make_function(&m, i, paths, blocks);
+    struct fp_module_id module = {.path = "/no/such/program", .build_id = (const unsigned char *)"made-up-program-1",
+                                  .build_id_len = 16, .counters_address = COUNTERS, .counters_size = m.nwords * 8,
+                                  .tables_address = TABLES, .tables_size = m.ntables * FP_HASH_TABLE_SIZE};
+    struct fp_embedded_map map = {.module = module, .map = m.map.bytes, .map_len = m.map.len};
+    char *args[] = {(char *)"made-up"};
+    struct fp_run run = {.id = 1, .runs = 1, .host = "", .program = "made-up", .folder = "", .args = args, .nargs = 1,
+                         .module = module, .counters = m.counters.at, .ncounters = m.counters.len,
+                         .tables = m.tables.at, .ntables = m.tables.len, .map = &map};
+    if (!fp_profile_write(argv[1], &run, 1, &error)) return fprintf(stderr, "%s\n", error.what), 1;
+    printf("%u functions, %llu executed paths\n", functions, (unsigned long long)m.executed);
+    fp_writer_free(&m.map);
+    fp_arena_free(&m.arena);
+    return 0;
+}
