@@ -1,7 +1,10 @@
 /* Options, messages, loading: see cli.h. */
 #include "cli.h"
 
+#include "analysis/combinedview.h"
+
 #include "base/io.h"
+#include "cli_combined.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -174,6 +177,10 @@ struct fp_profile *cli_read(struct cli_profiles *profiles)
 
 struct fp_profile *cli_load(struct cli_profiles *profiles)
 {
+    if (profiles->names.len && cli_is_combined(profiles->names.at[0])) {
+        struct fp_combined_view *view = cli_load_view(profiles);
+        return view ? view->profile : NULL;
+    }
     struct fp_profile *profile = cli_read(profiles);
     if (!profile) return NULL;
     fp_profile_load_maps(profile, profiles->binary);

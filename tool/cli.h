@@ -72,7 +72,10 @@ struct cli_profiles {
 /* Reads all of them into one profile and loads the maps; warns about files that
  * were skipped, cut short or have no map. NULL after saying what failed. */
 struct fp_profile *cli_load(struct cli_profiles *profiles);
-/* The same without maps. */
+/* The same for combined profiles, which cli_load takes as well: with distributions. */
+struct fp_combined_view;
+struct fp_combined_view *cli_load_view(struct cli_profiles *profiles);
+/* The first without maps. */
 struct fp_profile *cli_read(struct cli_profiles *profiles);
 
 /* Writes to a file or, with NULL or "-", to standard output. */

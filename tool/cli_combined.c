@@ -2,6 +2,7 @@
 #include "cli_combined.h"
 
 #include "analysis/combinedlegacy.h"
+#include "analysis/combinedview.h"
 #include "base/checksum.h"
 #include "base/io.h"
 #include "footpath/profile_abi.h"
@@ -49,6 +50,21 @@ struct fp_combined *cli_read_combined(const char *const *names, size_t count, st
     }
     fp_combined_settle(c);
     return c;
+}
+
+struct fp_combined_view *cli_load_view(struct cli_profiles *profiles)
+{
+    struct fp_combiner *combiner = fp_combiner_new(&profiles->binary, profiles->binary != NULL);
+    uint32_t bins = cli_combined_bins(profiles->names.at, profiles->names.len);
+    struct fp_combined *c = cli_read_combined(profiles->names.at, profiles->names.len, combiner, bins);
+    struct fp_error error = {0};
+    if (!c) {
+        fp_combiner_free(combiner);
+        return NULL;
+    }
+    struct fp_combined_view *view = fp_combined_view_make(combiner, c, &error);
+    if (!view) cli_fail(&error, "name the program that ran by --binary FILE");
+    return view;
 }
 
 /* Of the first record, where footpath combine puts the summary; 0 without one. */

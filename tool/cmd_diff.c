@@ -1,6 +1,7 @@
 /* footpath diff: what changed between two runs or two builds. */
 #include "commands.h"
 
+#include "cli_combined.h"
 #include "report/statsreport.h"
 
 #include <stdlib.h>
@@ -61,9 +62,14 @@ static bool load_side(struct fp_arena *arena, const struct cli_profiles *all, si
 {
     struct cli_profiles one = {.binary = all->binary, .strict = all->strict};
     fp_vec_push(&one.arena, &one.names, all->names.at[index]);
-    side->profile = cli_load(&one);
+    if (cli_is_combined(all->names.at[index])) {
+        side->view = cli_load_view(&one);
+        side->profile = side->view ? side->view->profile : NULL;
+    } else {
+        side->profile = cli_load(&one);
+        if (side->profile) split_runs(arena, side);
+    }
     fp_arena_free(&one.arena);
-    if (side->profile) split_runs(arena, side);
     return side->profile;
 }
 
@@ -136,7 +142,7 @@ struct cli_command command_diff = {
     .arguments = "BEFORE AFTER",
     .summary = "Show which paths changed between two runs or two builds",
     .text = "Counts are those of all runs in a profile. Where both profiles hold several runs,\n"
-            "`sure` is the confidence that the means differ (Welch's t-test).",
+            "or are combined ones, `sure` is the confidence that the means differ (Welch's t-test).",
     .options = options,
     .run = run,
 };

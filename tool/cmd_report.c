@@ -1,6 +1,8 @@
 /* footpath report: the profile as a web site that needs no server. */
 #include "commands.h"
 
+#include "cli_combined.h"
+
 #include "report/model.h"
 #include "report/site.h"
 
@@ -59,7 +61,13 @@ static void warn_of_missing(const struct fp_sources *sources, const char *folder
 static int write_site(struct cli_profiles *inputs, struct fp_sources *sources, const char *function,
                       struct fp_site_options *how)
 {
-    struct fp_profile *profile = cli_load(inputs);
+    struct fp_profile *profile;
+    if (cli_is_combined(inputs->names.at[0])) {
+        how->view = cli_load_view(inputs);
+        profile = how->view ? how->view->profile : NULL;
+    } else {
+        profile = cli_load(inputs);
+    }
     if (!profile) return EXIT_FAILED;
     struct fp_arena arena = {0};
     struct fp_error error = {0};

@@ -97,6 +97,19 @@ static struct fp_sample sample_of(const struct spread *s, uint64_t key)
     return sample;
 }
 
+/* The paper's sum of squared deviations, back to one of squares. */
+static struct fp_sample sample_in_view(const struct fp_combined_view *view, const struct fp_function *f,
+                                       uint64_t id)
+{
+    const struct fp_distribution *d = fp_combined_view_path(view, f, id);
+    const uint64_t *cf = fp_map_find(&view->of, (uintptr_t)f);
+    if (!cf) return (struct fp_sample){0};
+    uint64_t trials = ((const struct fp_combined_function *)(uintptr_t)*cf)->trials[FP_TRIALS_PATHS];
+    if (!d) return (struct fp_sample){.n = (double)trials};
+    double n = (double)d->trials;
+    return (struct fp_sample){n, d->sum, n > 0 ? d->squares + d->sum * d->sum / n : 0};
+}
+
 /* ---- one pair of functions ---- */
 
 struct pair {
@@ -126,7 +139,10 @@ static void diff_one_path(struct differ *d, const struct pair *p, const struct f
                                 .count_a = count_a, .count_b = count_b, .confidence = -1};
     item.cost_a = (double)count_a * path_instructions(p->a, path);
     item.cost_b = (double)count_b * path_instructions(p->b, path);
-    item.confidence = fp_welch(sample_of(&p->spread_a, id_a), sample_of(&p->spread_b, id_b));
+    if (d->a->view && d->b->view)
+        item.confidence = fp_welch(sample_in_view(d->a->view, p->a, id_a), sample_in_view(d->b->view, p->b, id_b));
+    else
+        item.confidence = fp_welch(sample_of(&p->spread_a, id_a), sample_of(&p->spread_b, id_b));
     add_item(d, item);
 }
 

@@ -5,17 +5,20 @@
  * pass, so builds may number them differently. A function whose shape changed is
  * compared as a whole, by calls and cost. Where both sides have several runs, the
  * difference of the means is weighed against the spread between runs (Welch's
- * t-test) and each item has a confidence.
+ * t-test) and each item has a confidence: of counts per run, or, between combined
+ * profiles, of counts per call.
  */
 #ifndef FP_ANALYSIS_DIFF_H
 #define FP_ANALYSIS_DIFF_H
 
+#include "analysis/combinedview.h"
 #include "analysis/each.h"
 
 struct fp_diff_side {
     struct fp_profile *profile; /* all runs */
     struct fp_profile **runs;   /* each alone; may be NULL */
     size_t nruns;
+    const struct fp_combined_view *view; /* of a combined profile: the spread, in place of runs */
     double cost; /* filled: instructions executed */
 };
 

@@ -21,6 +21,7 @@ struct fp_profile *fp_profile_new(void)
 void fp_profile_free(struct fp_profile *profile)
 {
     if (!profile) return;
+    if (profile->free_owner) profile->free_owner(profile->owner);
     for (size_t i = 0; i < profile->modules.len; i++) free(profile->modules.at[i]->words);
     fp_arena_free(&profile->arena);
     free(profile);
@@ -415,6 +416,10 @@ void fp_profile_counts(struct fp_arena *arena, const struct fp_module *module,
                        const struct fp_function *f, struct fp_counts *counts)
 {
     *counts = (struct fp_counts){.function = f};
+    if (module->given) {
+        *counts = module->given[f - module->program.functions];
+        return;
+    }
     if (f->flags & FP_FUNCTION_PATHS) {
         const uint64_t *words = words_at(module, f->path_address, f->path_slots);
         if (f->flags & FP_FUNCTION_HASHED)

@@ -13,6 +13,8 @@
 #include "profile/program.h"
 #include "profile/runs.h"
 
+struct fp_counts;
+
 struct fp_module {
     struct fp_module_id id;
     uint64_t runs;
@@ -27,6 +29,9 @@ struct fp_module {
     bool have_program;
     struct fp_program program;
     struct fp_error problem; /* why there is no program */
+    /* Per function of the program: counts that come from elsewhere than counters (a
+     * combined profile); else NULL. */
+    const struct fp_counts *given;
 };
 
 struct fp_profile {
@@ -36,6 +41,8 @@ struct fp_profile {
     FP_VEC(struct fp_run) runs; /* without counts */
     FP_VEC(const char *) files;
     FP_VEC(const char *) cut; /* files that end before their last record */
+    void *owner; /* what goes when the profile does, or NULL */
+    void (*free_owner)(void *owner);
 };
 
 struct fp_profile *fp_profile_new(void);

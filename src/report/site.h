@@ -9,6 +9,7 @@
 #ifndef FP_REPORT_SITE_H
 #define FP_REPORT_SITE_H
 
+#include "analysis/combinedview.h"
 #include "report/json.h"
 #include "report/model.h"
 #include "report/source.h"
@@ -26,6 +27,7 @@ struct fp_site_options {
     size_t graphs;  /* functions laid out by Graphviz; the page lays out the others */
     const struct fp_site_column *columns;
     size_t ncolumns; /* 0 or at least 2 */
+    const struct fp_combined_view *view; /* distributions over runs, or NULL */
     void (*progress)(const char *what, size_t done, size_t all);
 };
 

@@ -147,7 +147,10 @@ static struct sides split(struct fp_arena *scratch, const struct fp_site *site,
 
 static void json_sides(struct fp_json *j, const struct sides *sides, uint64_t id)
 {
-    if (!sides->n) return;
+    if (!sides->n) {
+        fp_json_uint(j, 0);
+        return;
+    }
     fp_json_begin(j, '[');
     for (size_t c = 0; c < sides->n; c++) {
         const uint64_t *count = fp_map_find(&sides->counts[c], id);
@@ -177,6 +180,25 @@ static void sum_columns(struct fp_site *site, uint32_t index, const struct sides
     site->functions[index].costs = costs;
 }
 
+/* How often per call, run by run: runs, runs with it, mean, deviation, least, most,
+ * and a histogram: where it begins, width of a bin, runs in each. */
+static void json_distribution(struct fp_json *j, const struct fp_site *site, const struct fp_function *f,
+                              uint64_t id)
+{
+    const struct fp_distribution *d =
+        site->options->view ? fp_combined_view_path(site->options->view, f, id) : NULL;
+    if (!d) return;
+    fp_json_begin(j, '[');
+    fp_json_uint(j, d->trials), fp_json_uint(j, d->nonzero);
+    fp_json_double(j, fp_distribution_mean(d)), fp_json_double(j, fp_distribution_deviation(d));
+    fp_json_double(j, d->min), fp_json_double(j, d->max);
+    fp_json_double(j, fp_histogram_lower(&d->histogram)), fp_json_double(j, fp_histogram_width(&d->histogram));
+    fp_json_begin(j, '[');
+    for (uint32_t i = 0; i < d->histogram.nbins; i++) fp_json_double(j, d->histogram.bins[i]);
+    fp_json_end(j, ']');
+    fp_json_end(j, ']');
+}
+
 static void json_paths(struct fp_json *j, struct fp_site *site, uint32_t index, struct fp_arena *scratch)
 {
     const struct fp_report_function *rf = &site->report->functions[index];
@@ -202,6 +224,7 @@ static void json_paths(struct fp_json *j, struct fp_site *site, uint32_t index, 
         fp_json_uint(j, path->branches);
         json_way(j, &decoded);
         json_sides(j, &sides, path->id);
+        json_distribution(j, site, rf->function, path->id);
         fp_json_end(j, ']');
     }
     fp_json_end(j, ']');

@@ -40,7 +40,7 @@ def shell(command, cwd, env=None):
 
 
 def footpath_lines(bins, folder, sources, flags, args):
-    shell("%s/footpath-cc -O0 -w %s %s -o a1.out -lm" % (bins, flags, sources), folder)
+    shell("%s/footpath-cc -O0 -w --fp-exits %s %s -o a1.out -lm" % (bins, flags, sources), folder)
     shell("./a1.out %s > /dev/null" % args, folder, {"FOOTPATH_OUT": os.path.join(folder, "fp.prof")})
     return lcov_counts(shell("%s/footpath coverage --format lcov fp.prof" % bins, folder), folder)
 

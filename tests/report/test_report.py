@@ -173,6 +173,28 @@ def test_diff(t):
     t.check(all(0 <= c["confidence"] <= 1 for c in sure), "confidences are shares")
 
 
+def test_combined(t):
+    """A combined profile shows the counts of all its runs, in every command."""
+    path = os.path.join(t.folder, "many.prof")
+    for size in (20, 35, 35, 90):
+        subprocess.run([t.walk, str(size)], check=True, stdout=subprocess.DEVNULL, env=dict(os.environ, FOOTPATH_OUT=path))
+    t.tool("combine", "-o", "many.cp", "many.prof")
+    for command in (("coverage", "--json"), ("stats", "--json"), ("export", "--format", "lcov"), ("export", "--format", "callgrind"),
+                    ("annotate", "--top", "0")):
+        one, other = t.tool(*command, "many.prof"), t.tool(*command, "many.cp")
+        t.equal([line for line in other.splitlines() if not line.startswith("cmd")],
+                [line for line in one.splitlines() if not line.startswith("cmd")], " ".join(command) + " of a combined profile")
+    t.tool("report", "many.cp", "-o", "combined-report")
+    index = open(os.path.join(t.folder, "combined-report", "data", "index.js")).read()
+    t.equal(json.loads(index[len("footpath.index("):].rstrip()[:-1])["runs"], 4, "runs of a combined profile")
+    t.equal(t.json("diff", "--json", "many.prof", "many.cp")["changed"], [], "the same runs, combined")
+    t.tool("combine", "-o", "r1.cp", "r1.prof")
+    t.tool("combine", "-o", "r2.cp", "r2.prof")
+    changed = t.json("diff", "--json", "r1.cp", "r2.cp")["changed"]
+    t.check(changed and all(0 <= c["confidence"] <= 1 for c in changed), "confidence between combined profiles")
+    t.check(any(c["confidence"] > 0.99 for c in changed), "what differs for sure")
+
+
 def test_annotate(t):
     text = t.tool("annotate", "--function", "kind", "--paths", "2", t.a)
     line = next(line for line in text.splitlines() if "if (n % 2)" in line)
@@ -252,5 +274,5 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         tester = Tester(options.bin, folder)
         tester.tools = os.path.abspath(options.tools)
-        raise SystemExit(main([setup, test_lines, test_coverage, test_stats, test_diff, test_annotate, test_exports,
+        raise SystemExit(main([setup, test_lines, test_coverage, test_stats, test_diff, test_combined, test_annotate, test_exports,
                                test_speedscope, test_completion, test_help], tester))

@@ -129,12 +129,20 @@
     return text + ["", " …", " (loop)", " (left)"][way.end];
   }
 
+  /* How often per call over the runs of a combined profile, as a small histogram. */
+  function spreadOf([runs, seen, mean, deviation, least, most, lower, width, bins]) {
+    const top = Math.max(1, ...bins), digits = (x) => Number(x.toPrecision(3)).toString();
+    const label = "per call " + digits(mean) + " ± " + digits(deviation) + " over " + number(runs) + " runs, from " + digits(least) + " to " + digits(most) + (seen < runs ? "; not in " + number(runs - seen) : "");
+    return el("span.spread", null, el("svg", {viewBox: "0 0 " + 6 * bins.length + " 18", width: 6 * bins.length, height: 18, role: "img", "aria-label": label},
+      bins.map((b, i) => el("rect", {x: 6 * i, width: 5, y: 18 - 18 * b / top, height: 18 * b / top}, el("title", null, digits(lower + i * width) + " to " + digits(lower + (i + 1) * width) + ": " + number(b) + " runs")))), " " + label);
+  }
+
   /* ---- the page ---- */
   views.f = async (words) => {
     const index = Number(words[1]), row = footpath.row(index);
     if (!row) throw new Error("there is no such function");
     const f = await footpath.getFunction(index), facts = lineFacts(f), d = footpath.data;
-    const taken = f.p.map((p, i) => ({key: "p/" + i, id: p[0], count: p[1], cost: p[2], instructions: p[3], branches: p[4], way: readWay(p, 5), sides: p[10]}));
+    const taken = f.p.map((p, i) => ({key: "p/" + i, id: p[0], count: p[1], cost: p[2], instructions: p[3], branches: p[4], way: readWay(p, 5), sides: p[10] || null, spread: p[11] || null}));
     const untaken = (f.u || []).map((p) => ({key: "u/" + p[0], id: p[0], expected: p[1], idle: p[2], way: readWay(p, 3)}));
     const live = f.b.map((b, i) => i).filter((i) => !(f.b[i][1] & 64));
     const large = live.length > 160;
@@ -194,7 +202,7 @@
       const top = state.untaken ? Math.max(1e-9, untaken[0].expected) : taken[0].cost;
       const figures = state.untaken
         ? [el("b", null, p.expected >= 0.5 ? "≈" + short(p.expected) : p.idle ? "0" : "<1"), el("small", null, p.idle ? p.idle + (p.idle === 1 ? " edge never ran" : " edges never ran") : "expected, never taken")]
-        : [el("b", null, percent(p.cost, row.cost)), el("small", null, short(p.count) + "×")];
+        : [el("b", null, percent(p.cost, row.cost)), el("small", null, p.spread && p.spread[2] > 0 ? "±" + (100 * p.spread[3] / p.spread[2]).toFixed(0) + "%  " : "", short(p.count) + "×")];
       const bars = d.columns.length && p.sides ? footpath.columnBars(p.sides.map((c) => Number(c) * p.instructions), row.costs, mostSide)
         : el("span.bar", {"aria-hidden": "true"}, el("i", {style: {width: 100 * share(state.untaken ? p.expected : p.cost, top) + "%"}}));
       return el("div.path", {role: "option", id: "path-" + p.key.replace("/", "-"), "aria-selected": "false", "data-key": p.key, onclick: () => choose(p)},
@@ -219,6 +227,7 @@
       if (p.expected !== undefined)
         return [el("b", null, "Never taken"), p.idle ? " because " + p.idle + " of its edges never ran, " : " though each of its edges ran; about " + short(p.expected) + " times were to be expected, ", from + " " + to + ", " + edges + " edges (path " + p.id + ")."];
       return [el("b", null, number(p.count)), " times, ", el("b", null, percent(p.cost, row.cost)), " of this function and ", el("b", null, percent(p.cost, d.totals.cost)), " of the program: " + from + " " + to + ", " + p.instructions + " instructions, " + p.branches + (p.branches === 1 ? " branch" : " branches") + " (path " + p.id + ").",
+        p.spread ? spreadOf(p.spread) : null,
         d.columns.length && p.sides ? el("span.sides", null, d.columns.map((c, i) => el("span", null, el("i.c" + i % 6), c.label + " " + number(p.sides[i]) + "× "))) : null];
     }
     function light(p) {

@@ -42,7 +42,7 @@
     all.push(tile("Edges covered", percent(t.edges[0], t.edges[1]), "and " + percent(t.lines[0], t.lines[1]) + " of the lines", t.edges[0], t.edges[1]));
     return el("div.tiles", null, all);
   }
-  const mostSide = () => Math.max(0, ...footpath.data.hot.slice(0, 20).map((hot) => Math.max(...hot[5].map((c, i) => share(Number(c) * hot[3] / Number(hot[2]), footpath.data.columns[i].cost)))));
+  const mostSide = () => Math.max(0, ...footpath.data.hot.slice(0, 20).map((hot) => Math.max(...(hot[5] || []).map((c, i) => share(Number(c) * hot[3] / Number(hot[2]), footpath.data.columns[i].cost)))));
   function hotRow(hot, i, most) {
     const d = footpath.data, [index, path, count, cost, text, sides] = hot, row = footpath.row(index);
     const bar = sides ? columnBars(sides.map((c) => Number(c) * cost / Number(count)), columnTotals(), mostSide())

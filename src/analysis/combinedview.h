@@ -1,0 +1,24 @@
+/* A combined profile as a profile: the counts of all its runs, for everything that
+ * shows counts, with the distributions within reach. */
+#ifndef FP_ANALYSIS_COMBINEDVIEW_H
+#define FP_ANALYSIS_COMBINEDVIEW_H
+
+#include "analysis/combine.h"
+
+struct fp_combined_view {
+    struct fp_profile *profile; /* freeing it frees all of this */
+    struct fp_combined *combined;
+    struct fp_combiner *combiner;
+    struct fp_map of; /* address of a function -> address of its combined function */
+};
+
+/* Takes combiner and combined over, in any case. Both are settled and have the maps.
+ * NULL, with an error, where no map is found. */
+struct fp_combined_view *fp_combined_view_make(struct fp_combiner *combiner, struct fp_combined *combined,
+                                               struct fp_error *error);
+
+/* How often a path was taken per call, run by run; NULL where that is not known. */
+const struct fp_distribution *fp_combined_view_path(const struct fp_combined_view *view,
+                                                    const struct fp_function *function, uint64_t id);
+
+#endif
