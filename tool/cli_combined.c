@@ -27,7 +27,8 @@ bool cli_is_combined(const char *path)
     struct fp_file file;
     struct fp_error error = {0};
     bool found = false, cut;
-    if (!fp_file_open(&file, path, &error)) return false;
+    struct stat info; /* a pipe can be read once only */
+    if (stat(path, &info) < 0 || !S_ISREG(info.st_mode) || !fp_file_open(&file, path, &error)) return false;
     struct fp_profile_visitor visitor = {.combined = note_combined, .context = &found};
     fp_profile_visit(file.bytes, file.len, path, &visitor, &cut, &error);
     fp_file_close(&file);
