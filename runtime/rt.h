@@ -50,6 +50,9 @@ void rt_put_u64(struct rt_buffer *buffer, uint64_t value) FP_HIDDEN;
 void rt_put_string(struct rt_buffer *buffer, const char *string) FP_HIDDEN;
 void rt_buffer_free(struct rt_buffer *buffer) FP_HIDDEN;
 
+/* Memory that threads share without locks: see rt_valgrind.c. */
+void rt_hide_from_helgrind(const void *start, size_t len) FP_HIDDEN;
+
 /* XXH64, as the tools compute it. */
 uint64_t rt_checksum(const void *bytes, size_t len, uint64_t seed) FP_HIDDEN;
 

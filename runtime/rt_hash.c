@@ -31,6 +31,7 @@ static struct level *new_level(uint64_t bits)
     struct level *level = mmap(NULL, level_size(bits), PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (level == MAP_FAILED) return NULL;
+    rt_hide_from_helgrind(level, level_size(bits));
     level->bits = bits;
     return level;
 }

@@ -223,6 +223,7 @@ static struct left_table *next_table(struct left_table **link)
     struct left_table *made = mmap(NULL, sizeof *made, PROT_READ | PROT_WRITE,
                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (made == MAP_FAILED) return NULL;
+    rt_hide_from_helgrind(made, sizeof *made);
     if (__atomic_compare_exchange_n(link, &table, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return made;
     munmap(made, sizeof *made);

@@ -161,6 +161,9 @@ __attribute__((constructor(101))) static void start(void)
     rt_this.ranges[RT_COUNTERS] = (struct rt_range){counters_start, counters_end};
     rt_this.ranges[RT_TABLES] = (struct rt_range){tables_start, tables_end};
     rt_this.ranges[RT_LOCALS] = (struct rt_range){locals_start, locals_end};
+    for (int i = 0; i < RT_NRANGES; i++)
+        rt_hide_from_helgrind(rt_this.ranges[i].start,
+                              (size_t)(rt_this.ranges[i].end - rt_this.ranges[i].start));
     rt_this.local = &rt_local;
     rt_this.frame_left = rt_frame_left;
     rt_this.write = rt_write_profile;

@@ -96,6 +96,7 @@ static bool map_copy(const struct rt_module *module, int64_t bias)
     void *got = mmap(want, len, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (got == want) {
+        rt_hide_from_helgrind(got, len);
         *(int64_t *)((char *)&module->local->bias + bias) = bias;
         return true;
     }
@@ -351,7 +352,9 @@ void rt_threads_start(void)
         process = mmap(NULL, sizeof *process, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (process == MAP_FAILED) process = NULL;
+        if (process) rt_hide_from_helgrind(process, sizeof *process);
     }
+    rt_hide_from_helgrind(starts, sizeof starts);
     if (!process) {
         rt_warn("no memory to tell threads apart; counts of threads may be lost", NULL);
         return;
