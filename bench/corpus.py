@@ -78,7 +78,7 @@ PROGRAMS = [
         'CFLAGS="$CFLAGS -fcommon -w" ./configure --quiet --without-curses --disable-color >/dev/null && '
         'make -s -j2 $AM >/dev/null 2>&1',
         "interface/gnugo", "{exe} --version", "{exe} --quiet --mode gtp --level 1 < {in}/go-small.gtp",
-        "{exe} --quiet --mode gtp --level 8 < {in}/go-large.gtp"),
+        "{exe} --quiet --mode gtp --level 8 < {in}/go-large.gtp", train="{exe} --quiet --mode gtp --level 1 < {in}/train-go.gtp"),
     Program(
         "hmmer", ["hmmer"],
         # Debian's source has no generated configure
@@ -87,12 +87,13 @@ PROGRAMS = [
         'test -x src/hmmsearch',
         "src/hmmsearch", "{exe} -h", "{exe} --max --cpu 0 {src}/testsuite/Caudal_act.hmm {in}/protein-small.fa",
         "{exe} --max {src}/testsuite/Caudal_act.hmm {in}/protein-large.fa",
+        train="{exe} --max --cpu 0 {src}/testsuite/Caudal_act.hmm {in}/train-protein.fa",
         needs=["autoconf", "libdivsufsort-dev"], noise=r"^# (CPU time|Mc/sec)"),
     Program(
         "libquantum", ["libquantum"],
         'CFLAGS="$CFLAGS" ./configure --quiet --without-lapack --disable-shared >/dev/null && make -s >/dev/null && '
         'make -s shor >/dev/null',
-        "shor", "{exe} 1", "{exe} 15 7", "{exe} 143 25"),
+        "shor", "{exe} 1", "{exe} 15 7", "{exe} 143 25", train="{exe} 21 5"),
     Program(
         "ninja", ["ninja-build"],
         'cmake -G Ninja -B out -DCMAKE_C_COMPILER=$CC -DCMAKE_CXX_COMPILER=$CXX -DCMAKE_CXX_FLAGS="$CFLAGS" '
@@ -134,17 +135,17 @@ PROGRAMS = [
         'cd unix && CFLAGS="$CFLAGS -w" ./configure --quiet --disable-shared --disable-threads >/dev/null 2>&1 && '
         'make -s -j2 tclsh >/dev/null 2>&1',
         "unix/tclsh", "echo exit | {exe}", "TCL_LIBRARY={src}/library {exe} {in}/bench.tcl 3",
-        "TCL_LIBRARY={src}/library {exe} {in}/bench.tcl 120"),
+        "TCL_LIBRARY={src}/library {exe} {in}/bench.tcl 120", train="TCL_LIBRARY={src}/library {exe} {in}/train.tcl 3"),
     Program(
         "xz", ["xz-utils"],
         'CFLAGS="$CFLAGS" ./configure --quiet --disable-shared --disable-nls --disable-doc --disable-scripts '
         '--enable-threads=no --disable-assembler >/dev/null 2>&1 && make -s -j2 $AM >/dev/null 2>&1',
-        "src/xz/xz", "{exe} -c < /dev/null", "{exe} -6 -c {in}/mix-300k", "{exe} -6 -c {in}/mix-4m"),
+        "src/xz/xz", "{exe} -c < /dev/null", "{exe} -6 -c {in}/mix-300k", "{exe} -6 -c {in}/mix-4m", train="{exe} -6 -c {in}/train-mix-300k"),
     Program(
         "minisat", ["minisat2"],
         '$CXX $CFLAGS -D__STDC_LIMIT_MACROS -D__STDC_FORMAT_MACROS -Wno-everything -std=gnu++98 -I. -o prog '
         'minisat/core/Main.cc minisat/core/Solver.cc minisat/utils/Options.cc minisat/utils/System.cc -lz',
-        "prog", "{exe} --help", "{exe} -verb=0 {in}/sat-small.cnf", "{exe} -verb=0 {in}/sat-large.cnf", cxx=True),
+        "prog", "{exe} --help", "{exe} -verb=0 {in}/sat-small.cnf", "{exe} -verb=0 {in}/sat-large.cnf", train="{exe} -verb=0 {in}/train-sat.cnf", cxx=True),
 ]
 
 

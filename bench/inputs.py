@@ -117,6 +117,22 @@ for {set i 0} {$i < $n} {incr i} {
 puts done
 """
 
+TCL_TRAIN = r"""
+set n [lindex $argv 0]
+proc gcd {a b} { while {$b} { set t [expr {$a % $b}]; set a $b; set b $t }; return $a }
+proc perms {l} { if {[llength $l] < 2} { return [list $l] }
+  set out {}; foreach x $l { set rest [lsearch -all -inline -not $l $x]
+    foreach p [perms $rest] { lappend out [concat $x $p] } }; return $out }
+for {set i 0} {$i < $n} {incr i} {
+  set s 0; for {set a 1} {$a < 60} {incr a} { for {set b 1} {$b < 20} {incr b} { incr s [gcd $a $b] } }
+  llength [perms {a b c d e}]
+  set text [string repeat "key=value; " 100]
+  foreach pair [split $text ";"] { lassign [split [string trim $pair] =] k v; if {$k ne ""} { set d($k) $v; append all $v } }
+  for {set k 0} {$k < 2000} {incr k} { set arr([expr {$k % 37}]) $k; if {$k % 5 == 0} { unset arr([expr {$k % 37}]) } }
+  format "%5d %s %x" $s [string length $all] $i; catch { expr {1 / 0} }
+}
+"""
+
 
 def go(rng, moves, genmoves):
     lines, used = ["boardsize 9", "clear_board", "set_random_seed 1"], set()
@@ -215,6 +231,10 @@ def make(folder):
     for name, size in (("300k", 300 << 10), ("1m", 1 << 20)):
         put("train-mix-" + name, lambda rng, size=size: mix(rng, size))
     put("train-text-300k", lambda rng: text(rng, 300 << 10))
+    put("train.tcl", lambda rng: TCL_TRAIN)
+    put("train-go.gtp", lambda rng: go(rng, 30, 2))
+    put("train-sat.cnf", lambda rng: sat(rng, 125, 4.26))
+    put("train-protein.fa", lambda rng: proteins(rng, 60))
     put("train.lua", lambda rng: LUA_TRAIN)
     put("words.awk", lambda rng: AWK)
     put("bench.lua", lambda rng: LUA)

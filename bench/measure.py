@@ -55,6 +55,10 @@ VARIANTS = {
     "path-guided": dict(footpath("--fp-mode=path"), train="path", guide="--fp-guide="),
     "pep": footpath("--fp-mode=pep"),
     "pep-flag": footpath("--fp-mode=pep", "--fp-pep=flag"),
+    # faster builds, trained on another input: ours, and clang's own
+    "use": dict(footpath(), train="path-early", guide="--fp-use="),
+    "use-weights": dict(footpath("--fp-paths=no"), train="path-early", guide="--fp-use="),
+    "clang-use": dict(clang(), train="clang-pgo", guide="-fprofile-use="),
     "edge": footpath("--fp-mode=edge"),
     "edge-min": footpath("--fp-mode=edge-min"),
 }

@@ -30,7 +30,7 @@ struct invocation {
     struct cc_words clang_args; /* what the user said, without our flags */
     struct cc_words all_args;   /* the same with response files expanded: to look at */
     struct cc_words plugin;     /* NAME=VALUE lines for the plugin */
-    char *mode, *llvm, *threads, *plan, *copy, *metric;
+    char *mode, *llvm, *threads, *plan, *copy, *metric, *use;
     char *here; /* folder of this program */
     struct cc_look look;
 };
@@ -61,6 +61,7 @@ static const struct flag flags[] = {
     {"at", "at", "late early"},
     {"metric", "metric", "count cycles"},
     {"guide", "guide", NULL},
+    {"use", "use", NULL},
     {"allow", "allow", NULL},
     {"deny", "deny", NULL},
     {"array-paths", "array-paths", NULL},
@@ -131,7 +132,8 @@ static void take_flag(struct invocation *in, const char *program, const char *wo
         if (!strcmp(flag->name, "plan")) in->plan = value;
         if (!strcmp(flag->name, "copy")) in->copy = value;
         if (!strcmp(flag->name, "metric")) in->metric = value;
-        if (!strcmp(flag->name, "guide")) value = find_guide(in, program, value);
+        if (!strcmp(flag->name, "use")) in->use = value;
+        if (!strcmp(flag->name, "guide") || !strcmp(flag->name, "use")) value = find_guide(in, program, value);
         static const char *const files[] = {"allow", "deny", "plan", NULL};
         if (cc_in_list(flag->name, files)) {
             must_read(program, value);
@@ -323,6 +325,7 @@ static void print_help(const char *program)
            "  --fp-labels=weighted|plain where they go: by estimates, or all edges alike\n"
            "  --fp-callees               list calls in the map, for footpath plan\n"
            "  --fp-base=FOLDER           source files below it are the same in another folder\n"
+           "  --fp-use=FILE              do not count: optimise by a profile (of --fp-at=early)\n"
            "  --fp-llvm=N                which clang (%s)\n\n"
            "FOOTPATH_CC_FLAGS holds the same flags. The program writes footpath.prof, or\n"
            "what FOOTPATH_OUT names; look at it with footpath show.\n",
@@ -332,7 +335,7 @@ static void print_help(const char *program)
 int main(int argc, char **argv)
 {
     const char *slash = strrchr(argv[0], '/'), *program = slash ? slash + 1 : argv[0];
-    struct invocation in = {.mode = (char *)"path", .llvm = (char *)FOOTPATH_DEFAULT_LLVM};
+    struct invocation in = {.llvm = (char *)FOOTPATH_DEFAULT_LLVM};
     in.cxx = strstr(program, "++") || strstr(program, "cxx");
     in.here = find_here(&in.arena);
     take_environment(&in, program);
@@ -340,9 +343,12 @@ int main(int argc, char **argv)
         if (!strcmp(argv[i], "--fp-help")) return print_help(program), 0;
         take_word(&in, program, argv[i]);
     }
+    /* a build that uses a profile counts only if it is told to */
+    if (!in.mode) in.mode = (char *)(in.use ? "none" : "path");
     check_plan(&in, program);
     in.look = cc_look_at(&in.all_args);
-    bool counts = strcmp(in.mode, "none") && in.look.compiles;
+    bool none = !strcmp(in.mode, "none");
+    bool counts = (!none || in.use) && in.look.compiles;
     push(&in, &in.plugin, fp_arena_printf(&in.arena, "mode=%s", in.mode));
     if (!in.look.debug) push(&in, &in.plugin, "strip-lines=1");
 
@@ -356,7 +362,7 @@ int main(int argc, char **argv)
     counts &= !in.look.foreign;
     if (counts) add_compilation(&in, &command, program);
     add_user_words(&in, &command, counts && !in.look.debug);
-    if (in.look.links && !in.look.foreign) add_link(&in, &command);
+    if (in.look.links && !in.look.foreign && !(none && in.use)) add_link(&in, &command);
     fp_vec_push(&in.arena, &command, NULL);
     set_plugin_variable(&in);
     execv(clang, command.at);

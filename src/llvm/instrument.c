@@ -9,6 +9,7 @@
 #include "graph/select.h"
 #include "graph/weights.h"
 #include "llvm/filter.h"
+#include "llvm/identity.h"
 #include "llvm/ircopy.h"
 #include "llvm/iredges.h"
 #include "llvm/iredit.h"
@@ -21,6 +22,7 @@
 #include "llvm/irweights.h"
 #include "llvm/options.h"
 #include "llvm/shim.h"
+#include "llvm/use.h"
 #include "profile/division.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -67,38 +69,6 @@ static const char *reason_to_skip(LLVMValueRef function)
     if (fp_ir_has_attribute(function, "naked")) return "naked function";
     if (fp_ir_has_attribute(function, "noprofile")) return "marked no_profile_instrument_function";
     return NULL;
-}
-
-static bool is_local(LLVMValueRef function)
-{
-    LLVMLinkage linkage = LLVMGetLinkage(function);
-    return linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage;
-}
-
-/* What distinguishes this module: its source file and what it defines for others.
- * (One file compiled twice with different macros mostly defines other names.) */
-static uint64_t hash_module(LLVMModuleRef module, const char *base)
-{
-    size_t len, skip = base ? strlen(base) : 0;
-    const char *name = LLVMGetSourceFileName(module, &len);
-    if (skip && len > skip && !strncmp(name, base, skip) && name[skip] == '/') {
-        name += skip + 1;
-        len -= skip + 1;
-    }
-    uint64_t hash = fp_hash_bytes(name, len, 0);
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
-        if (LLVMIsDeclaration(f) || LLVMGetLinkage(f) != LLVMExternalLinkage) continue;
-        name = LLVMGetValueName2(f, &len);
-        hash = fp_hash64(hash ^ fp_hash_bytes(name, len, 0));
-    }
-    return hash;
-}
-
-/* An inline function gets the same id in every object. */
-static uint64_t base_id(const struct module_work *work, const struct fp_ir *ir)
-{
-    uint64_t id = fp_hash64(fp_hash_string(ir->f->name) ^ fp_cfg_hash(ir->f->cfg));
-    return is_local(ir->function) ? fp_hash64(id ^ work->module_hash) : id;
 }
 
 /* ---- planning ---- */
@@ -232,7 +202,7 @@ static void skip_function(struct module_work *work, LLVMValueRef function, struc
 {
     f->flags = FP_FUNCTION_SKIPPED;
     f->skipped = reason;
-    f->id = fp_hash64(fp_hash_string(f->name) ^ (is_local(function) ? work->module_hash : 0));
+    f->id = fp_hash64(fp_hash_string(f->name) ^ (fp_ir_is_local(function) ? work->module_hash : 0));
     fp_ir_emit_map(work->module, f);
 }
 
@@ -243,7 +213,7 @@ static bool weigh(struct module_work *work, struct fp_ir *ir)
 {
     struct fp_guide_function counts;
     if (!work->options->static_weights) fp_ir_estimate(ir);
-    if (!fp_ir_guide_find(&work->guide, ir, base_id(work, ir), &counts)) return false;
+    if (!fp_ir_guide_find(&work->guide, ir, fp_ir_base_id(ir, work->module_hash), &counts)) return false;
     fp_ir_guide_weights(ir, &counts);
     if (!work->options->early) fp_ir_set_branch_weights(ir, &counts);
     return true;
@@ -267,7 +237,7 @@ static void plan_reference(struct module_work *work, struct fp_arena *arena, str
     if (f->flags & FP_FUNCTION_PATHS) number_paths(arena, f, ir->weights, options);
     if (f->flags & FP_FUNCTION_EDGES)
         plan_edges(arena, f, ir->weights, f->flags & FP_FUNCTION_CHORDS);
-    f->id = fp_function_id(base_id(work, ir), f->flags, f->path_slots, f->edge_slots);
+    f->id = fp_function_id(fp_ir_base_id(ir, work->module_hash), f->flags, f->path_slots, f->edge_slots);
 }
 
 /* Counters that the reference does not have make another function of it. */
@@ -403,7 +373,7 @@ static void instrument_module(struct fp_arena *arena, struct module_work *work)
 {
     size_t len;
     if (work->options->guide) fp_ir_guide_open(&work->guide, arena, work->options->guide);
-    work->module_hash = hash_module(work->module, work->options->base);
+    work->module_hash = fp_ir_hash_module(work->module, work->options->base);
     for (LLVMValueRef f = LLVMGetFirstFunction(work->module); f; f = LLVMGetNextFunction(f))
         if (!is_absent(f)) do_function(work, f);
     if (work->any) fp_ir_emit_module(work->module);
@@ -436,6 +406,10 @@ bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing)
     if (ok && options.mode != FP_MODE_NONE && options.early == early &&
         is_supported(module) && read_plan(&arena, &work, &division))
         instrument_module(&arena, &work);
+    bool changed = ok && options.use && early && fp_llvm_use(module, &options);
+    if (ok && options.mode != FP_MODE_NONE && options.early == early) instrument_module(&arena, &work);
+    if (ok && options.strip_lines && early && options.mode == FP_MODE_NONE) LLVMStripModuleDebugInfo(module);
+#include "profile/division.h"
     fp_arena_free(&arena);
-    return work.any;
+    return work.any || changed;
 }

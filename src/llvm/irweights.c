@@ -57,3 +57,97 @@ void fp_ir_set_branch_weights(struct fp_ir *ir, const struct fp_guide_function *
         if (LLVMGetNumSuccessors(terminator) > 1) set_on_terminator(ir, b, counts->edges, terminator);
     }
 }
+
+/* ---- functions ---- */
+
+static uint64_t cutoff_count(const struct fp_guide_summary *summary, uint32_t cutoff)
+{
+    for (uint32_t i = 0; i < summary->ncutoffs; i++)
+        if (summary->cutoffs[i].cutoff >= cutoff) return summary->cutoffs[i].min_count;
+    return 0;
+}
+
+uint64_t fp_ir_hot_count(const struct fp_guide_summary *summary)
+{
+    uint64_t count = cutoff_count(summary, 990000);
+    return count ? count : 1;
+}
+
+uint64_t fp_ir_cold_count(const struct fp_guide_summary *summary)
+{
+    return cutoff_count(summary, 999999);
+}
+
+static void add_attribute(LLVMValueRef function, const char *name)
+{
+    LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(context, kind, 0));
+}
+
+void fp_ir_set_entry_count(struct fp_ir *ir, const struct fp_guide_function *counts,
+                           const struct fp_guide_summary *summary)
+{
+    LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(ir->function));
+    uint64_t most = counts->entries;
+    LLVMValueRef operands[] = {
+        string_node(context, "function_entry_count"),
+        LLVMConstInt(LLVMInt64TypeInContext(context), counts->entries, 0)};
+    LLVMGlobalSetMetadata(ir->function, LLVMGetMDKindIDInContext(context, "prof", 4),
+                          LLVMValueAsMetadata(LLVMMDNodeInContext(context, operands, 2)));
+    for (uint32_t e = 0; e < counts->nedges; e++)
+        if (counts->edges[e] > most) most = counts->edges[e];
+    if (fp_ir_has_attribute(ir->function, "hot") || fp_ir_has_attribute(ir->function, "cold")) return;
+    if (counts->entries >= fp_ir_hot_count(summary))
+        add_attribute(ir->function, "hot");
+    else if (most <= fp_ir_cold_count(summary))
+        add_attribute(ir->function, "cold");
+}
+
+/* ---- the summary ---- */
+
+static LLVMValueRef named_number(LLVMContextRef context, const char *name, uint64_t value)
+{
+    LLVMValueRef pair[] = {string_node(context, name),
+                           LLVMConstInt(LLVMInt64TypeInContext(context), value, 0)};
+    return LLVMMDNodeInContext(context, pair, 2);
+}
+
+static LLVMValueRef cutoffs_node(LLVMContextRef context, const struct fp_guide_summary *summary)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(context), i64 = LLVMInt64TypeInContext(context);
+    struct fp_arena arena = {0};
+    LLVMValueRef *all = FP_NEW_ARRAY(&arena, LLVMValueRef, summary->ncutoffs);
+    for (uint32_t i = 0; i < summary->ncutoffs; i++) {
+        const struct fp_guide_cutoff *c = &summary->cutoffs[i];
+        LLVMValueRef triple[] = {LLVMConstInt(i32, c->cutoff, 0), LLVMConstInt(i64, c->min_count, 0),
+                                 LLVMConstInt(i32, c->num_counts, 0)};
+        all[i] = LLVMMDNodeInContext(context, triple, 3);
+    }
+    LLVMValueRef pair[] = {string_node(context, "DetailedSummary"),
+                           LLVMMDNodeInContext(context, all, summary->ncutoffs)};
+    fp_arena_free(&arena);
+    return LLVMMDNodeInContext(context, pair, 2);
+}
+
+void fp_ir_set_summary(LLVMModuleRef module, const struct fp_guide_summary *s)
+{
+    static const char flag[] = "ProfileSummary";
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    if (LLVMGetModuleFlag(module, flag, sizeof flag - 1)) return;
+    LLVMValueRef format[] = {string_node(context, "ProfileFormat"), string_node(context, "InstrProf")};
+    LLVMValueRef fields[] = {
+        LLVMMDNodeInContext(context, format, 2),
+        named_number(context, "TotalCount", s->total),
+        named_number(context, "MaxCount", s->max_count),
+        named_number(context, "MaxInternalCount", s->max_inner),
+        named_number(context, "MaxFunctionCount", s->max_entries),
+        named_number(context, "NumCounts", s->num_counts),
+        named_number(context, "NumFunctions", s->num_functions),
+        cutoffs_node(context, s),
+    };
+    LLVMValueRef node = LLVMMDNodeInContext(context, fields, sizeof fields / sizeof *fields);
+    LLVMAddModuleFlag(module, LLVMModuleFlagBehaviorError, flag, sizeof flag - 1,
+                      LLVMValueAsMetadata(node));
+}

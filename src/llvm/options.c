@@ -64,6 +64,8 @@ static bool set_option(struct fp_arena *arena, struct fp_llvm_options *o, const 
         o->allow = fp_arena_strdup(arena, value);
     } else if (!strcmp(name, "deny")) {
         o->deny = fp_arena_strdup(arena, value);
+    } else if (!strcmp(name, "use")) {
+        o->use = fp_arena_strdup(arena, value);
     } else if (!strcmp(name, "guide")) {
         o->guide = fp_arena_strdup(arena, value);
     } else if (!strcmp(name, "plan")) {

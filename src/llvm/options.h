@@ -30,6 +30,7 @@ struct fp_llvm_options {
     bool hits;         /* count executed operations */
     bool callees;      /* list calls in the map */
     const char *base;  /* names of files below this folder are taken relative to it */
+    const char *use;          /* a guide, to optimise by */
 };
 
 /* text: as in the variable; NULL gives mode none. */

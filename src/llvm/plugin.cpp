@@ -3,6 +3,7 @@
 
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/BranchProbabilityInfo.h"
+#include "llvm/Analysis/ProfileSummaryInfo.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -27,6 +28,7 @@ using namespace llvm;
 namespace {
 
 FunctionAnalysisManager *Analyses;
+ModuleAnalysisManager *ModuleAnalyses;
 BlockFrequencyInfo *Frequencies;
 BranchProbabilityInfo *Probabilities;
 
@@ -37,8 +39,10 @@ struct FootpathPass : PassInfoMixin<FootpathPass> {
     PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM)
     {
         Analyses = &MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+        ModuleAnalyses = &MAM;
         bool Changed = fp_llvm_run(wrap(&M), Early, Optimizing);
         Analyses = nullptr;
+        ModuleAnalyses = nullptr;
         return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
     }
 };
@@ -232,4 +236,9 @@ char *fp_shim_demangle(const char *Name)
 {
     std::string Readable = demangle(std::string(Name));
     return Readable == Name ? nullptr : strdup(Readable.c_str());
+}
+
+void fp_shim_refresh_summary(LLVMModuleRef M)
+{
+    ModuleAnalyses->getResult<ProfileSummaryAnalysis>(*unwrap(M)).refresh();
 }

@@ -54,6 +54,9 @@ bool fp_shim_function_location(LLVMValueRef function, struct fp_shim_location *l
 /* A C++ name as people write it, from malloc; NULL where it is none. */
 char *fp_shim_demangle(const char *name);
 
+/* The module's profile summary was set: analyses that have one read it again. */
+void fp_shim_refresh_summary(LLVMModuleRef module);
+
 /* Called by the pass; `early` tells which of the two points of the pipeline it
  * is, `optimizing` whether at -O1 or above. True when the module was changed. */
 bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing);
