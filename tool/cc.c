@@ -62,10 +62,12 @@ static const struct flag flags[] = {
     {"metric", "metric", "count cycles"},
     {"guide", "guide", NULL},
     {"use", "use", NULL},
+    {"paths", "paths", "yes no"},
     {"allow", "allow", NULL},
     {"deny", "deny", NULL},
     {"array-paths", "array-paths", NULL},
     {"loop-entries", "loop-entries", NULL},
+    {"cuts", "cuts", "fit few"},
     {"weights", "weights", "llvm static"},
     {"plan", "plan", NULL},
     {"copy", "copy", NULL},
@@ -112,7 +114,7 @@ static void take_flag(struct invocation *in, const char *program, const char *wo
 {
     const char *name = word + strlen("--fp-"), *equals = strchr(name, '=');
     size_t len = equals ? (size_t)(equals - name) : strlen(name);
-    static const char *const switches[] = {"exits", "hits", "callees"};
+    static const char *const switches[] = {"exits", "hits", "callees", "remarks"};
     for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
         if (!strcmp(name, switches[i])) {
             push(in, &in->plugin, fp_arena_printf(&in->arena, "%s=1", name));
@@ -319,6 +321,7 @@ static void print_help(const char *program)
            "  --fp-at=late|early         after optimisation, or before inlining (late)\n"
            "  --fp-metric=count|cycles   add 1 per path, or also the cycles it took\n"
            "  --fp-allow=FILE --fp-deny=FILE            functions and files to instrument\n"
+           "  --fp-cuts=fit|few          end paths at cold edges so that counters fit arrays (fit)\n"
            "  --fp-guide=FILE            weights from an earlier profile: cheaper counting\n"
            "  --fp-plan=FILE --fp-copy=I copy I of a plan (footpath plan, footpath p3)\n"
            "  --fp-hits                  also count executed operations\n"
@@ -326,6 +329,8 @@ static void print_help(const char *program)
            "  --fp-callees               list calls in the map, for footpath plan\n"
            "  --fp-base=FOLDER           source files below it are the same in another folder\n"
            "  --fp-use=FILE              do not count: optimise by a profile (of --fp-at=early)\n"
+           "  --fp-paths=yes|no          with --fp-use: by paths, or by their edges alone (yes)\n"
+           "  --fp-remarks               with --fp-use: say what is done and why\n"
            "  --fp-llvm=N                which clang (%s)\n\n"
            "FOOTPATH_CC_FLAGS holds the same flags. The program writes footpath.prof, or\n"
            "what FOOTPATH_OUT names; look at it with footpath show.\n",

@@ -11,7 +11,25 @@ static LLVMValueRef string_node(LLVMContextRef context, const char *text)
     return LLVMMDStringInContext(context, text, (unsigned)strlen(text));
 }
 
-/* Counts of the successors, scaled to 32 bits; false where all are 0. */
+void fp_ir_set_weights(LLVMValueRef terminator, uint64_t *weights, unsigned n)
+{
+    LLVMContextRef context =
+        LLVMGetModuleContext(LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(terminator))));
+    struct fp_arena arena = {0};
+    uint64_t most = 0;
+    for (unsigned i = 0; i < n; i++)
+        if (weights[i] > most) most = weights[i];
+    uint64_t scale = most / UINT32_MAX + 1;
+    LLVMValueRef *operands = FP_NEW_ARRAY(&arena, LLVMValueRef, (size_t)n + 1);
+    operands[0] = string_node(context, "branch_weights");
+    for (unsigned i = 0; i < n; i++)
+        operands[i + 1] = LLVMConstInt(LLVMInt32TypeInContext(context), weights[i] / scale, 0);
+    LLVMSetMetadata(terminator, LLVMGetMDKindIDInContext(context, "prof", 4),
+                    LLVMMDNodeInContext(context, operands, n + 1));
+    fp_arena_free(&arena);
+}
+
+/* Counts of the successors; false where all are 0. */
 static bool successor_weights(const struct fp_ir *ir, uint32_t block, const uint64_t *counts,
                               LLVMValueRef terminator, uint64_t *weights)
 {
@@ -28,25 +46,15 @@ static bool successor_weights(const struct fp_ir *ir, uint32_t block, const uint
             if (counts[e] > most) most = counts[e];
             break;
         }
-    if (!most) return false;
-    uint64_t scale = most / UINT32_MAX + 1;
-    for (unsigned i = 0; i < n; i++) weights[i] /= scale;
-    return true;
+    return most != 0;
 }
 
 static void set_on_terminator(const struct fp_ir *ir, uint32_t block, const uint64_t *counts,
                               LLVMValueRef terminator)
 {
-    LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(ir->function));
     unsigned n = LLVMGetNumSuccessors(terminator);
     uint64_t *weights = FP_NEW_ARRAY(ir->arena, uint64_t, n);
-    if (!successor_weights(ir, block, counts, terminator, weights)) return;
-    LLVMValueRef *operands = FP_NEW_ARRAY(ir->arena, LLVMValueRef, (size_t)n + 1);
-    operands[0] = string_node(context, "branch_weights");
-    for (unsigned i = 0; i < n; i++)
-        operands[i + 1] = LLVMConstInt(LLVMInt32TypeInContext(context), weights[i], 0);
-    LLVMSetMetadata(terminator, LLVMGetMDKindIDInContext(context, "prof", 4),
-                    LLVMMDNodeInContext(context, operands, n + 1));
+    if (successor_weights(ir, block, counts, terminator, weights)) fp_ir_set_weights(terminator, weights, n);
 }
 
 void fp_ir_set_branch_weights(struct fp_ir *ir, const struct fp_guide_function *counts)

@@ -8,6 +8,9 @@
  * anything is put into the function. */
 void fp_ir_set_branch_weights(struct fp_ir *ir, const struct fp_guide_function *counts);
 
+/* !prof of one terminator; weights may be scaled. */
+void fp_ir_set_weights(LLVMValueRef terminator, uint64_t *weights, unsigned n);
+
 /* How often the function was called, and whether that makes it hot or cold. */
 void fp_ir_set_entry_count(struct fp_ir *ir, const struct fp_guide_function *counts,
                            const struct fp_guide_summary *summary);

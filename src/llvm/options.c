@@ -60,10 +60,16 @@ static bool set_option(struct fp_arena *arena, struct fp_llvm_options *o, const 
         o->static_weights = !strcmp(value, "static");
     } else if (!strcmp(name, "loop-entries")) {
         o->loop_entries = strtod(value, NULL);
+    } else if (!strcmp(name, "cuts")) {
+        o->few_cuts = !strcmp(value, "few");
     } else if (!strcmp(name, "allow")) {
         o->allow = fp_arena_strdup(arena, value);
     } else if (!strcmp(name, "deny")) {
         o->deny = fp_arena_strdup(arena, value);
+    } else if (!strcmp(name, "paths")) {
+        o->no_paths = !strcmp(value, "no");
+    } else if (!strcmp(name, "remarks")) {
+        o->remarks = !strcmp(value, "1");
     } else if (!strcmp(name, "use")) {
         o->use = fp_arena_strdup(arena, value);
     } else if (!strcmp(name, "guide")) {

@@ -21,6 +21,7 @@ struct fp_llvm_options {
     bool strip_lines; /* line tables were only asked for by the wrapper, for the map */
     uint64_t array_paths; /* above, a hash table */
     bool static_weights;  /* ours instead of LLVM's */
+    bool few_cuts;        /* where ids would not fit, but not to fit an array */
     const char *allow, *deny; /* lists of patterns, or NULL */
     double loop_entries;      /* with a guide: see fp_limits */
     const char *guide;        /* a guide: counts of an earlier run */
@@ -31,6 +32,8 @@ struct fp_llvm_options {
     bool callees;      /* list calls in the map */
     const char *base;  /* names of files below this folder are taken relative to it */
     const char *use;          /* a guide, to optimise by */
+    bool no_paths;            /* by its edges alone */
+    bool remarks;             /* say what is done */
 };
 
 /* text: as in the variable; NULL gives mode none. */

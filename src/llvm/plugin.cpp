@@ -7,11 +7,13 @@
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/SSAUpdater.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 #if __has_include("llvm/Plugins/PassPlugin.h")
 #include "llvm/Plugins/PassPlugin.h"
@@ -241,4 +243,163 @@ char *fp_shim_demangle(const char *Name)
 void fp_shim_refresh_summary(LLVMModuleRef M)
 {
     ModuleAnalyses->getResult<ProfileSummaryAnalysis>(*unwrap(M)).refresh();
+}
+
+// Assembly may define labels. A copy of ours holds a comment.
+static bool isCodeInAsm(const CallBase &Call)
+{
+    auto *Asm = dyn_cast<InlineAsm>(Call.getCalledOperand());
+    return Asm && !(Asm->getAsmString().empty() || Asm->getAsmString()[0] == '#');
+}
+
+bool fp_shim_can_copy(LLVMBasicBlockRef Block)
+{
+    BasicBlock &B = *unwrap(Block);
+    if (B.hasAddressTaken() || B.isEHPad() || B.isEntryBlock()) return false;
+    if (isa<IndirectBrInst>(B.getTerminator()) || isa<CallBrInst>(B.getTerminator())) return false;
+    for (Instruction &I : B) {
+        if (isa<AllocaInst>(I) || I.getType()->isTokenTy()) return false;
+        if (auto *Call = dyn_cast<CallBase>(&I))
+            if (Call->cannotDuplicate() || Call->isConvergent() ||
+                Call->hasFnAttr(Attribute::ReturnsTwice) || isCodeInAsm(*Call))
+                return false;
+    }
+    return true;
+}
+
+namespace {
+
+// The copying of a set of blocks: see shim.h.
+class BlockCopier {
+    ValueToValueMapTy Map;
+    SmallVector<BasicBlock *, 16> Old, New;
+    SmallPtrSet<BasicBlock *, 16> Region, From;
+    BasicBlock *OnlyFrom, *OnlyTo;
+
+    bool isRedirected(BasicBlock *P, BasicBlock *To)
+    {
+        return From.count(P) || (P == OnlyFrom && To == OnlyTo);
+    }
+
+    void cloneAll()
+    {
+        for (BasicBlock *B : Old) {
+            BasicBlock *C = CloneBasicBlock(B, Map, ".path", B->getParent());
+            Map[B] = C;
+            New.push_back(C);
+        }
+        for (BasicBlock *C : New)
+            for (Instruction &I : *C) {
+                RemapInstruction(&I, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+#if LLVM_VERSION_MAJOR >= 19
+                RemapDbgRecordRange(C->getModule(), I.getDbgRecordRange(), Map,
+                                    RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+#endif
+            }
+    }
+
+    // Of the ways into a block, its copy keeps those that are redirected or copied.
+    void trimPhis(BasicBlock *B, BasicBlock *C)
+    {
+        SmallPtrSet<BasicBlock *, 16> Copies(New.begin(), New.end());
+        for (PHINode &Phi : C->phis())
+            for (unsigned I = Phi.getNumIncomingValues(); I-- > 0;) {
+                BasicBlock *P = Phi.getIncomingBlock(I);
+                if (!Copies.count(P) && !isRedirected(P, B)) Phi.removeIncomingValue(I, false);
+            }
+        for (auto It = B->begin(); auto *Phi = dyn_cast<PHINode>(&*It);) {
+            ++It;
+            for (unsigned I = Phi->getNumIncomingValues(); I-- > 0;)
+                if (isRedirected(Phi->getIncomingBlock(I), B)) {
+                    bool Last = Phi->getNumIncomingValues() == 1;
+                    Phi->removeIncomingValue(I, true);
+                    if (Last) break;
+                }
+        }
+    }
+
+    void redirect(BasicBlock *P)
+    {
+        Instruction *Terminator = P->getTerminator();
+        for (unsigned I = 0; I < Terminator->getNumSuccessors(); I++) {
+            BasicBlock *To = Terminator->getSuccessor(I);
+            if (Region.count(To) && isRedirected(P, To))
+                Terminator->setSuccessor(I, cast<BasicBlock>(&*Map[To]));
+        }
+    }
+
+    // Blocks outside have new ways in, from the copies.
+    void extendPhis(BasicBlock *B, BasicBlock *C)
+    {
+        SmallPtrSet<BasicBlock *, 4> Seen;
+        for (BasicBlock *To : successors(B)) {
+            if (Region.count(To) || !Seen.insert(To).second) continue;
+            for (PHINode &Phi : To->phis())
+                for (unsigned I = 0, E = Phi.getNumIncomingValues(); I < E; I++) {
+                    if (Phi.getIncomingBlock(I) != B) continue;
+                    Value *V = Phi.getIncomingValue(I);
+                    auto Found = Map.find(V);
+                    Phi.addIncoming(Found != Map.end() ? &*Found->second : V, C);
+                }
+        }
+    }
+
+    void mergeValues(BasicBlock *B, BasicBlock *C)
+    {
+        SmallPtrSet<BasicBlock *, 16> Copies(New.begin(), New.end());
+        for (Instruction &I : *B) {
+            SmallVector<Use *, 8> Uses;
+            for (Use &U : I.uses()) {
+                auto *User = cast<Instruction>(U.getUser());
+                auto *Phi = dyn_cast<PHINode>(User);
+                BasicBlock *At = Phi ? Phi->getIncomingBlock(U) : User->getParent();
+                if (At != B && !Copies.count(At)) Uses.push_back(&U);
+            }
+            if (Uses.empty()) continue;
+            SSAUpdater Updater;
+            Updater.Initialize(I.getType(), I.getName());
+            Updater.AddAvailableValue(B, &I);
+            Updater.AddAvailableValue(C, &*Map[&I]);
+            for (Use *U : Uses) Updater.RewriteUse(*U);
+        }
+    }
+
+public:
+    BlockCopier(ArrayRef<BasicBlock *> Blocks, ArrayRef<BasicBlock *> Sources, BasicBlock *OnlyFrom,
+                BasicBlock *OnlyTo)
+        : Old(Blocks.begin(), Blocks.end()), Region(Blocks.begin(), Blocks.end()),
+          From(Sources.begin(), Sources.end()), OnlyFrom(OnlyFrom), OnlyTo(OnlyTo)
+    {
+    }
+
+    ArrayRef<BasicBlock *> run()
+    {
+        cloneAll();
+        for (size_t I = 0; I < Old.size(); I++) extendPhis(Old[I], New[I]);
+        for (size_t I = 0; I < Old.size(); I++) trimPhis(Old[I], New[I]);
+        for (BasicBlock *P : From) redirect(P);
+        if (OnlyFrom) redirect(OnlyFrom);
+        for (size_t I = 0; I < Old.size(); I++) mergeValues(Old[I], New[I]);
+        return New;
+    }
+};
+
+} // namespace
+
+void fp_shim_copy_blocks(const LLVMBasicBlockRef *Old, LLVMBasicBlockRef *Fresh, unsigned N,
+                         const LLVMBasicBlockRef *From, unsigned NFrom, LLVMBasicBlockRef OnlyFrom,
+                         LLVMBasicBlockRef OnlyTo)
+{
+    SmallVector<BasicBlock *, 16> Blocks, Sources;
+    for (unsigned I = 0; I < N; I++) Blocks.push_back(unwrap(Old[I]));
+    for (unsigned I = 0; I < NFrom; I++) Sources.push_back(unwrap(From[I]));
+    BlockCopier Copier(Blocks, Sources, unwrap(OnlyFrom), unwrap(OnlyTo));
+    ArrayRef<BasicBlock *> New = Copier.run();
+    for (unsigned I = 0; I < N; I++) Fresh[I] = wrap(New[I]);
+}
+
+void fp_shim_touches_nothing(LLVMValueRef Call)
+{
+    unwrap<CallInst>(Call)->setDoesNotAccessMemory();
+    unwrap<CallInst>(Call)->setDoesNotThrow();
 }

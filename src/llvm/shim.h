@@ -54,6 +54,20 @@ bool fp_shim_function_location(LLVMValueRef function, struct fp_shim_location *l
 /* A C++ name as people write it, from malloc; NULL where it is none. */
 char *fp_shim_demangle(const char *name);
 
+/* May a block be copied? Not where its address is taken, an exception lands, or it
+ * holds what must be there once. */
+bool fp_shim_can_copy(LLVMBasicBlockRef block);
+
+/* Copies blocks; fresh[i] is the copy of old[i]. Edges between them are copied. Edges
+ * to them from the blocks in `from`, and the edge only_from -> only_to if given, lead to
+ * the copies then. Values that live on are merged where old and new ways meet. */
+void fp_shim_copy_blocks(const LLVMBasicBlockRef *old, LLVMBasicBlockRef *fresh, unsigned n,
+                         const LLVMBasicBlockRef *from, unsigned nfrom, LLVMBasicBlockRef only_from,
+                         LLVMBasicBlockRef only_to);
+
+/* Of a call: it neither reads nor writes memory, nor throws. */
+void fp_shim_touches_nothing(LLVMValueRef call);
+
 /* The module's profile summary was set: analyses that have one read it again. */
 void fp_shim_refresh_summary(LLVMModuleRef module);
 

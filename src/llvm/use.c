@@ -8,21 +8,41 @@
 
 #include "llvm/identity.h"
 #include "llvm/irguide.h"
+#include "llvm/irsuper.h"
 #include "llvm/irweights.h"
 #include "llvm/shim.h"
 
-#include <llvm-c/DebugInfo.h>
+#include <stdio.h>
 
-static void use_for_function(struct fp_ir_guide *guide, LLVMValueRef function, uint64_t module_hash)
+struct using {
+    struct fp_ir_guide guide;
+    const struct fp_llvm_options *options;
+    uint64_t module_hash;
+    const char *module_name;
+    uint32_t copies;
+};
+
+static void print_remark(void *context, const char *function, const char *text)
+{
+    const struct using *u = context;
+    fprintf(stderr, "footpath: %s: remark: %s: %s\n", u->module_name, function, text);
+}
+
+static void use_for_function(struct using *u, LLVMValueRef function)
 {
     struct fp_arena arena = {0};
     struct fp_function f = {0};
     struct fp_ir ir;
     struct fp_guide_function counts;
     if (!fp_ir_read(&arena, function, &f, &(struct fp_ir_options){0}, &ir) &&
-        fp_ir_guide_find(guide, &ir, fp_ir_base_id(&ir, module_hash), &counts)) {
-        fp_ir_set_entry_count(&ir, &counts, &guide->guide.summary);
+        fp_ir_guide_find(&u->guide, &ir, fp_ir_base_id(&ir, u->module_hash), &counts)) {
+        const struct fp_guide_summary *summary = &u->guide.guide.summary;
+        struct fp_ir_super how = {.hot = fp_ir_hot_count(summary),
+                                  .remark = u->options->remarks ? print_remark : NULL,
+                                  .context = u};
+        fp_ir_set_entry_count(&ir, &counts, summary);
         fp_ir_set_branch_weights(&ir, &counts);
+        if (!u->options->no_paths) u->copies += fp_ir_duplicate(&ir, &counts, &how);
     }
     fp_arena_free(&arena);
 }
@@ -30,18 +50,22 @@ static void use_for_function(struct fp_ir_guide *guide, LLVMValueRef function, u
 bool fp_llvm_use(LLVMModuleRef module, const struct fp_llvm_options *options)
 {
     struct fp_arena arena = {0};
-    struct fp_ir_guide guide;
     size_t len;
-    bool ok = fp_ir_guide_open(&guide, &arena, options->use);
+    struct using u = {.options = options, .module_name = LLVMGetSourceFileName(module, &len)};
+    bool ok = fp_ir_guide_open(&u.guide, &arena, options->use);
     if (ok) {
-        uint64_t hash = fp_ir_hash_module(module, options->base);
-        fp_ir_set_summary(module, &guide.guide.summary);
+        u.module_hash = fp_ir_hash_module(module, options->base);
+        fp_ir_set_summary(module, &u.guide.guide.summary);
         fp_shim_refresh_summary(module);
         for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
             if (!LLVMIsDeclaration(f) && LLVMGetLinkage(f) != LLVMAvailableExternallyLinkage)
-                use_for_function(&guide, f, hash);
-        fp_ir_guide_report(&guide, LLVMGetSourceFileName(module, &len));
-        fp_ir_guide_close(&guide);
+                use_for_function(&u, f);
+        fp_ir_guide_report(&u.guide, u.module_name);
+        if (options->remarks)
+            fprintf(stderr, "footpath: %s: remark: %u functions by the profile, %u stale, %u not in it; "
+                            "%u copies\n",
+                    u.module_name, u.guide.found, u.guide.stale, u.guide.absent, u.copies);
+        fp_ir_guide_close(&u.guide);
     }
     fp_arena_free(&arena);
     return ok;
