@@ -56,8 +56,9 @@ VARIANTS = {
     "pep": footpath("--fp-mode=pep"),
     "pep-flag": footpath("--fp-mode=pep", "--fp-pep=flag"),
     # faster builds, trained on another input: ours, and clang's own
-    "use": dict(footpath(), train="path-early", guide="--fp-use="),
-    "use-weights": dict(footpath("--fp-paths=no"), train="path-early", guide="--fp-use="),
+    "path-train": footpath("--fp-mode=path", "--fp-at=early", "--fp-cuts=few"),
+    "use": dict(footpath(), train="path-train", guide="--fp-use="),
+    "use-weights": dict(footpath("--fp-paths=no"), train="path-train", guide="--fp-use="),
     "clang-use": dict(clang(), train="clang-pgo", guide="-fprofile-use="),
     "edge": footpath("--fp-mode=edge"),
     "edge-min": footpath("--fp-mode=edge-min"),

@@ -30,7 +30,7 @@ struct invocation {
     struct cc_words clang_args; /* what the user said, without our flags */
     struct cc_words all_args;   /* the same with response files expanded: to look at */
     struct cc_words plugin;     /* NAME=VALUE lines for the plugin */
-    char *mode, *llvm, *threads, *plan, *copy, *metric, *use;
+    char *mode, *llvm, *threads, *plan, *copy, *metric, *use, *guide, *by;
     char *here; /* folder of this program */
     struct cc_look look;
 };
@@ -60,9 +60,10 @@ static const struct flag flags[] = {
     {"threads", "threads", "local shared atomic"},
     {"at", "at", "late early"},
     {"metric", "metric", "count cycles"},
-    {"guide", "guide", NULL},
-    {"use", "use", NULL},
+    {"guide", NULL, NULL},
+    {"use", NULL, NULL},
     {"paths", "paths", "yes no"},
+    {"by", NULL, "sum mean worst"},
     {"allow", "allow", NULL},
     {"deny", "deny", NULL},
     {"array-paths", "array-paths", NULL},
@@ -102,12 +103,23 @@ static char *find_guide(struct invocation *in, const char *program, const char *
 {
     struct fp_error error = {0};
     char message[1024];
+    enum fp_guiding_by by = FP_GUIDING_SUM;
+    if (in->by && !strcmp(in->by, "mean")) by = FP_GUIDING_MEAN;
+    if (in->by && !strcmp(in->by, "worst")) by = FP_GUIDING_WORST;
     must_read(program, path);
-    const char *guide = fp_guiding_cached(&in->arena, absolute(in, path), FP_GUIDING_SUM, &error);
+    const char *guide = fp_guiding_cached(&in->arena, absolute(in, path), by, &error);
     if (guide) return fp_arena_strdup(&in->arena, guide);
     fp_error_text(&error, message, sizeof message);
     die(program, message, "", "make a guide where the program is, by footpath export --format guide");
     return NULL;
+}
+
+static void add_guides(struct invocation *in, const char *program)
+{
+    if (in->guide)
+        push(in, &in->plugin, fp_arena_printf(&in->arena, "guide=%s", find_guide(in, program, in->guide)));
+    if (in->use)
+        push(in, &in->plugin, fp_arena_printf(&in->arena, "use=%s", find_guide(in, program, in->use)));
 }
 
 static void take_flag(struct invocation *in, const char *program, const char *word)
@@ -135,7 +147,8 @@ static void take_flag(struct invocation *in, const char *program, const char *wo
         if (!strcmp(flag->name, "copy")) in->copy = value;
         if (!strcmp(flag->name, "metric")) in->metric = value;
         if (!strcmp(flag->name, "use")) in->use = value;
-        if (!strcmp(flag->name, "guide") || !strcmp(flag->name, "use")) value = find_guide(in, program, value);
+        if (!strcmp(flag->name, "guide")) in->guide = value;
+        if (!strcmp(flag->name, "by")) in->by = value;
         static const char *const files[] = {"allow", "deny", "plan", NULL};
         if (cc_in_list(flag->name, files)) {
             must_read(program, value);
@@ -330,6 +343,7 @@ static void print_help(const char *program)
            "  --fp-base=FOLDER           source files below it are the same in another folder\n"
            "  --fp-use=FILE              do not count: optimise by a profile (of --fp-at=early)\n"
            "  --fp-paths=yes|no          with --fp-use: by paths, or by their edges alone (yes)\n"
+           "  --fp-by=sum|mean|worst     how several runs in a profile are taken together (sum)\n"
            "  --fp-remarks               with --fp-use: say what is done and why\n"
            "  --fp-llvm=N                which clang (%s)\n\n"
            "FOOTPATH_CC_FLAGS holds the same flags. The program writes footpath.prof, or\n"
@@ -351,6 +365,7 @@ int main(int argc, char **argv)
     /* a build that uses a profile counts only if it is told to */
     if (!in.mode) in.mode = (char *)(in.use ? "none" : "path");
     check_plan(&in, program);
+    add_guides(&in, program);
     in.look = cc_look_at(&in.all_args);
     bool none = !strcmp(in.mode, "none");
     bool counts = (!none || in.use) && in.look.compiles;

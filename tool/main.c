@@ -18,6 +18,8 @@ struct cli_command *const cli_commands[] = {
     &command_combine,
     &command_dot,
     &command_instrument,
+    &command_optimize,
+    &command_pgo,
     &command_export,
     &command_import,
     &command_record,

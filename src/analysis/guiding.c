@@ -1,19 +1,15 @@
 /* Guides: see guiding.h.
  *
  * Of a function's paths those are kept that make up 99.9% of its counts, at most
- * MOST_PATHS: path-guided optimisation only acts where much is at stake. */
+ * FP_GUIDING_PATHS: path-guided optimisation only acts where much is at stake. */
 #include "analysis/guiding.h"
 
 #include "analysis/edges.h"
-
-#include <errno.h>
-#include <stdio.h>
+#include "analysis/guidingparts.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { MOST_PATHS = 2000 };
 
 /* ---- paths ---- */
 
@@ -45,7 +41,7 @@ static void keep_paths(struct fp_arena *arena, struct fp_counts *counts, struct 
     if (!counts->npaths) return;
     qsort(counts->paths, counts->npaths, sizeof *counts->paths, by_count);
     for (size_t i = 0; i < counts->npaths; i++) total += (double)counts->paths[i].count;
-    size_t most = counts->npaths < MOST_PATHS ? counts->npaths : MOST_PATHS;
+    size_t most = counts->npaths < FP_GUIDING_PATHS ? counts->npaths : FP_GUIDING_PATHS;
     out->paths = FP_NEW_ARRAY(arena, struct fp_guide_path, most);
     for (size_t i = 0; i < most && kept < total * 0.999; i++) {
         kept += (double)counts->paths[i].count;
@@ -55,24 +51,13 @@ static void keep_paths(struct fp_arena *arena, struct fp_counts *counts, struct 
 
 /* ---- the summary ---- */
 
-struct block_counts {
-    FP_VEC(uint64_t) all;
-};
-
-static void note_blocks(struct fp_arena *arena, struct block_counts *blocks,
-                        const struct fp_edge_counts *edges, const struct fp_cfg *cfg,
-                        struct fp_guide_summary *summary)
+static void note_block(struct fp_guiding_maker *m, uint32_t block, uint64_t count)
 {
-    summary->num_functions++;
-    if (edges->entries > summary->max_entries) summary->max_entries = edges->entries;
-    for (uint32_t b = 0; b < cfg->nblocks; b++) {
-        uint64_t count = edges->blocks[b];
-        fp_vec_push(arena, &blocks->all, count);
-        summary->total += count;
-        if (count > summary->max_count) summary->max_count = count;
-        if (b && count > summary->max_inner) summary->max_inner = count;
-    }
-    summary->num_counts += cfg->nblocks;
+    struct fp_guide_summary *summary = &m->guiding->summary;
+    fp_vec_push(m->arena, &m->blocks, count);
+    summary->total += count;
+    if (count > summary->max_count) summary->max_count = count;
+    if (block && count > summary->max_inner) summary->max_inner = count;
 }
 
 static int larger_first(const void *a, const void *b)
@@ -82,36 +67,70 @@ static int larger_first(const void *a, const void *b)
 }
 
 /* The cutoffs that LLVM's own profiles have: its passes look for some of them. */
-static void make_cutoffs(struct fp_arena *arena, struct block_counts *blocks,
-                         struct fp_guide_summary *summary)
+static void make_cutoffs(struct fp_guiding_maker *m)
 {
     static const uint32_t cutoffs[] = {10000,  100000, 200000, 300000, 400000, 500000, 600000, 700000,
                                        800000, 900000, 950000, 990000, 999000, 999900, 999990, 999999};
-    size_t n = blocks->all.len, at = 0;
+    struct fp_guide_summary *summary = &m->guiding->summary;
+    const uint64_t *counts = m->blocks.at;
+    size_t n = m->blocks.len, at = 0;
     uint64_t sum = 0, last = 0;
-    if (n) qsort(blocks->all.at, n, sizeof *blocks->all.at, larger_first);
+    if (n) qsort(m->blocks.at, n, sizeof *m->blocks.at, larger_first);
     summary->ncutoffs = sizeof cutoffs / sizeof *cutoffs;
-    summary->cutoffs = FP_NEW_ARRAY(arena, struct fp_guide_cutoff, summary->ncutoffs);
+    summary->cutoffs = FP_NEW_ARRAY(m->arena, struct fp_guide_cutoff, summary->ncutoffs);
     for (uint32_t i = 0; i < summary->ncutoffs; i++) {
         double wanted = (double)summary->total * cutoffs[i] / 1e6;
-        while (at < n && ((double)sum < wanted || (at && blocks->all.at[at] == last))) {
-            last = blocks->all.at[at++];
+        while (at < n && ((double)sum < wanted || (at && counts[at] == last))) {
+            last = counts[at++];
             sum += last;
         }
         summary->cutoffs[i] = (struct fp_guide_cutoff){cutoffs[i], last, at};
     }
 }
 
+/* ---- functions ---- */
+
+struct fp_guide_function fp_guiding_function(const struct fp_function *f)
+{
+    return (struct fp_guide_function){
+        .key = fp_guide_key(f->name, f->file),
+        .shape = fp_cfg_hash(f->cfg),
+        .id = f->id,
+        .flags = f->flags,
+        .path_slots = f->path_slots,
+        .edge_slots = f->edge_slots,
+        .nedges = f->cfg->nedges,
+    };
+}
+
+void fp_guiding_add(struct fp_guiding_maker *m, const struct fp_function *f,
+                    struct fp_guide_function counts)
+{
+    const struct fp_cfg *cfg = f->cfg;
+    struct fp_guide_summary *summary = &m->guiding->summary;
+    summary->num_functions++;
+    summary->num_counts += cfg->nblocks;
+    if (counts.entries > summary->max_entries) summary->max_entries = counts.entries;
+    for (uint32_t b = 0; b < cfg->nblocks; b++) {
+        uint64_t count = b ? 0 : counts.entries;
+        for (uint32_t k = cfg->first_in[b]; k < cfg->first_in[b + 1]; k++)
+            count += counts.edges[cfg->in_edges[k]];
+        note_block(m, b, count);
+    }
+    fp_vec_push(m->arena, &m->functions, counts);
+}
+
+void fp_guiding_finish(struct fp_guiding_maker *m)
+{
+    make_cutoffs(m);
+    m->guiding->functions = m->functions.at;
+    m->guiding->nfunctions = m->functions.len;
+}
+
 /* ---- one profile ---- */
 
-struct maker {
-    struct fp_arena *arena;
-    struct fp_guiding *guiding;
-    FP_VEC(struct fp_guide_function) functions;
-    struct block_counts blocks;
-};
-
-static void add_function(struct maker *m, const struct fp_module *module, const struct fp_function *f)
+static void add_function(struct fp_guiding_maker *m, const struct fp_module *module,
+                         const struct fp_function *f)
 {
     struct fp_counts counts;
     struct fp_edge_counts edges;
@@ -121,36 +140,25 @@ static void add_function(struct maker *m, const struct fp_module *module, const 
         m->guiding->unusable++;
         return;
     }
-    struct fp_guide_function out = {
-        .key = fp_guide_key(f->name, f->file),
-        .shape = fp_cfg_hash(f->cfg),
-        .id = f->id,
-        .flags = f->flags,
-        .path_slots = f->path_slots,
-        .edge_slots = f->edge_slots,
-        .entries = edges.entries,
-        .nedges = f->cfg->nedges,
-        .edges = edges.edges,
-    };
+    struct fp_guide_function out = fp_guiding_function(f);
+    out.entries = edges.entries;
+    out.edges = edges.edges;
     if (f->flags & FP_FUNCTION_PATHS) keep_paths(m->arena, &counts, &out);
-    note_blocks(m->arena, &m->blocks, &edges, f->cfg, &m->guiding->summary);
-    fp_vec_push(m->arena, &m->functions, out);
+    fp_guiding_add(m, f, out);
 }
 
 void fp_guiding_make(struct fp_arena *arena, const struct fp_profile *profile,
                      struct fp_guiding *guiding)
 {
     *guiding = (struct fp_guiding){0};
-    struct maker m = {.arena = arena, .guiding = guiding};
+    struct fp_guiding_maker m = {.arena = arena, .guiding = guiding};
     for (size_t i = 0; i < profile->modules.len; i++) {
         const struct fp_module *module = profile->modules.at[i];
         for (size_t k = 0; k < module->program.nfunctions; k++)
             if (!(module->program.functions[k].flags & FP_FUNCTION_SKIPPED))
                 add_function(&m, module, &module->program.functions[k]);
     }
-    make_cutoffs(arena, &m.blocks, &guiding->summary);
-    guiding->functions = m.functions.at;
-    guiding->nfunctions = m.functions.len;
+    fp_guiding_finish(&m);
 }
 
 /* ---- files ---- */
@@ -179,23 +187,33 @@ static struct fp_guide_source source_of(const char *path)
         (uint64_t)info.st_mtim.tv_sec * 1000000000u + (uint64_t)info.st_mtim.tv_nsec};
 }
 
+static bool make_by_sum(struct fp_arena *arena, const char *const *files, size_t nfiles,
+                        const char *binary, struct fp_guiding *guiding, struct fp_error *error)
+{
+    struct fp_profile *profile = fp_profile_new();
+    bool ok = load(profile, files, nfiles, binary, error);
+    if (ok) fp_guiding_make(arena, profile, guiding);
+    fp_profile_free(profile);
+    return ok;
+}
+
 bool fp_guiding_write(const char *const *files, size_t nfiles, const char *binary,
                       enum fp_guiding_by by, const char *out, struct fp_error *error)
 {
     struct fp_arena arena = {0};
     struct fp_writer writer = {0};
     struct fp_guiding guiding;
-    struct fp_profile *profile = fp_profile_new();
-    (void)by;
-    bool ok = load(profile, files, nfiles, binary, error);
+    struct fp_error no_counts = {0};
+    bool ok = by == FP_GUIDING_SUM && make_by_sum(&arena, files, nfiles, binary, &guiding, &no_counts);
+    /* a combined profile has no sums: then by the mean */
+    if (!ok) ok = fp_guiding_combined(&arena, files, nfiles, binary, by, &guiding, error);
+    if (!ok && no_counts.set) *error = no_counts;
     if (ok) {
         struct fp_guide_source source = source_of(files[0]);
-        fp_guiding_make(&arena, profile, &guiding);
         fp_guide_encode(&writer, &source, &guiding.summary, guiding.functions, guiding.nfunctions);
         ok = fp_file_write(out, writer.bytes, writer.len, error);
     }
     fp_writer_free(&writer);
-    fp_profile_free(profile);
     fp_arena_free(&arena);
     return ok;
 }

@@ -139,11 +139,11 @@ static LLVMValueRef cutoffs_node(LLVMContextRef context, const struct fp_guide_s
     return LLVMMDNodeInContext(context, pair, 2);
 }
 
-void fp_ir_set_summary(LLVMModuleRef module, const struct fp_guide_summary *s)
+bool fp_ir_set_summary(LLVMModuleRef module, const struct fp_guide_summary *s)
 {
     static const char flag[] = "ProfileSummary";
     LLVMContextRef context = LLVMGetModuleContext(module);
-    if (LLVMGetModuleFlag(module, flag, sizeof flag - 1)) return;
+    if (LLVMGetModuleFlag(module, flag, sizeof flag - 1)) return false;
     LLVMValueRef format[] = {string_node(context, "ProfileFormat"), string_node(context, "InstrProf")};
     LLVMValueRef fields[] = {
         LLVMMDNodeInContext(context, format, 2),
@@ -158,4 +158,5 @@ void fp_ir_set_summary(LLVMModuleRef module, const struct fp_guide_summary *s)
     LLVMValueRef node = LLVMMDNodeInContext(context, fields, sizeof fields / sizeof *fields);
     LLVMAddModuleFlag(module, LLVMModuleFlagBehaviorError, flag, sizeof flag - 1,
                       LLVMValueAsMetadata(node));
+    return true;
 }

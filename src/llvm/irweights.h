@@ -15,8 +15,9 @@ void fp_ir_set_weights(LLVMValueRef terminator, uint64_t *weights, unsigned n);
 void fp_ir_set_entry_count(struct fp_ir *ir, const struct fp_guide_function *counts,
                            const struct fp_guide_summary *summary);
 
-/* The summary, by which LLVM decides what hot and cold mean. */
-void fp_ir_set_summary(LLVMModuleRef module, const struct fp_guide_summary *summary);
+/* The summary, by which LLVM decides what hot and cold mean. False where the module has
+ * one already: a profile was used. */
+bool fp_ir_set_summary(LLVMModuleRef module, const struct fp_guide_summary *summary);
 
 /* The count from which on a block is hot (99% of all counts are of such), and the one
  * up to which it is cold, as LLVM draws the lines. */

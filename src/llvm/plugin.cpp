@@ -61,8 +61,8 @@ void registerPoints(PassBuilder &PB)
     // `opt -passes=footpath`, for the bitcode workflow
     PB.registerPipelineParsingCallback(
         [](StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::PipelineElement>) {
-            if (Name != "footpath") return false;
-            MPM.addPass(FootpathPass(false, true));
+            if (Name != "footpath" && Name != "footpath-use") return false;
+            MPM.addPass(FootpathPass(Name == "footpath-use", true));
             return true;
         });
 }

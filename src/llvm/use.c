@@ -47,26 +47,28 @@ static void use_for_function(struct using *u, LLVMValueRef function)
     fp_arena_free(&arena);
 }
 
+static void use_for_module(struct using *u, LLVMModuleRef module)
+{
+    u->module_hash = fp_ir_hash_module(module, u->options->base);
+    fp_shim_refresh_summary(module);
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && LLVMGetLinkage(f) != LLVMAvailableExternallyLinkage)
+            use_for_function(u, f);
+    fp_ir_guide_report(&u->guide, u->module_name);
+    if (!u->options->remarks) return;
+    fprintf(stderr, "footpath: %s: remark: %u functions by the profile, %u stale, %u not in it; %u copies\n",
+            u->module_name, u->guide.found, u->guide.stale, u->guide.absent, u->copies);
+}
+
 bool fp_llvm_use(LLVMModuleRef module, const struct fp_llvm_options *options)
 {
     struct fp_arena arena = {0};
     size_t len;
     struct using u = {.options = options, .module_name = LLVMGetSourceFileName(module, &len)};
-    bool ok = fp_ir_guide_open(&u.guide, &arena, options->use);
-    if (ok) {
-        u.module_hash = fp_ir_hash_module(module, options->base);
-        fp_ir_set_summary(module, &u.guide.guide.summary);
-        fp_shim_refresh_summary(module);
-        for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-            if (!LLVMIsDeclaration(f) && LLVMGetLinkage(f) != LLVMAvailableExternallyLinkage)
-                use_for_function(&u, f);
-        fp_ir_guide_report(&u.guide, u.module_name);
-        if (options->remarks)
-            fprintf(stderr, "footpath: %s: remark: %u functions by the profile, %u stale, %u not in it; "
-                            "%u copies\n",
-                    u.module_name, u.guide.found, u.guide.stale, u.guide.absent, u.copies);
-        fp_ir_guide_close(&u.guide);
-    }
+    bool ok = fp_ir_guide_open(&u.guide, &arena, options->use) &&
+              fp_ir_set_summary(module, &u.guide.guide.summary);
+    if (ok) use_for_module(&u, module);
+    fp_ir_guide_close(&u.guide);
     fp_arena_free(&arena);
     return ok;
 }

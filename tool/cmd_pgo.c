@@ -1,0 +1,160 @@
+/* footpath pgo: build to count, train, build by the profile.
+ *
+ * The commands are given to the shell. They find CC and CXX set to the compiler
+ * wrappers and FOOTPATH_CC_FLAGS to what each build needs; a command that names its
+ * compiler itself must name footpath-cc.
+ */
+#include "commands.h"
+
+#include "analysis/guiding.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct cli_option options[] = {
+    {"--build", "COMMAND", "builds the program, with $CC and $CXX"},
+    {"--train", "COMMAND", "runs it on typical inputs"},
+    {"--clean", "COMMAND", "between the builds (make clean)"},
+    {"--folder", "FOLDER", "where profiles go (footpath-pgo)"},
+    {"--by", "HOW", "runs count by their sum, mean or worst case (sum)"},
+    {"--edges", NULL, "by edges alone: no path-guided duplication"},
+    {"--flags", "FLAGS", "more --fp- flags for both builds"},
+    {NULL, NULL, NULL},
+};
+enum { BUILD, TRAIN, CLEAN, FOLDER, BY, EDGES, FLAGS };
+
+struct cycle {
+    const char *build, *train, *clean, *folder, *flags;
+    enum fp_guiding_by by;
+    bool edges;
+    char *here;
+};
+
+static int step_number;
+
+static void begin_step(const char *what, const char *command)
+{
+    bool colour = cli_colours(stderr);
+    fprintf(stderr, "%s[%d/4] %s%s%s%s\n", colour ? "\033[1m" : "", ++step_number, what,
+            *command ? ": " : "", command, colour ? "\033[0m" : "");
+}
+
+/* One command in the shell; says how long it took. */
+static bool run_step(const char *what, const char *command)
+{
+    struct timespec start, end;
+    begin_step(what, command);
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    int status = system(command);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    if (status == 0) {
+        fprintf(stderr, "      %.1f s\n", (double)(end.tv_sec - start.tv_sec) +
+                                              (double)(end.tv_nsec - start.tv_nsec) / 1e9);
+        return true;
+    }
+    if (WIFEXITED(status))
+        cli_say("%s ended with status %d; see above", command, WEXITSTATUS(status));
+    else
+        cli_say("%s was ended by a signal", command);
+    return false;
+}
+
+static void set_compilers(struct fp_arena *arena, const struct cycle *c, const char *flags)
+{
+    setenv("CC", fp_arena_printf(arena, "%s/footpath-cc", c->here), 1);
+    setenv("CXX", fp_arena_printf(arena, "%s/footpath-c++", c->here), 1);
+    setenv("FOOTPATH_CC_FLAGS", fp_arena_printf(arena, "%s %s", flags, c->flags), 1);
+}
+
+/* What the build or the training wrote, as the guide of the second build. */
+static bool make_guide(const char *profile, const char *guide, enum fp_guiding_by by)
+{
+    struct fp_error error = {0};
+    begin_step("Reading the profile", "");
+    if (access(profile, R_OK) < 0) {
+        cli_say("%s: training wrote no profile; is the program built by $CC or $CXX?", profile);
+        return false;
+    }
+    if (fp_guiding_write(&profile, 1, NULL, by, guide, &error)) return true;
+    cli_fail(&error, NULL);
+    return false;
+}
+
+static bool go_round(struct fp_arena *arena, const struct cycle *c)
+{
+    struct fp_error error = {0};
+    char folder[PATH_MAX];
+    if (!fp_make_folder(c->folder, &error) || !realpath(c->folder, folder))
+        return cli_fail(&error, NULL), false;
+    char *profile = fp_arena_printf(arena, "%s/train.prof", folder);
+    char *guide = fp_arena_printf(arena, "%s/train.guide", folder);
+    unlink(profile);
+    /* what a build runs while building is not training */
+    setenv("FOOTPATH_OUT", fp_arena_printf(arena, "%s/while-building.prof", folder), 1);
+    set_compilers(arena, c, "--fp-at=early --fp-cuts=few");
+    if (c->clean && system(c->clean) != 0) return cli_say("%s failed", c->clean), false;
+    if (!run_step("Building to count", c->build)) return false;
+    setenv("FOOTPATH_OUT", profile, 1);
+    if (!run_step("Training", c->train)) return false;
+    if (!make_guide(profile, guide, c->by)) return false;
+    set_compilers(arena, c, fp_arena_printf(arena, "--fp-use=%s%s", guide, c->edges ? " --fp-paths=no" : ""));
+    if (c->clean && system(c->clean) != 0) return cli_say("%s failed", c->clean), false;
+    return run_step("Building by the profile", c->build);
+}
+
+static char *find_here(struct fp_arena *arena)
+{
+    char path[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[len > 0 ? len : 0] = 0;
+    char *slash = strrchr(path, '/');
+    if (slash) *slash = 0;
+    return fp_arena_strdup(arena, path);
+}
+
+static enum fp_guiding_by parse_by(struct cli_command *command, const char *value)
+{
+    if (!strcmp(value, "sum")) return FP_GUIDING_SUM;
+    if (!strcmp(value, "mean")) return FP_GUIDING_MEAN;
+    if (!strcmp(value, "worst")) return FP_GUIDING_WORST;
+    cli_usage(command, "--by is sum, mean or worst, got %s", value);
+}
+
+static int run(struct cli_command *command, int argc, char **argv)
+{
+    struct cli cli = {.command = command, .argc = argc, .argv = argv};
+    struct fp_arena arena = {0};
+    struct cycle c = {.folder = "footpath-pgo", .flags = "", .here = find_here(&arena)};
+    char *value;
+    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
+        switch (option) {
+        case BUILD: c.build = value; break;
+        case TRAIN: c.train = value; break;
+        case CLEAN: c.clean = value; break;
+        case FOLDER: c.folder = value; break;
+        case BY: c.by = parse_by(command, value); break;
+        case EDGES: c.edges = true; break;
+        case FLAGS: c.flags = value; break;
+        case CLI_WORD: cli_usage(command, "unexpected %s", value);
+        default: break;
+        }
+    }
+    if (!c.build || !c.train) cli_usage(command, "--build COMMAND and --train COMMAND are needed");
+    bool ok = go_round(&arena, &c);
+    fp_arena_free(&arena);
+    return ok ? EXIT_OK : EXIT_FAILED;
+}
+
+struct cli_command command_pgo = {
+    .name = "pgo",
+    .arguments = "--build COMMAND --train COMMAND",
+    .summary = "Build, train and build again, faster",
+    .text = "  footpath pgo --clean 'make clean' --build 'make CC=\"$CC\"' --train './prog input'",
+    .options = options,
+    .run = run,
+};
