@@ -22,7 +22,7 @@ import corpus
 import inputs
 
 ROOT = corpus.ROOT
-WORK = os.path.join(ROOT, ".cache", "bench")
+WORK = os.environ.get("FOOTPATH_BENCH", os.path.join(ROOT, ".cache", "bench"))
 BIN = os.environ.get("FOOTPATH_BIN", os.path.join(ROOT, "build", "bin"))
 LLVM = os.environ.get("FOOTPATH_LLVM", "19")
 

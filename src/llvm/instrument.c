@@ -17,6 +17,7 @@
 #include "llvm/irgraph.h"
 #include "llvm/irguide.h"
 #include "llvm/irhooks.h"
+#include "llvm/irlaps.h"
 #include "llvm/irmap.h"
 #include "llvm/irpath.h"
 #include "llvm/irweights.h"
@@ -113,9 +114,11 @@ static void number_paths(struct fp_arena *arena, struct fp_function *f, const do
     place_counters(f, f->numbering->num_ids, options);
 }
 
-static struct fp_plan *plan_paths(struct fp_arena *arena, struct fp_function *f,
-                                  const double *weights, const struct fp_llvm_options *options)
+static struct fp_plan *plan_paths(struct fp_arena *arena, struct fp_ir *ir,
+                                  const struct fp_llvm_options *options)
 {
+    struct fp_function *f = ir->f;
+    const double *weights = ir->weights;
     bool sampled = f->flags & FP_FUNCTION_SAMPLED;
     struct fp_plan_options how = {
         .eager = options->cycles,
@@ -123,6 +126,8 @@ static struct fp_plan *plan_paths(struct fp_arena *arena, struct fp_function *f,
         .branch_counts = !options->cycles && !sampled && !options->plain_labels};
     struct fp_plan *plan =
         fp_plan_make(arena, f->numbering, options->plain_labels ? NULL : weights, &how);
+    if (how.branch_counts && !how.exits && !options->hits)
+        ir->lap_variables = fp_ir_lap_variables(ir, plan, weights);
     f->at_end = plan->at_end;
     return plan;
 }
@@ -307,7 +312,7 @@ static void instrument(struct module_work *work, struct fp_arena *arena, struct 
     if (part)
         plan = plan_copy(arena, f, part, work);
     else if (f->flags & FP_FUNCTION_PATHS)
-        plan = plan_paths(arena, f, ir->weights, options);
+        plan = plan_paths(arena, ir, options);
     if (f->copy) add_copy_counters(work, f);
     if (options->exits) note_exits(arena, f, plan);
     edit(work, ir, part, plan);

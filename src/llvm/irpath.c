@@ -12,6 +12,7 @@
 
 #include "base/vec.h"
 #include "footpath/abi.h"
+#include "llvm/irlaps.h"
 #include "llvm/irsample.h"
 #include "llvm/shim.h"
 
@@ -113,6 +114,18 @@ static struct fp_sample_point lap_end(const struct code *c, int64_t id)
     return end;
 }
 
+static bool counts_itself(const struct code *c, uint64_t lap)
+{
+    const struct fp_lap_variable *variables = c->ed->ir->lap_variables;
+    return variables && variables[lap].phi;
+}
+
+static LLVMValueRef lap_counter(struct code *c, uint64_t lap)
+{
+    if (c->hashed) return fp_edit_word(c->ed, c->laps, c->lap_slots, (int64_t)lap);
+    return register_constant(c, (int64_t)(lap + c->plan->numbering->num_paths));
+}
+
 static void count_lap(struct code *c, int64_t id)
 {
     uint64_t lap = (uint64_t)id - c->plan->numbering->num_paths;
@@ -121,9 +134,30 @@ static void count_lap(struct code *c, int64_t id)
         fp_ir_emit_end(c->sampling, &end);
         return;
     }
-    LLVMValueRef where = c->hashed ? fp_edit_word(c->ed, c->laps, c->lap_slots, (int64_t)lap)
-                                   : register_constant(c, id);
-    fp_edit_add_to(c->ed, where, NULL);
+    fp_edit_add_to(c->ed, lap_counter(c, lap), NULL);
+}
+
+static bool is_self_counting(const struct code *c, uint32_t e)
+{
+    if (c->dag->truncation->order.fate[e] != FP_FATE_LAP) return false;
+    int64_t id = fp_plan_on_edge(c->plan, e).first.value;
+    return counts_itself(c, (uint64_t)id - c->plan->numbering->num_paths);
+}
+
+/* Where a loop is left that kept count itself. */
+static void count_laps_left(struct code *c, uint32_t lap)
+{
+    struct fp_ir *ir = c->ed->ir;
+    const struct fp_lap *l = &c->dag->truncation->laps.at[lap];
+    for (uint32_t k = 0; k <= l->nedges; k++) {
+        uint32_t block = fp_ir_lap_block(ir, l, k);
+        for (uint32_t e = c->cfg->first_out[block]; e < c->cfg->first_out[block + 1]; e++) {
+            if (!fp_ir_leaves_lap(ir, lap, e)) continue;
+            fp_edit_on_edge(c->ed, e, false);
+            LLVMValueRef amount = fp_ir_lap_amount(c->ed, &ir->lap_variables[lap], lap, e);
+            fp_edit_add_to(c->ed, lap_counter(c, lap), amount);
+        }
+    }
 }
 
 /* The builder stands where op is to happen; block is where its path comes from. */
@@ -198,7 +232,7 @@ static void count_on_other(struct code *c, uint32_t e)
     uint32_t src = c->cfg->edges[e].src;
     if (c->at_branch[src]) return;
     if (c->dag->truncation->order.fate[e] == FP_FATE_LAP) {
-        if (is_moved(c, e) || ops.first.kind == FP_OP_NONE) return;
+        if (is_moved(c, e) || ops.first.kind == FP_OP_NONE || is_self_counting(c, e)) return;
         fp_edit_on_edge(c->ed, e, false);
         count_lap(c, ops.first.value);
         return;
@@ -274,7 +308,7 @@ static void make_since(struct code *c, uint32_t block)
 static void count_at_end(struct code *c, uint32_t block)
 {
     uint32_t e = c->plan->at_end[block];
-    if (e == FP_NONE) return;
+    if (e == FP_NONE || is_self_counting(c, e)) return;
     struct fp_op op = fp_plan_on_edge(c->plan, e).first;
     /* At the head, where no flags wait for the branch; but where frames may be left in
      * the block, only behind all that may leave. */
@@ -551,6 +585,8 @@ void fp_ir_emit_paths(struct fp_editor *ed, const struct fp_plan *plan, const en
     make_arrivals(&c);
     for (uint32_t i = 0; i < f->truncation->order.nblocks; i++)
         emit_block(&c, f->truncation->order.blocks[i]);
+    for (uint32_t i = 0; i < f->truncation->laps.len; i++)
+        if (counts_itself(&c, i)) count_laps_left(&c, i);
     for (size_t i = 0; i < c.phis.len; i++) fill_phi(&c, &c.phis.at[i]);
     for (size_t i = 0; i < c.probes.len; i++) emit_probe(&c, &c.probes.at[i]);
     if (pep) fp_ir_finish_ends(&sampling);

@@ -10,6 +10,7 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/Operator.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -165,6 +166,12 @@ bool fp_shim_switch_case(LLVMValueRef Switch, unsigned Successor, int64_t *Value
             return true;
         }
     return false;
+}
+
+bool fp_shim_never_wraps(LLVMValueRef Addition)
+{
+    auto *Op = dyn_cast<OverflowingBinaryOperator>(unwrap(Addition));
+    return Op && (Op->hasNoSignedWrap() || Op->hasNoUnsignedWrap());
 }
 
 void fp_shim_estimates(LLVMValueRef Fn)

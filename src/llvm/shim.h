@@ -30,6 +30,9 @@ LLVMBasicBlockRef fp_shim_second_body(LLVMValueRef function, LLVMBasicBlockRef *
 /* For the i-th successor of a switch: is it a case, and of which value? */
 bool fp_shim_switch_case(LLVMValueRef switch_, unsigned successor, int64_t *value);
 
+/* Does an addition promise not to wrap, signed or unsigned? */
+bool fp_shim_never_wraps(LLVMValueRef addition);
+
 /* Estimated frequency of a block, and probability of its i-th successor, for
  * the function that fp_shim_estimates was last called for. */
 void fp_shim_estimates(LLVMValueRef function);

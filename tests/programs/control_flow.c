@@ -1,6 +1,7 @@
 /* What C has to jump with: switch, goto into loops, computed goto, setjmp loops,
  * tail calls, varargs, long chains, a block that only says unreachable, asm goto.
  * run: -> 0
+ * returns: compared also without --fp-exits
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,6 +2,7 @@
  * static initialisation, coroutines where the compiler has them, musttail.
  * cflags: -std=c++20
  * run: -> 0
+ * returns: compared also without --fp-exits
  */
 #include <cstdio>
 #include <map>

@@ -10,7 +10,7 @@ The comment at the top of a program says how:
     paths: FUNCTION N         this many different paths of the function were taken
     calls: FUNCTION N         the function was called this often
     lib: FILE                 a shared library to build beside it
-    edges-only                also compared across separate path and edge-min builds (default: yes)
+    returns: WHY              functions always return: path and edge builds without --fp-exits are compared too
 
 Every run must give the output and status of the uninstrumented program, and the
 edges that the paths imply must be the edges that were counted: in one check build,
@@ -33,7 +33,7 @@ class Failure(Exception):
 def directives(path):
     with open(path) as f:
         head = f.read().split("*/", 1)[0]
-    found = {"cflags": [], "run": [], "paths": [], "calls": [], "lib": [], "not": []}
+    found = {"cflags": [], "run": [], "paths": [], "calls": [], "lib": [], "not": [], "returns": []}
     for name, value in re.findall(r"^[ /*]*(cflags|run|paths|calls|lib|not):(.*)$", head, re.M):
         found[name].append(value.strip())
     runs = []
@@ -124,7 +124,10 @@ class Tester:
             return
         builds = {}
         for name, mode in (("plain", None), ("check", "--fp-mode=check"), ("paths", "--fp-mode=path --fp-exits"),
-                           ("edges", "--fp-mode=edge-min --fp-exits"), ("alone", "--fp-mode=path")):
+                           ("edges", "--fp-mode=edge-min --fp-exits"), ("alone", "--fp-mode=path"),
+                           ("each", "--fp-mode=edge")):
+            if name == "each" and not found["returns"]:
+                continue
             os.makedirs(os.path.join(self.folder, name), exist_ok=True)
             builds[name] = self.build(source, found, mode, os.path.join(self.folder, name, "prog"))
         for args, expected in runs:
