@@ -27,6 +27,7 @@ static void encode_distribution(struct fp_writer *w, const struct fp_distributio
     fp_write_uint(w, whole ? WEIGHTS_ARE_WHOLE : 0);
     fp_write_uint(w, d->nonzero);
     fp_write_f64(w, d->sum);
+    fp_write_f64(w, d->rest);
     fp_write_f64(w, d->squares);
     fp_write_f64(w, d->min);
     fp_write_f64(w, d->max);
@@ -125,6 +126,7 @@ static void decode_distribution(struct fp_arena *arena, struct fp_reader *r, uin
     uint64_t flags = fp_read_uint(r);
     *d = (struct fp_distribution){.trials = trials, .nonzero = fp_read_uint(r)};
     d->sum = read_amount(r, "sum");
+    d->rest = fp_read_f64(r);
     d->squares = read_amount(r, "sum of squares");
     d->min = read_amount(r, "frequency");
     d->max = read_amount(r, "frequency");
@@ -173,7 +175,7 @@ static void decode_function(struct fp_combined *c, struct fp_reader *r)
         return;
     }
     for (int i = 0; i < 2; i++) f->trials[i] = fp_read_uint(r);
-    size_t nevents = fp_read_count(r, 40);
+    size_t nevents = fp_read_count(r, 48);
     for (size_t i = 0; i < nevents && !r->failed; i++) decode_event(c, r, f);
 }
 

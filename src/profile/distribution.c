@@ -94,13 +94,34 @@ static void add_weight(struct fp_arena *arena, struct fp_histogram *h, uint64_t 
 
 /* ---- merging ---- */
 
-/* Formulae 3 and 4. */
-static void merge_moments(struct fp_distribution *d, double trials, double sum, double squares)
+/* A number as the sum of two doubles, for means that differ in their last digits. */
+struct pair {
+    double high, low;
+};
+
+static struct pair mean_of(const struct fp_distribution *d)
 {
-    double before = (double)d->trials;
-    double distance = d->sum / before - sum / trials;
-    d->squares += squares + before * trials / (before + trials) * distance * distance;
-    d->sum += sum;
+    double trials = (double)d->trials, mean = d->sum / trials;
+    return (struct pair){mean, (fma(-mean, trials, d->sum) + d->rest) / trials};
+}
+
+/* Knuth: the sum of two doubles and what it lacks. */
+static struct pair add_exactly(double a, double b)
+{
+    double sum = a + b, of_b = sum - a;
+    return (struct pair){sum, (a - (sum - of_b)) + (b - of_b)};
+}
+
+/* Formulae 3 and 4. */
+static void merge_moments(struct fp_distribution *d, const struct fp_distribution *other)
+{
+    double na = (double)d->trials, nb = (double)other->trials;
+    struct pair a = mean_of(d), b = mean_of(other), sum = add_exactly(d->sum, other->sum);
+    double distance = (a.high - b.high) + (a.low - b.low);
+    d->squares += other->squares + na * nb / (na + nb) * distance * distance;
+    struct pair whole = add_exactly(sum.high, sum.low + d->rest + other->rest);
+    d->sum = whole.high;
+    d->rest = whole.low;
 }
 
 static void merge_ranges(struct fp_distribution *d, const struct fp_distribution *other)
@@ -132,7 +153,7 @@ void fp_distribution_merge(struct fp_arena *arena, struct fp_distribution *d,
         d->histogram = empty;
         d->trials = 0;
     } else {
-        merge_moments(d, (double)other->trials, other->sum, other->squares);
+        merge_moments(d, other);
         merge_ranges(d, other);
         d->nonzero += other->nonzero;
         d->count = fp_add_saturated(d->count, other->count);
@@ -199,6 +220,7 @@ bool fp_distribution_is_sound(const struct fp_distribution *d)
     double trials = (double)d->trials;
     if (!d->trials || d->nonzero > d->trials || !(d->min <= d->max) || !h->nbins) return false;
     if (d->nonzero < d->trials && d->min > 0) return false;
+    if (!(fabs(d->rest) <= 1e-9 * d->sum)) return false;
     if (d->max / FP_SMALLEST_BIN >= ldexp(1, PLACE_BITS + (int)h->scale)) return false;
     uint64_t first = place_of(d->min, h->scale), last = place_of(d->max, h->scale);
     if (last - first >= FP_MOST_BINS || h->first < first || h->first > last ||

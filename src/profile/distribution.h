@@ -31,7 +31,8 @@ struct fp_histogram {
 
 struct fp_distribution {
     uint64_t trials, nonzero;
-    double sum, squares; /* of the frequencies: their sum, that of squared deviations */
+    double sum, rest; /* of the frequencies; rest is what sum lacks by rounding */
+    double squares;   /* sum of squared deviations */
     double min, max;     /* frequencies, runs without the event included */
     uint64_t count;      /* raw, over all runs; saturated */
     uint64_t least, most; /* raw, in one run */
