@@ -61,7 +61,8 @@ static void measure_path(const struct fp_function *f, const struct fp_path *path
 struct maker {
     struct fp_report *report;
     const struct fp_report_options *options;
-    struct fp_arena scratch;
+    struct fp_arena counts;  /* of one function */
+    struct fp_arena scratch; /* of one path, or a few */
     FP_VEC(struct fp_report_function) functions;
     FP_VEC(struct fp_report_path) paths;
 };
@@ -132,7 +133,7 @@ static void add_function(struct maker *m, const struct fp_module *module, const 
     if (!(f->flags & FP_FUNCTION_SKIPPED)) {
         struct fp_counts counts;
         struct fp_error error = {0};
-        fp_profile_counts(&m->scratch, module, f, &counts);
+        fp_profile_counts(&m->counts, module, f, &counts);
         bool paths = f->flags & FP_FUNCTION_PATHS;
         if (f->flags & FP_FUNCTION_CYCLES) report->cycles = true;
         if (m->options->edges || !paths) {
@@ -144,6 +145,7 @@ static void add_function(struct maker *m, const struct fp_module *module, const 
         else
             add_block_costs(&rf);
         report->have_paths |= paths;
+        fp_arena_free(&m->counts);
         fp_arena_free(&m->scratch);
     }
     report->cost += rf.cost;
