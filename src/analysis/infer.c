@@ -20,6 +20,7 @@ struct inferring {
     struct fp_network net;
     int64_t *weight;           /* per block, rounded */
     double scale;              /* levin's b */
+    int stride;                /* through the points of the likelihood */
     size_t *arc_of_edge, entry_arc;
     struct fp_edge_counts *out;
 };
@@ -100,9 +101,16 @@ static struct costs block_costs(const struct inferring *f, uint32_t block, int64
 
 /* ---- likelihood: n (x - w ln x), whose slope at x = r w is n (1 - 1/r) ---- */
 
-static const double raised[] = {1, 1.15, 1.4, 1.8, 2.5, 4, 8, 20};
-static const double lowered[] = {1, 0.87, 0.72, 0.55, 0.4, 0.25, 0.12, 0.04};
+static const double raised[] = {1, 1.15, 1.4, 1.8, 2.5, 4, 20};
+static const double lowered[] = {1, 0.85, 0.7, 0.5, 0.33, 0.2, 0.05};
 enum { SEGMENTS = sizeof raised / sizeof *raised };
+
+/* A finer curve takes longer to solve: how many of its points are left out. */
+static int stride_for(uint32_t nblocks)
+{
+    return nblocks <= 3000 ? 1 : nblocks <= 10000 ? 3 : 6;
+}
+
 static const double class_factor = 4;
 
 /* The mean slope between two ratios. */
@@ -127,13 +135,14 @@ static void add_likelihood(struct inferring *f, uint32_t block)
     double weight = (double)f->weight[block], size = f->in->sizes[block], raise, lower;
     class_factors(f, block, &raise, &lower);
     int64_t left = f->weight[block];
-    for (int i = 0; i + 1 < SEGMENTS && weight > 0; i++) {
-        int64_t up = (int64_t)(weight * (raised[i + 1] - raised[i]) + 0.5);
-        int64_t down = (int64_t)(weight * (lowered[i] - lowered[i + 1]) + 0.5);
+    for (int i = 0, next; i + 1 < SEGMENTS && weight > 0; i = next) {
+        next = i + f->stride;
+        int64_t up = (int64_t)(weight * (raised[next] - raised[i]) + 0.5);
+        int64_t down = (int64_t)(weight * (lowered[i] - lowered[next]) + 0.5);
         if (down > left) down = left;
         left -= down;
-        fp_network_arc(&f->net, in, out, up, cost_of(raise * size * slope(raised[i], raised[i + 1])));
-        fp_network_arc(&f->net, out, in, down, cost_of(-lower * size * slope(lowered[i], lowered[i + 1])));
+        fp_network_arc(&f->net, in, out, up, cost_of(raise * size * slope(raised[i], raised[next])));
+        fp_network_arc(&f->net, out, in, down, cost_of(-lower * size * slope(lowered[i], lowered[next])));
     }
     fp_network_arc(&f->net, in, out, FP_UNBOUNDED, cost_of(raise * size));
     fp_network_arc(&f->net, out, in, left, cost_of(-lower * size * slope(lowered[SEGMENTS - 1], 0.01)));
@@ -357,7 +366,7 @@ static void round_weights(struct inferring *f)
 void fp_infer(struct fp_arena *arena, const struct fp_inference *inference, struct fp_edge_counts *out)
 {
     const struct fp_cfg *cfg = inference->cfg;
-    struct inferring f = {.in = inference, .arena = arena, .out = out};
+    struct inferring f = {.in = inference, .arena = arena, .out = out, .stride = stride_for(cfg->nblocks)};
     *out = (struct fp_edge_counts){.edges = FP_NEW_ARRAY(arena, uint64_t, cfg->nedges)};
     fp_order_make(&f.scratch, cfg, &f.order);
     round_weights(&f);

@@ -17,7 +17,8 @@
  *           n (x - w ln x), as if its n w samples were drawn at a rate of n x.
  *           Blocks that a flow forces to be equal then get the mean of their
  *           weights by size: samples that skid or pile up within a loop are
- *           shared out instead of outvoted. The curve becomes a few arcs
+ *           shared out instead of outvoted. The curve becomes a few arcs, fewer in
+ *           functions of more than 3,000 blocks, where it would take too long
  *   raw     no flow at all: weights spread over out-edges by static
  *           probabilities, the paper's first bar
  */

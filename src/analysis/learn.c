@@ -52,7 +52,7 @@ bool fp_learn(struct fp_arena *arena, const struct fp_training *t, struct fp_mod
     for (size_t i = 0; i < n; i++) truth[i] = t->truth.at[i] / mean;
     struct problem problem = {.l = (int)n, .n = (int)t->nevents + 1, .y = truth,
                               .x = make_rows(arena, t, 1), .bias = 1};
-    struct parameter parameter = {.solver_type = L2R_L2LOSS_SVR, .eps = 0.0001, .C = 1, .p = 0.1};
+    struct parameter parameter = {.solver_type = L2R_L2LOSS_SVR, .eps = 0.0001, .C = 10, .p = 0.01};
     const char *problem_with = check_parameter(&problem, &parameter);
     if (problem_with) return fp_fail(error, NULL, "liblinear: %s", problem_with);
     set_print_string_function(silent);
