@@ -108,7 +108,7 @@ enum { SEGMENTS = sizeof raised / sizeof *raised };
 /* A finer curve takes longer to solve: how many of its points are left out. */
 static int stride_for(uint32_t nblocks)
 {
-    return nblocks <= 3000 ? 1 : nblocks <= 10000 ? 3 : 6;
+    return nblocks <= 3000 ? 1 : nblocks <= 10000 ? 3 : SEGMENTS - 1;
 }
 
 static const double class_factor = 4;
@@ -135,7 +135,8 @@ static void add_likelihood(struct inferring *f, uint32_t block)
     double weight = (double)f->weight[block], size = f->in->sizes[block], raise, lower;
     class_factors(f, block, &raise, &lower);
     int64_t left = f->weight[block];
-    for (int i = 0, next; i + 1 < SEGMENTS && weight > 0; i = next) {
+    bool straight = f->stride == SEGMENTS - 1; /* one line up, one down */
+    for (int i = straight ? SEGMENTS : 0, next; i + 1 < SEGMENTS && weight > 0; i = next) {
         next = i + f->stride;
         int64_t up = (int64_t)(weight * (raised[next] - raised[i]) + 0.5);
         int64_t down = (int64_t)(weight * (lowered[i] - lowered[next]) + 0.5);
@@ -144,8 +145,9 @@ static void add_likelihood(struct inferring *f, uint32_t block)
         fp_network_arc(&f->net, in, out, up, cost_of(raise * size * slope(raised[i], raised[next])));
         fp_network_arc(&f->net, out, in, down, cost_of(-lower * size * slope(lowered[i], lowered[next])));
     }
-    fp_network_arc(&f->net, in, out, FP_UNBOUNDED, cost_of(raise * size));
-    fp_network_arc(&f->net, out, in, left, cost_of(-lower * size * slope(lowered[SEGMENTS - 1], 0.01)));
+    fp_network_arc(&f->net, in, out, FP_UNBOUNDED, cost_of(raise * size * (straight ? 0.5 : 1)));
+    fp_network_arc(&f->net, out, in, left,
+                   cost_of(-lower * size * (straight ? slope(1, 0.3) : slope(lowered[SEGMENTS - 1], 0.01))));
     f->net.supply[out] += f->weight[block];
     f->net.supply[in] -= f->weight[block];
 }
