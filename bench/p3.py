@@ -17,7 +17,6 @@ import os
 import shlex
 import subprocess
 import sys
-import time
 
 import corpus
 import inputs
@@ -76,11 +75,13 @@ def profile(p, exe, which, limit):
 def plan(exe, copies, options, guide, measure):
     command = [FOOTPATH, "plan", exe, "-k", str(copies), "--json", "-o", os.path.join(WORK, "plan"), "--measure", measure]
     command += options + (["--guide", guide] if guide else [])
-    start = time.monotonic()
+    before = os.times()
     done = subprocess.run(command, capture_output=True, text=True)
+    after = os.times()
     if done.returncode:
         raise RuntimeError(" ".join(command) + "\n" + done.stderr)
-    return dict(json.loads(done.stdout), seconds=time.monotonic() - start)
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return dict(json.loads(done.stdout), seconds=cpu)
 
 
 def measure_plans(p, copies, results, limit):
@@ -149,7 +150,7 @@ def print_plans(plans, copies):
 
 
 def print_counts(plans):
-    print("\n| program | functions | at most one call site | profitable (p3, 2 copies) | planning, slowest |")
+    print("\n| program | functions | at most one call site | profitable (p3, 2 copies) | planning, slowest, CPU |")
     print("|---|---|---|---|---|")
     for program in sorted(plans):
         entry = plans[program]["P3 2"]
