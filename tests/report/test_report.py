@@ -248,6 +248,22 @@ def test_speedscope(t):
     t.check(all(i < len(data["shared"]["frames"]) for s in data["profiles"][0]["samples"] for i in s), "frames")
 
 
+def test_schemas(t):
+    try:
+        import jsonschema
+    except ImportError:
+        raise Failure("python3-jsonschema is not installed")
+    formats = os.path.join(HERE, "..", "..", "docs", "formats")
+    for name, words in (("coverage", (t.a,)), ("stats", (t.a, t.b)), ("diff", (t.a, t.b)), ("diff", (t.a, t.fast_prof)), ("annotate", ("--top", "0", t.a))):
+        with open(os.path.join(formats, name + ".schema.json")) as f:
+            schema = json.load(f)
+        try:
+            jsonschema.validate(t.json(name, "--json", *words), schema)
+        except jsonschema.ValidationError as error:
+            raise Failure("%s --json: %s" % (name, error.message))
+        t.passed += 1
+
+
 def test_completion(t):
     for shell in ("bash", "zsh", "fish"):
         text = t.tool("completion", shell)
@@ -275,4 +291,4 @@ if __name__ == "__main__":
         tester = Tester(options.bin, folder)
         tester.tools = os.path.abspath(options.tools)
         raise SystemExit(main([setup, test_lines, test_coverage, test_stats, test_diff, test_combined, test_annotate, test_exports,
-                               test_speedscope, test_completion, test_help], tester))
+                               test_speedscope, test_schemas, test_completion, test_help], tester))
