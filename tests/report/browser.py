@@ -65,7 +65,7 @@ class Browser:
                     raise BrowserError("chromedriver does not answer")
                 time.sleep(0.1)
         self.session = answer["sessionId"]
-        self.call("POST", "/timeouts", {"script": 30000, "pageLoad": 60000})
+        self.call("POST", "/timeouts", {"script": 240000, "pageLoad": 240000})
         return self
 
     def __exit__(self, *_):
@@ -81,7 +81,7 @@ class Browser:
         data = json.dumps(body or {}).encode() if method == "POST" else None
         request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=90) as answer:
+            with urllib.request.urlopen(request, timeout=300) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             value = json.load(error).get("value", {})
@@ -105,7 +105,7 @@ class Browser:
     def keys(self, selector, text):
         self.call("POST", "/element/%s/value" % self.find(selector), {"text": text})
 
-    def wait(self, condition, seconds=15):
+    def wait(self, condition, seconds=90):
         """Until a script's expression is true; gives its value."""
         end = time.time() + seconds
         while time.time() < end:

@@ -123,7 +123,7 @@ def test_search_sort_keys(t):
     name, folder, show = t.reports[0]
     with Browser(1440, 1000) as page:
         open_report(page, folder)
-        wanted = max((f for f in show["functions"] if f.get("executed_paths", 0) > 1), key=lambda f: f["executed_paths"])
+        wanted = max((f for f in show["functions"] if 1 < f.get("executed_paths", 0) < 100), key=lambda f: f["executed_paths"])
         page.keys("body", "/")
         t.equal(page.script("return document.activeElement.id"), "search", "/ goes to the search")
         page.keys("#search", wanted["name"])
@@ -216,7 +216,10 @@ def test_accessibility(t):
     problems = []
     for name, folder, _ in t.reports[-1:]:
         with Browser(1440, 1000) as page:
-            for theme, routes in (("light", ("#/", "#/functions", "#/untaken", "#/file/0", "#/f/0/p/0")), ("dark", ("#/", "#/f/0/p/0"))):
+            open_report(page, folder)
+            # a page of some thousand lines shows the checker nothing that a smaller one does not
+            function = "#/f/%d/p/0" % page.script("return footpath.allRows().find((r) => r.blocks[1] < 80).index")
+            for theme, routes in (("light", ("#/", "#/functions", "#/untaken", "#/file/0", function)), ("dark", ("#/", function))):
                 for route in routes:
                     page.open(url(folder, route))
                     page.script("localStorage.setItem('footpath-theme', arguments[0]); location.reload()", theme)
