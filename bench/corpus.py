@@ -58,7 +58,7 @@ PROGRAMS = [
         'echo "#define DEB_HOST_MULTIARCH \\"x86_64-linux-gnu\\"" > src/lua5.4-deb-multiarch.h && '
         '$CC $CFLAGS -DLUA_USE_POSIX "-Dluai_makeseed(L)=1" -o prog $(ls src/*.c | grep -v luac.c) -lm',
         "prog", "{exe} -e 'x=1'", "{exe} {in}/bench.lua 1", "{exe} {in}/bench.lua 60", train="{exe} {in}/train.lua 1", short=True,
-        compare_flags="-DSTRCACHE_N=1"),  # a cache of strings by the address of the literal
+        compare_flags="-DSTRCACHE_N=1 -DSTRCACHE_M=2"),  # a cache of strings by the address of the literal
     Program(
         "zstd", ["libzstd"],
         '$CC $CFLAGS -DZSTD_DISABLE_ASM -DZSTD_MULTITHREAD -DZSTD_LEGACY_SUPPORT=0 -Ilib -Ilib/common '

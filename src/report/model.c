@@ -193,15 +193,17 @@ static int by_rank(const void *a, const void *b)
 static void select_first(struct ranked *all, size_t n, size_t keep)
 {
     while (n > keep && n > 1) {
-        struct ranked pivot = all[n / 2];
-        size_t low = 0, high = n - 1;
-        for (;;) {
+        /* not the last one, so that neither part is empty */
+        struct ranked pivot = all[(n - 1) / 2];
+        size_t low = 0, high = n;
+        for (;; low++) {
             while (by_rank(&all[low], &pivot) < 0) low++;
-            while (by_rank(&all[high], &pivot) > 0) high--;
+            do high--;
+            while (by_rank(&all[high], &pivot) > 0);
             if (low >= high) break;
             struct ranked swap = all[low];
-            all[low++] = all[high];
-            all[high--] = swap;
+            all[low] = all[high];
+            all[high] = swap;
         }
         size_t left = high + 1; /* none of these comes behind the rest */
         if (keep < left) {
