@@ -127,6 +127,9 @@ def static_library(t):
 def gc_sections(t):
     """-ffunction-sections and --gc-sections, by three linkers"""
     for linker in ("bfd", "gold", "lld"):
+        if linker == "gold" and not shutil.which("ld.gold"):
+            print("gc_sections: no gold on this system")
+            continue
         for build in t.builds:
             parts = build.objects("one.c", "two.c", "unused.c", "main.c", flags=["-ffunction-sections", "-fdata-sections"])
             build.cc(*parts, "-Wl,--gc-sections", "-fuse-ld=" + linker, "-o", "prog-" + linker)
