@@ -350,11 +350,14 @@ static void choose_branch_ends(struct code *c)
     const struct fp_cfg *cfg = c->cfg;
     bool *arrival = FP_NEW_ARRAY(c->arena, bool, cfg->nblocks);
     if (!c->sampling || c->sampling->how != FP_PEP_TRAP) return;
-    for (uint32_t b = 0; b < cfg->nblocks; b++) {
-        c->at_branch[b] = wants_branch_ends(c, b);
-        for (uint32_t e = cfg->first_out[b]; c->at_branch[b] && e < cfg->first_out[b + 1]; e++)
-            arrival[cfg->edges[e].dst] = true;
-    }
+    for (uint32_t b = 0; b < cfg->nblocks; b++) c->at_branch[b] = wants_branch_ends(c, b);
+    for (uint32_t b = 0; b < cfg->nblocks; b++)
+        for (uint32_t e = cfg->first_out[b]; c->at_branch[b] && e < cfg->first_out[b + 1]; e++) {
+            /* where no path ends on the way, the site in front of the target's own branch
+             * tells as well that it was taken */
+            uint32_t dst = cfg->edges[e].dst;
+            if (!c->at_branch[dst] || (is_live(c, e) && ends_on(c, e))) arrival[dst] = true;
+        }
     for (uint32_t b = 0; b < cfg->nblocks; b++) {
         if (!arrival[b]) continue;
         fp_edit_at_head(c->ed, b);
