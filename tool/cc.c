@@ -126,7 +126,7 @@ static void take_flag(struct invocation *in, const char *program, const char *wo
 {
     const char *name = word + strlen("--fp-"), *equals = strchr(name, '=');
     size_t len = equals ? (size_t)(equals - name) : strlen(name);
-    static const char *const switches[] = {"exits", "hits", "callees", "remarks"};
+    static const char *const switches[] = {"exits", "hits", "callees", "remarks", "eager-copies"};
     for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
         if (!strcmp(name, switches[i])) {
             push(in, &in->plugin, fp_arena_printf(&in->arena, "%s=1", name));

@@ -303,8 +303,9 @@ static void find_region(struct super *s, const struct decision *d, struct region
 static bool is_worth_it(const struct super *s, const struct decision *d, const struct region *r)
 {
     double gain = d->saved * MISPREDICTION;
-    return r->possible && r->size && r->size <= MOST_REGION && s->growth + r->size <= MOST_GROWTH &&
-           d->saved >= (double)s->how->hot && gain >= (double)s->work / 100;
+    if (!r->possible || !r->size || r->size > MOST_REGION || s->growth + r->size > MOST_GROWTH)
+        return false;
+    return s->how->eager || (d->saved >= (double)s->how->hot && gain >= (double)s->work / 100);
 }
 
 /* The decision that saves most, with the last branch where saving still goes on. */
@@ -320,7 +321,8 @@ static bool choose(struct super *s, struct evidence *e, struct decision *best, s
         for (; i < e->candidates.len; i++) {
             const struct candidate *c = &e->candidates.at[i];
             if (c->u != d.u || c->v != d.v) break;
-            if (c->distance <= HISTORY && !follows(s, c->u, c->branch)) continue;
+            bool near = c->distance <= HISTORY && !s->how->eager;
+            if (near && !follows(s, c->u, c->branch)) continue;
             double saved = saved_at(s, e, c);
             if (saved <= 0) continue;
             d.saved += saved;
@@ -362,7 +364,8 @@ static void reweigh(struct super *s, uint32_t node)
 }
 
 /* Traces that took the decision go through the copies now. */
-static void reroute(struct super *s, const struct decision *d, const uint32_t *copy_of)
+static void reroute(struct super *s, const struct decision *d, const struct region *r,
+                    const uint32_t *copy_of)
 {
     for (uint32_t i = 0; i < s->ntraces; i++) {
         struct trace *t = &s->traces[i];
@@ -374,7 +377,7 @@ static void reroute(struct super *s, const struct decision *d, const uint32_t *c
             if (copy_of[b] != FP_NONE) {
                 t->blocks[k] = copy_of[b];
                 entered = true;
-            } else if (entered) {
+            } else if (entered || !r->dominated[b]) {
                 inside = false; /* left by a side exit, or at the end */
             }
         }
@@ -413,7 +416,7 @@ static void copy(struct super *s, const struct decision *d, const struct region 
                         direct ? s->nodes.at[d->v].bb : NULL);
     for (uint32_t i = 0; i < count; i++) keep_apart(s, fresh[i]);
     for (uint32_t b = 0, k = 0; b < n; b++) copy_of[b] = r->in[b] ? add_node(s, fresh[k++]) : FP_NONE;
-    reroute(s, d, copy_of);
+    reroute(s, d, r, copy_of);
     for (uint32_t b = 0; b < n; b++)
         if (r->in[b]) {
             reweigh(s, b);
@@ -449,14 +452,14 @@ uint32_t fp_ir_duplicate(struct fp_ir *ir, const struct fp_guide_function *count
     uint32_t copies = 0;
     uint64_t total = 0;
     for (uint32_t i = 0; i < counts->npaths; i++) total += counts->paths[i].count;
-    if (total < how->hot) return 0;
+    if (total < how->hot && !how->eager) return 0;
     fp_map_init(&s.node_of, &arena);
     read_traces(&s, ir, counts);
     fix_headers(&s, ir);
     while (copies < MOST_COPIES) {
         struct evidence e = {0};
         struct decision d;
-        struct region r;
+        struct region r = {0};
         gather(&s, &e);
         if (!choose(&s, &e, &d, &r)) break;
         explain(&s, &d, &r, "copied");

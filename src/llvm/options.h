@@ -34,6 +34,7 @@ struct fp_llvm_options {
     const char *use;          /* a guide, to optimise by */
     bool no_paths;            /* by its edges alone */
     bool remarks;             /* say what is done */
+    bool eager_copies;        /* see fp_ir_super */
 };
 
 /* text: as in the variable; NULL gives mode none. */

@@ -355,6 +355,8 @@ class BlockCopier {
     {
         SmallPtrSet<BasicBlock *, 16> Copies(New.begin(), New.end());
         for (Instruction &I : *B) {
+            auto Copy = Map.find(&I);
+            if (Copy == Map.end()) continue; // a phi made for another value: right already
             SmallVector<Use *, 8> Uses;
             for (Use &U : I.uses()) {
                 auto *User = cast<Instruction>(U.getUser());
@@ -366,7 +368,7 @@ class BlockCopier {
             SSAUpdater Updater;
             Updater.Initialize(I.getType(), I.getName());
             Updater.AddAvailableValue(B, &I);
-            Updater.AddAvailableValue(C, &*Map[&I]);
+            Updater.AddAvailableValue(C, &*Copy->second);
             for (Use *U : Uses) Updater.RewriteUse(*U);
         }
     }

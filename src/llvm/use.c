@@ -38,6 +38,7 @@ static void use_for_function(struct using *u, LLVMValueRef function)
         fp_ir_guide_find(&u->guide, &ir, fp_ir_base_id(&ir, u->module_hash), &counts)) {
         const struct fp_guide_summary *summary = &u->guide.guide.summary;
         struct fp_ir_super how = {.hot = fp_ir_hot_count(summary),
+                                  .eager = u->options->eager_copies,
                                   .remark = u->options->remarks ? print_remark : NULL,
                                   .context = u};
         fp_ir_set_entry_count(&ir, &counts, summary);
