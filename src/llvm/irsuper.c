@@ -104,9 +104,11 @@ static void fix_headers(struct super *s, const struct fp_ir *ir)
 {
     struct fp_loops loops;
     fp_loops_find(s->arena, ir->f->cfg, &loops);
-    for (uint32_t b = 0; b < ir->f->cfg->nblocks; b++)
-        if (ir->blocks[b].bb && (b == 0 || fp_bitset_has(&loops.heads, b)))
-            s->nodes.at[add_node(s, ir->blocks[b].bb)].fixed = true;
+    for (uint32_t b = 0; b < ir->f->cfg->nblocks; b++) {
+        if (!ir->blocks[b].bb || (b && !fp_bitset_has(&loops.heads, b))) continue;
+        uint32_t node = add_node(s, ir->blocks[b].bb); /* which may move the nodes */
+        s->nodes.at[node].fixed = true;
+    }
 }
 
 static void read_traces(struct super *s, const struct fp_ir *ir, const struct fp_guide_function *counts)
