@@ -224,6 +224,7 @@ static void json_path(struct fp_json *j, const struct fp_report *r, const struct
     struct fp_path decoded;
     if (!fp_report_decode(scratch, r, path, &decoded)) return;
     fp_json_begin(j, '{');
+    j->compact = true; /* a path a line: there may be many, and long ones */
     if (path->id == FP_NO_ID)
         fp_json_key(j, "id"), fp_json_null(j);
     else
@@ -256,6 +257,7 @@ static void json_path(struct fp_json *j, const struct fp_report *r, const struct
     }
     fp_json_end(j, ']');
     fp_json_end(j, '}');
+    j->compact = false;
 }
 
 static void json_edges(struct fp_json *j, const struct fp_report_function *rf, struct fp_arena *scratch)
