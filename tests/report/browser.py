@@ -100,7 +100,13 @@ class Browser:
         return self.call("POST", "/element", {"using": "css selector", "value": selector})[ELEMENT]
 
     def click(self, selector):
-        self.call("POST", "/element/%s/click" % self.find(selector))
+        for attempt in range(5):  # the page may have drawn itself anew in between
+            try:
+                self.call("POST", "/element/%s/click" % self.find(selector))
+                return
+            except BrowserError as error:
+                if attempt == 4 or not str(error).startswith("stale"):
+                    raise
 
     def keys(self, selector, text):
         self.call("POST", "/element/%s/value" % self.find(selector), {"text": text})
