@@ -20,6 +20,14 @@ static int by_count(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
+/* A lap's edges are those of the map, which goes before the guide. */
+uint32_t *fp_guiding_edges(struct fp_arena *arena, const struct fp_path *path)
+{
+    uint32_t *edges = FP_NEW_ARRAY(arena, uint32_t, path->nedges);
+    for (uint32_t i = 0; i < path->nedges; i++) edges[i] = path->edges[i];
+    return edges;
+}
+
 static void keep_path(struct fp_arena *arena, const struct fp_function *f,
                       const struct fp_path_count *count, struct fp_guide_function *out)
 {
@@ -31,7 +39,7 @@ static void keep_path(struct fp_arena *arena, const struct fp_function *f,
         .first_block = path.first_block,
         .end_edge = path.end_edge,
         .nedges = path.nedges,
-        .edges = path.edges,
+        .edges = fp_guiding_edges(arena, &path),
     };
 }
 

@@ -42,7 +42,7 @@ static void add_path(struct averaging *a, const struct fp_event *event, double e
     fp_path_each_edge(a->f->cfg, &path, add_edge, a);
     a->out->paths[a->out->npaths++] = (struct fp_guide_path){
         a->count, path.start == FP_STARTS_AT_ENTRY, path.first_block, path.end_edge, path.nedges,
-        path.edges};
+        fp_guiding_edges(a->arena, &path)};
 }
 
 static void add_raw_edge(struct averaging *a, const struct fp_event *event)

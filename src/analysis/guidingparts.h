@@ -13,6 +13,9 @@ struct fp_guiding_maker {
     FP_VEC(uint64_t) blocks; /* counts of all, for the summary */
 };
 
+/* The edges of a decoded path, in the arena. */
+uint32_t *fp_guiding_edges(struct fp_arena *arena, const struct fp_path *path);
+
 /* Identity of a function, without counts. */
 struct fp_guide_function fp_guiding_function(const struct fp_function *function);
 /* Adds one, with its counts, and notes those of its blocks. */
