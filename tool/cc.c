@@ -10,6 +10,7 @@
  *                      new threads (or --wrap, in static programs and in libraries)
  * It adds nothing to -E, -M, -fsyntax-only, -r and the like.
  */
+#include "base/io.h"
 #include "analysis/guiding.h"
 #include "base/arena.h"
 #include "base/error.h"
@@ -206,16 +207,6 @@ static void take_word(struct invocation *in, const char *program, const char *wo
 
 /* ---- the command ---- */
 
-static char *find_here(struct fp_arena *arena)
-{
-    char path[PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (len <= 0) return fp_arena_strdup(arena, ".");
-    path[len] = 0;
-    *strrchr(path, '/') = 0;
-    return fp_arena_strdup(arena, path);
-}
-
 static char *part(struct invocation *in, const char *name)
 {
     return fp_arena_printf(&in->arena, "%s/../lib/footpath/%s", in->here, name);
@@ -356,7 +347,7 @@ int main(int argc, char **argv)
     const char *slash = strrchr(argv[0], '/'), *program = slash ? slash + 1 : argv[0];
     struct invocation in = {.llvm = (char *)FOOTPATH_DEFAULT_LLVM};
     in.cxx = strstr(program, "++") || strstr(program, "cxx");
-    in.here = find_here(&in.arena);
+    in.here = fp_own_folder(&in.arena);
     take_environment(&in, program);
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--fp-help")) return print_help(program), 0;

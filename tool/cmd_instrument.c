@@ -1,6 +1,7 @@
 /* footpath instrument: bitcode in, bitcode out (paper 000, section 4). */
 #include "commands.h"
 
+#include "base/io.h"
 #include "llvm/plugin_env.h"
 
 #include <errno.h>
@@ -22,12 +23,7 @@ enum { OUTPUT, MODE, EXITS, THREADS, METRIC, LLVM };
 
 static char *beside(struct fp_arena *arena, const char *name)
 {
-    char path[PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", path, sizeof path - 1);
-    path[len > 0 ? len : 0] = 0;
-    char *slash = strrchr(path, '/');
-    if (slash) *slash = 0;
-    return fp_arena_printf(arena, "%s/../lib/footpath/%s", path, name);
+    return fp_arena_printf(arena, "%s/../lib/footpath/%s", fp_own_folder(arena), name);
 }
 
 static char *find_opt(struct fp_arena *arena, const char *llvm)

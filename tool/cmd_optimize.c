@@ -1,6 +1,7 @@
 /* footpath optimize: bitcode in, faster bitcode out, by a profile of it. */
 #include "commands.h"
 
+#include "base/io.h"
 #include "analysis/guiding.h"
 #include "llvm/plugin_env.h"
 
@@ -28,12 +29,7 @@ struct settings {
 
 static char *beside(struct fp_arena *arena, const char *name)
 {
-    char path[PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", path, sizeof path - 1);
-    path[len > 0 ? len : 0] = 0;
-    char *slash = strrchr(path, '/');
-    if (slash) *slash = 0;
-    return fp_arena_printf(arena, "%s/../lib/footpath/%s", path, name);
+    return fp_arena_printf(arena, "%s/../lib/footpath/%s", fp_own_folder(arena), name);
 }
 
 static int run_opt(struct fp_arena *arena, const struct settings *s, const char *guide)

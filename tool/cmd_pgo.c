@@ -6,6 +6,7 @@
  */
 #include "commands.h"
 
+#include "base/io.h"
 #include "analysis/guiding.h"
 
 #include <errno.h>
@@ -107,16 +108,6 @@ static bool go_round(struct fp_arena *arena, const struct cycle *c)
     return run_step("Building by the profile", c->build);
 }
 
-static char *find_here(struct fp_arena *arena)
-{
-    char path[PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", path, sizeof path - 1);
-    path[len > 0 ? len : 0] = 0;
-    char *slash = strrchr(path, '/');
-    if (slash) *slash = 0;
-    return fp_arena_strdup(arena, path);
-}
-
 static enum fp_guiding_by parse_by(struct cli_command *command, const char *value)
 {
     if (!strcmp(value, "sum")) return FP_GUIDING_SUM;
@@ -129,7 +120,7 @@ static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
     struct fp_arena arena = {0};
-    struct cycle c = {.folder = "footpath-pgo", .flags = "", .here = find_here(&arena)};
+    struct cycle c = {.folder = "footpath-pgo", .flags = "", .here = fp_own_folder(&arena)};
     char *value;
     for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
         switch (option) {

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 static bool read_all(struct fp_file *file, int fd, const char *path, struct fp_error *error)
@@ -131,4 +133,19 @@ bool fp_make_folder(const char *path, struct fp_error *error)
     }
     free(copy);
     return ok;
+}
+
+char *fp_own_folder(struct fp_arena *arena)
+{
+    char path[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (len > 0) {
+        path[len] = 0;
+    } else { /* no /proc: by the name it was started with */
+        const char *name = (const char *)getauxval(AT_EXECFN);
+        if (!name || !realpath(name, path)) return fp_arena_strdup(arena, ".");
+    }
+    char *slash = strrchr(path, '/');
+    if (slash) *slash = 0;
+    return fp_arena_strdup(arena, path);
 }

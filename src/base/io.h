@@ -22,4 +22,7 @@ bool fp_file_write(const char *path, const void *bytes, size_t len, struct fp_er
 /* Creates path and the folders above it. */
 bool fp_make_folder(const char *path, struct fp_error *error);
 
+/* The folder of the program that runs: what it needs lies beside it. */
+char *fp_own_folder(struct fp_arena *arena);
+
 #endif
