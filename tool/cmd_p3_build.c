@@ -62,12 +62,7 @@ static bool copy_source(struct p3 *p, const char *to)
 /* The compilers beside this program. */
 static char *compiler(struct p3 *p, const char *name)
 {
-    char self[4096];
-    ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (len <= 0) return fp_arena_strdup(&p->arena, name);
-    self[len] = 0;
-    *strrchr(self, '/') = 0;
-    return fp_arena_printf(&p->arena, "%s/%s", self, name);
+    return fp_arena_printf(&p->arena, "%s/%s", fp_own_folder(&p->arena), name);
 }
 
 /* What the plugin is told: the plan, and that files below this build folder are the
