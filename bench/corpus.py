@@ -30,6 +30,7 @@ class Program:
     threads: bool = False
     needs: list = field(default_factory=list)  # Debian packages to build it
     short: bool = False  # part of the short set that CI runs
+    ends: tuple = (0,)   # exit statuses of a run that went well
     noise: str = ""      # lines of its output that differ from run to run, as a regular expression
     compare: str = ""    # a run that takes the same way in every build, where the small one does not
     compare_flags: str = ""  # compiler flags that take away what depends on the addresses of data
@@ -91,6 +92,7 @@ PROGRAMS = [
         needs=["autoconf", "libdivsufsort-dev"], noise=r"^# (CPU time|Mc/sec)"),
     Program(
         "libquantum", ["libquantum"],
+        'sed -i "s/srand(time(0))/srand(1)/" shor.c && '  # the same numbers in every run
         'CFLAGS="$CFLAGS" ./configure --quiet --without-lapack --disable-shared >/dev/null && make -s >/dev/null && '
         'make -s shor >/dev/null',
         "shor", "{exe} 1", "{exe} 15 7", "{exe} 143 25", train="{exe} 21 5"),
@@ -145,7 +147,7 @@ PROGRAMS = [
         "minisat", ["minisat2"],
         '$CXX $CFLAGS -D__STDC_LIMIT_MACROS -D__STDC_FORMAT_MACROS -Wno-everything -std=gnu++98 -I. -o prog '
         'minisat/core/Main.cc minisat/core/Solver.cc minisat/utils/Options.cc minisat/utils/System.cc -lz',
-        "prog", "{exe} --help", "{exe} -verb=0 {in}/sat-small.cnf", "{exe} -verb=0 {in}/sat-large.cnf", train="{exe} -verb=0 {in}/train-sat.cnf", cxx=True),
+        "prog", "{exe} --help", "{exe} -verb=0 {in}/sat-small.cnf", "{exe} -verb=0 {in}/sat-large.cnf", train="{exe} -verb=0 {in}/train-sat.cnf", ends=(10, 20), cxx=True),
 ]
 
 
