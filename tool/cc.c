@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct invocation {
@@ -221,6 +222,36 @@ static char *as_cxx(struct fp_arena *arena, const char *clang)
     return fp_arena_printf(arena, "%.*s++%s", (int)(rest - clang), clang, rest);
 }
 
+/* The first number of what `clang -dumpversion` says, or 0. */
+static int major_version(const char *clang)
+{
+    int ends[2], version = 0;
+    if (pipe(ends) < 0) return 0;
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        execl(clang, clang, "-dumpversion", (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    FILE *said = fdopen(ends[0], "r");
+    if (!said || fscanf(said, "%d", &version) != 1) version = 0;
+    if (said) fclose(said);
+    if (child > 0) waitpid(child, NULL, 0);
+    return version;
+}
+
+/* A plugin in another clang than its own is refused by the loader at best. A clang
+ * that was found by its version is the right one. */
+static void check_version(struct invocation *in, const char *program, const char *clang)
+{
+    const char *given = getenv("FOOTPATH_CLANG");
+    int version = given && *given ? major_version(clang) : 0;
+    if (version && version != atoi(in->llvm))
+        die(program, clang, fp_arena_printf(&in->arena, " is of LLVM %d, the plugin of LLVM %s", version, in->llvm),
+            fp_arena_printf(&in->arena, "choose the plugin by --fp-llvm=%d", version));
+}
+
 /* clang-N in PATH, or where Debian keeps it; FOOTPATH_CLANG overrides. */
 static char *find_clang(struct invocation *in, const char *program)
 {
@@ -371,6 +402,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: %s: only x86-64 Linux is instrumented; compiled without counters\n", program,
                 in.look.foreign);
     counts &= !in.look.foreign;
+    if (counts) check_version(&in, program, clang);
     if (counts) add_compilation(&in, &command, program);
     add_user_words(&in, &command, counts && !in.look.debug);
     if (in.look.links && !in.look.foreign && !(none && in.use)) add_link(&in, &command);

@@ -192,7 +192,7 @@ static bool visit_map(struct fp_arena *arena, struct fp_reader *payload, const s
 static bool visit_combined(struct fp_reader *payload, const struct fp_profile_visitor *v, bool *go_on)
 {
     if (!v->combined && v->run)
-        return fp_reader_fail(payload, "is a combined profile, of distributions and not of counts; "
+        return fp_reader_fail(payload, "expected counts, got a combined profile, of distributions; "
                                        "footpath show and combine read it");
     if (v->combined) *go_on = v->combined(payload, v->context);
     return !payload->failed;

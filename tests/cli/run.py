@@ -36,6 +36,7 @@ REPLACED = [
     (r"(clang(\+\+)?)-\d+\b", r"\1-N"),
     (r"LLVM \d+", "LLVM N"),
     (r"--llvm \d+", "--llvm N"),
+    (r"; choose the plugin by --fp-llvm=\d+", "; choose the plugin by --fp-llvm=N"),
 ]
 
 
