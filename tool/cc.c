@@ -408,7 +408,7 @@ int main(int argc, char **argv)
     if (in.look.links && !in.look.foreign && !(none && in.use)) add_link(&in, &command);
     fp_vec_push(&in.arena, &command, NULL);
     set_plugin_variable(&in);
-    execv(clang, command.at);
+    execvp(clang, command.at);
     die(program, "cannot run ", clang, strerror(errno));
     return 2;
 }
