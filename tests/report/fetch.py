@@ -21,7 +21,9 @@ def fetch(package, folder):
         raise Failure("npm cannot fetch %s: %s" % (package, done.stderr[-300:]))
     archive = os.path.join(folder, done.stdout.split()[-1])
     with tarfile.open(archive) as tar:
-        tar.extractall(target + ".new", filter="data")
+        # Debian 12's Python does not know filters yet
+        how = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        tar.extractall(target + ".new", **how)
     os.rename(os.path.join(target + ".new", "package"), target)
     shutil.rmtree(target + ".new")
     os.unlink(archive)
