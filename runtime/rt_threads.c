@@ -116,16 +116,23 @@ struct attempt {
     struct rt_module *until; /* undoing: stop at this one */
 };
 
+/* A library that is just being loaded is seen before its runtime has started; it then
+ * makes its part of all copies itself. */
+static bool has_started(const struct rt_module *module)
+{
+    return module->process != NULL;
+}
+
 static void look_where(struct rt_module *module, void *context)
 {
     struct attempt *attempt = context;
-    if ((uintptr_t)span_of(module).start < (uintptr_t)1 << 40) attempt->low = true;
+    if (has_started(module) && (uintptr_t)span_of(module).start < (uintptr_t)1 << 40) attempt->low = true;
 }
 
 static void try_module(struct rt_module *module, void *context)
 {
     struct attempt *attempt = context;
-    if (!attempt->ok) return;
+    if (!attempt->ok || !has_started(module)) return;
     if (map_copy(module, attempt->bias)) return;
     attempt->ok = false;
     attempt->until = module;
@@ -135,7 +142,7 @@ static void undo_module(struct rt_module *module, void *context)
 {
     struct attempt *attempt = context;
     if (module == attempt->until) attempt->ok = true;
-    if (!attempt->ok) unmap_copy(module, attempt->bias);
+    if (!attempt->ok && has_started(module)) unmap_copy(module, attempt->bias);
 }
 
 /* The instruction that sets the base takes any value; the system call, which is for
