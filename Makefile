@@ -44,7 +44,8 @@ bench: setup-all
 # the tools and libraries with ASan and UBSan, and the tests that run them
 sanitize: setup-test
 	@scripts/build $(BUILD)-sanitize "$$(scripts/llvm default)" -DFOOTPATH_SANITIZE=ON -DGRAPH_COUNT=20000
-	@ctest --test-dir $(BUILD)-sanitize --output-on-failure -j$(JOBS) -LE long
+	@LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 \
+	    ctest --test-dir $(BUILD)-sanitize --output-on-failure -j$(JOBS) -LE long
 
 fuzz: setup-test
 	@scripts/fuzz $(or $(SECONDS),600)

@@ -66,7 +66,10 @@ static int run(struct cli_command *command, int argc, char **argv)
         return status;
     }
     struct fp_profile *profile = cli_load(&inputs);
-    if (!profile) return EXIT_FAILED;
+    if (!profile) {
+        fp_arena_free(&inputs.arena);
+        return EXIT_FAILED;
+    }
     struct fp_arena arena = {0};
     struct fp_writer out = {0};
     what.edges = json || how.view == FP_SHOW_EDGES || how.view == FP_SHOW_BLOCKS;
