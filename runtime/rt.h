@@ -164,11 +164,12 @@ void rt_output_name(struct rt_text *name, const struct rt_identity *program) FP_
 struct rt_region {
     int64_t bias;
     uint32_t tid;   /* who has it, 0 if free for the next */
-    uint32_t ended; /* its owner is ending */
+    uint32_t ended; /* its owner is ending, or will not say so */
     int32_t timer;  /* 1 + the timer of its ticks, or 0 */
     void *signal_stack; /* of its owners, one after the other */
 };
 
+enum { RT_ENDED = 1, RT_UNTOLD = 2 };
 enum { RT_MOST_REGIONS = 16384, RT_MOST_ORPHANS = 64, RT_MOST_MODULES = 256 };
 
 struct rt_process {
@@ -204,6 +205,10 @@ void rt_threads_start(void) FP_HIDDEN;
 bool rt_threads_lock(struct rt_process *process, bool patient) FP_HIDDEN;
 void rt_threads_unlock(struct rt_process *process) FP_HIDDEN;
 void rt_threads_set_base(int64_t bias) FP_HIDDEN; /* of %gs */
+/* A copy for a thread that does not ask for it itself. */
+bool rt_threads_give_copy(struct rt_process *process, uint32_t tid) FP_HIDDEN;
+/* For all threads that were there before the runtime: rt_adopt.c. */
+void rt_adopt_threads(void) FP_HIDDEN;
 /* The bias of this thread's copy, also while it counts elsewhere. */
 int64_t rt_threads_own_bias(void) FP_HIDDEN;
 /* Makes the copy to count in while paused. */

@@ -252,7 +252,7 @@ void rt_sample_start(void)
     process->sampling = 1;
     rt_sample_thread_begins(&process->first_timer, (uint32_t)getpid());
     for (uint32_t i = 0; i < process->nregions; i++)
-        if (process->regions[i].tid && !process->regions[i].ended)
+        if (process->regions[i].tid && process->regions[i].ended != RT_ENDED)
             make_timer(&process->regions[i].timer, process->regions[i].tid, signal);
 }
 

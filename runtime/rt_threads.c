@@ -7,8 +7,9 @@
  * is not merged or cleared when its thread ends: the next thread goes on counting
  * in it, and the profile is the sum over all copies.
  *
- * New threads are seen by taking the place of pthread_create. Threads made
- * without it (a bare clone) share the copy of the thread that made them.
+ * New threads are seen by taking the place of pthread_create; those that were there
+ * before are asked (rt_adopt.c). Threads made without it (a bare clone) share the copy
+ * of the thread that made them.
  */
 #include "rt.h"
 #include "rt_create.h"
@@ -181,6 +182,11 @@ static bool new_copy(struct rt_process *process, int64_t *bias)
 
 /* ---- copies and their owners ---- */
 
+static bool is_gone(uint32_t tid)
+{
+    return syscall(SYS_tgkill, getpid(), tid, 0) < 0 && errno == ESRCH;
+}
+
 /* The copy of a thread that has ended for good: its kernel thread is gone. */
 static struct rt_region *abandoned(struct rt_process *process)
 {
@@ -188,14 +194,14 @@ static struct rt_region *abandoned(struct rt_process *process)
         struct rt_region *region = &process->regions[i];
         if (!region->tid) return region;
         if (!__atomic_load_n(&region->ended, __ATOMIC_ACQUIRE)) continue;
-        if (syscall(SYS_tgkill, getpid(), region->tid, 0) < 0 && errno == ESRCH) return region;
+        if (is_gone(region->tid)) return region;
     }
     return NULL;
 }
 
-static struct rt_region *take_region(struct rt_process *process)
+/* A free one or a new one; the lock is held. */
+static struct rt_region *find_region(struct rt_process *process, uint32_t tid)
 {
-    rt_threads_lock(process, true);
     struct rt_region *region = abandoned(process);
     int64_t bias;
     if (!region && process->nregions < RT_MOST_REGIONS && new_copy(process, &bias)) {
@@ -204,9 +210,32 @@ static struct rt_region *take_region(struct rt_process *process)
         __atomic_store_n(&process->nregions, process->nregions + 1, __ATOMIC_RELEASE);
     }
     if (region) {
-        region->tid = thread_id();
+        region->tid = tid;
         region->ended = 0;
     }
+    return region;
+}
+
+static void complain_of_space(struct rt_process *process)
+{
+    if (!__atomic_exchange_n(&process->complained, 1, __ATOMIC_RELAXED))
+        rt_warn("no address space for a thread's counters; its counts may be lost", NULL);
+}
+
+bool rt_threads_give_copy(struct rt_process *process, uint32_t tid)
+{
+    rt_threads_lock(process, true);
+    struct rt_region *region = find_region(process, tid);
+    if (region) region->ended = RT_UNTOLD;
+    rt_threads_unlock(process);
+    if (!region) complain_of_space(process);
+    return region;
+}
+
+static struct rt_region *take_region(struct rt_process *process)
+{
+    rt_threads_lock(process, true);
+    struct rt_region *region = find_region(process, thread_id());
     bool held = process->held;
     rt_threads_unlock(process);
     while (held) {
@@ -224,7 +253,7 @@ static bool have_key;
 static void thread_ends(void *region)
 {
     rt_sample_thread_ends(&((struct rt_region *)region)->timer);
-    __atomic_store_n(&((struct rt_region *)region)->ended, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&((struct rt_region *)region)->ended, RT_ENDED, __ATOMIC_RELEASE);
 }
 
 /* Begun already by the runtime of another module that stood in as well? */
@@ -243,8 +272,7 @@ static void begin_thread(void)
     if (has_begun(rt_this.process)) return;
     struct rt_region *region = take_region(rt_this.process);
     int64_t bias = region ? region->bias : 0;
-    if (!region && !__atomic_exchange_n(&rt_this.process->complained, 1, __ATOMIC_RELAXED))
-        rt_warn("no address space for a thread's counters; its counts may be lost", NULL);
+    if (!region) complain_of_space(rt_this.process);
     if (rt_this.process->paused) bias = rt_this.process->nowhere;
     rt_threads_set_base(bias);
     if (region && have_key) pthread_setspecific(ending, region);
@@ -379,12 +407,16 @@ void rt_threads_start(void)
         }
     rt_this.process = process;
     rt_threads_unlock(process);
+    rt_adopt_threads();
 }
 
 static bool threads_run(const struct rt_process *process)
 {
-    for (uint32_t i = 0; i < process->nregions; i++)
-        if (process->regions[i].tid && !process->regions[i].ended) return true;
+    for (uint32_t i = 0; i < process->nregions; i++) {
+        const struct rt_region *region = &process->regions[i];
+        if (!region->tid || region->ended == RT_ENDED) continue;
+        if (!region->ended || !is_gone(region->tid)) return true;
+    }
     return false;
 }
 

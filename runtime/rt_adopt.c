@@ -1,0 +1,81 @@
+/* Threads that began before the runtime was there: those of a program that is not
+ * instrumented and loads an instrumented library. Each is found by /proc/self/task,
+ * given a copy of the counters, and interrupted (rt_stop.c) to set its own base.
+ *
+ * Not seen: threads that such a program makes later, until the next library comes; and
+ * threads that block every signal by a system call of their own, which libc does not.
+ */
+#include "rt_unwind.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* As the kernel gives them. */
+struct entry {
+    uint64_t inode;
+    int64_t offset;
+    uint16_t len;
+    unsigned char type;
+    char name[];
+};
+
+static uint32_t thread_id(void)
+{
+    return (uint32_t)syscall(SYS_gettid);
+}
+
+static bool has_region(const struct rt_process *process, uint32_t tid)
+{
+    for (uint32_t i = 0; i < process->nregions; i++)
+        if (process->regions[i].tid == tid) return true;
+    return false;
+}
+
+/* A copy for each thread that has none but the first; gives their number. */
+static uint32_t give_copies(struct rt_process *process, int folder)
+{
+    char bytes[4096] __attribute__((aligned(8)));
+    uint32_t given = 0;
+    lseek(folder, 0, SEEK_SET);
+    for (long len; (len = syscall(SYS_getdents64, folder, bytes, sizeof bytes)) > 0;)
+        for (long at = 0; at < len;) {
+            const struct entry *entry = (const struct entry *)(bytes + at);
+            uint32_t tid = (uint32_t)strtoul(entry->name, NULL, 10);
+            at += entry->len;
+            if (!tid || tid == (uint32_t)getpid() || has_region(process, tid)) continue;
+            if (rt_threads_give_copy(process, tid)) given++;
+        }
+    return given;
+}
+
+/* In the thread, while it is stopped or by itself. */
+static void take_base(const struct rt_frame *frame, void *context)
+{
+    (void)frame, (void)context;
+    int64_t bias = rt_threads_own_bias();
+    if (bias) rt_threads_set_base(bias);
+}
+
+static void nothing(void *context)
+{
+    (void)context;
+}
+
+/* A thread may be making another one just now: until no more are found. */
+void rt_adopt_threads(void)
+{
+    struct rt_process *process = rt_this.process;
+    int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return;
+    struct stat about;
+    bool alone = fstat(folder, &about) == 0 && about.st_nlink == 3; /* one, ".", ".." */
+    for (int rounds = 0; !alone && rounds < 8 && give_copies(process, folder); rounds++) {
+        rt_with_threads_stopped(take_base, nothing, NULL);
+        if (thread_id() != (uint32_t)getpid()) take_base(NULL, NULL);
+    }
+    close(folder);
+}
