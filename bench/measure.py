@@ -54,6 +54,8 @@ VARIANTS = {
     # trained by another build on another input
     "path-guided": dict(footpath("--fp-mode=path"), train="path", guide="--fp-guide="),
     "pep": footpath("--fp-mode=pep"),
+    # sampled paths guide the next build
+    "pep-guided": dict(footpath("--fp-mode=pep"), train="pep", guide="--fp-guide="),
     "pep-flag": footpath("--fp-mode=pep", "--fp-pep=flag"),
     # faster builds, trained on another input: ours, and clang's own
     "path-train": footpath("--fp-mode=path", "--fp-at=early", "--fp-cuts=few"),

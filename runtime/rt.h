@@ -64,7 +64,14 @@ struct rt_range {
 
 enum { RT_COUNTERS, RT_TABLES, RT_LOCALS, RT_NRANGES };
 
-enum { RT_MOST_STEPPING = 8 };
+enum { RT_MOST_STEPPING = 8, RT_MOST_CALLS = 32 };
+
+/* A call in which paths are sampled by a running register (footpath/abi.h). */
+struct rt_call {
+    uint64_t frame; /* where its return address lies */
+    uint64_t base;
+    uint32_t function;
+};
 
 /* What the runtime itself keeps per thread, beside the counters. */
 struct rt_local {
@@ -76,6 +83,11 @@ struct rt_local {
     uint32_t rotation;     /* of the first stride */
     uint32_t wants_traps, trap_epoch;
     uint64_t branch, branch_register; /* address of the site in front of it, or 0 */
+    uint64_t branch_frame;
+    uint32_t ncalls; /* active calls that were seen since the tick, the innermost last */
+    uint32_t blind;  /* another thread passes a trap: this one may miss it */
+    struct rt_call calls[RT_MOST_CALLS];
+    uint32_t windows; /* windows_opened when this thread last looked, its own included */
     uint32_t nstepping; /* traps that are being passed, the innermost last */
     uint64_t stepping[RT_MOST_STEPPING];
 };
@@ -192,6 +204,7 @@ struct rt_process {
     uint64_t run_id, run_start_ns; /* of the run, in all its records */
     pid_t run_pid;                 /* whose these are; another: the child of a fork */
     uint32_t trap_lock, traps_wanted, trap_epoch, trap_hits;
+    uint32_t windows_opened, windows_closed; /* times that a trap was away for one step */
     uint32_t has_sites;  /* some module has traps */
     uint32_t masks_kept; /* nobody blocks the two signals that sampling needs */
     uint32_t sampling;   /* now */
@@ -251,6 +264,15 @@ void rt_traps_enough(struct rt_process *process, struct rt_local *self) FP_HIDDE
 void rt_traps_none(struct rt_process *process) FP_HIDDEN;
 bool rt_traps_handle(struct rt_process *process, struct rt_local *self, siginfo_t *info,
                      ucontext_t *context) FP_HIDDEN;
+
+/* ---- what lies under a trap: rt_slot.c ---- */
+
+enum { RT_SLOT_SIZE = 24 };
+/* Code that does what the instruction does and goes on behind it. False where that is
+ * not possible. */
+bool rt_slot_make(const unsigned char *at, unsigned char *slot) FP_HIDDEN;
+/* 0: not understood. */
+size_t rt_insn_length(const unsigned char *at) FP_HIDDEN;
 
 /* ---- hash tables: rt_hash.c ---- */
 

@@ -152,6 +152,7 @@ static void tick(int signal, siginfo_t *info, void *context)
         s->samples_left = rt_settings.samples * (1 + (missed < MOST_MISSED ? missed : MOST_MISSED));
         s->skip = s->rotation++ % rt_settings.stride;
         s->branch = 0;
+        s->ncalls = 0; /* what happened since the last tick was not seen */
         set_flags(process, 1);
         if (process->has_sites && may_trap(process, context)) rt_traps_want(process, s);
     }
@@ -261,6 +262,7 @@ void rt_sample_after_fork(void)
     struct rt_process *process = rt_this.process;
     if (!process || process->sampler != &rt_local || !process->sampling) return;
     process->trap_lock = 0;
+    process->windows_opened = process->windows_closed = 0;
     rt_traps_none(process);
     process->first_timer = 0;
     for (uint32_t i = 0; i < process->nregions; i++) process->regions[i].timer = 0;

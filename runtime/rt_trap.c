@@ -2,9 +2,10 @@
  *
  * The plugin has noted where paths end and in which register the path is (fp_site).
  * While a thread wants samples, the first byte of the instruction there is int3. The
- * handler reads the register from the context, puts the byte back and lets the
- * processor execute that one instruction (trace flag); the trap that follows puts int3
- * in again. When no thread wants samples, the code is as the compiler made it.
+ * handler reads the register from the context and goes on with a copy of the instruction
+ * (rt_slot.c). Where there is none it puts the byte back and lets the processor execute
+ * that one instruction (trace flag); the trap that follows puts int3 in again. When no
+ * thread wants samples, the code is as the compiler made it.
  *
  * Code is writable only meanwhile. Storing one byte is atomic: a thread executes the
  * old instruction or the trap. Threads that want no samples may run into traps too;
@@ -25,7 +26,7 @@
 extern struct fp_site sites_start[] __asm__("__start_" FP_SITE_SECTION) __attribute__((weak)) FP_HIDDEN;
 extern struct fp_site sites_end[] __asm__("__stop_" FP_SITE_SECTION) __attribute__((weak)) FP_HIDDEN;
 
-enum { INT3 = 0xcc, TRACE_FLAG = 0x100, PAGE = 4096, FOREIGN_LIMIT = 4096 };
+enum { INT3 = 0xcc, TRACE_FLAG = 0x100, PAGE = 4096 };
 
 /* ---- the places of this module, by address ---- */
 
@@ -33,7 +34,10 @@ struct trap {
     uint64_t address;
     const struct fp_site *site;
     int16_t reg; /* index among gregs, or -1 */
+    int16_t frame_reg; /* with it and the offset, where the return address lies; or -1 */
+    int32_t frame_offset;
     unsigned char original;
+    unsigned char *slot; /* or NULL */
 };
 
 static struct {
@@ -43,9 +47,10 @@ static struct {
     bool failed;
 } table;
 
-static int register_named(const char *place)
+static int16_t register_named(const char *place)
 {
     static const struct { char name[5]; int16_t reg; } names[] = {
+        {"%rsp", REG_RSP},
         {"%rax", REG_RAX}, {"%rbx", REG_RBX}, {"%rcx", REG_RCX}, {"%rdx", REG_RDX},
         {"%rsi", REG_RSI}, {"%rdi", REG_RDI}, {"%rbp", REG_RBP}, {"%r8", REG_R8},
         {"%r9", REG_R9},   {"%r10", REG_R10}, {"%r11", REG_R11}, {"%r12", REG_R12},
@@ -53,6 +58,17 @@ static int register_named(const char *place)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strncmp(names[i].name, place, 4)) return names[i].reg;
     return -1;
+}
+
+/* 24(%rsp) */
+static void read_frame(struct trap *trap, const char *place)
+{
+    bool negative = *place == '-';
+    size_t i = negative;
+    int32_t offset = 0;
+    for (; i < 11 && place[i] >= '0' && place[i] <= '9'; i++) offset = offset * 10 + place[i] - '0';
+    trap->frame_offset = negative ? -offset : offset;
+    trap->frame_reg = place[i] == '(' ? register_named(place + i + 1) : -1;
 }
 
 /* Several at one address are in the section in the order in which they happen. */
@@ -83,6 +99,35 @@ static void sort(struct trap *traps, size_t n)
     }
 }
 
+/* Near the code: jumps reach 2 GB. */
+static unsigned char *map_slots(uint64_t first, uint64_t last, size_t size)
+{
+    enum { GAP = 16 << 20 };
+    const uint64_t reach = ((uint64_t)1 << 31) - PAGE;
+    for (int low = 0; low < 2; low++) {
+        void *hint = !low && first > size + 2 * GAP ? (void *)((first - size - GAP) & ~(uint64_t)(PAGE - 1)) : NULL;
+        unsigned char *slots = mmap(hint, size, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | (low ? MAP_32BIT : 0), -1, 0);
+        if (slots == MAP_FAILED) continue;
+        uint64_t start = (uint64_t)slots < first ? (uint64_t)slots : first;
+        uint64_t end = (uint64_t)slots + size > last ? (uint64_t)slots + size : last;
+        if (end - start < reach) return slots;
+        munmap(slots, size);
+    }
+    return NULL;
+}
+
+/* Without slots all is as it would be, but slower. */
+static void make_slots(struct trap *traps, size_t n)
+{
+    size_t size = n * RT_SLOT_SIZE;
+    unsigned char *slots = map_slots(traps[0].address, traps[n - 1].address, size), *slot = slots;
+    for (size_t i = 0; slots && i < n; i++, slot += RT_SLOT_SIZE)
+        if (rt_slot_make((const unsigned char *)traps[i].address, slot)) traps[i].slot = slot;
+    if (!slots || mprotect(slots, size, PROT_READ | PROT_EXEC) == 0) return;
+    for (size_t i = 0; i < n; i++) traps[i].slot = NULL;
+}
+
 static bool make_table(void)
 {
     size_t n = (size_t)(sites_end - sites_start);
@@ -92,10 +137,12 @@ static bool make_table(void)
     for (size_t i = 0; i < n; i++) {
         const struct fp_site *site = &sites_start[i];
         uint64_t address = (uint64_t)&site->address + (uint64_t)site->address;
-        traps[i] = (struct trap){address, site, (int16_t)register_named(site->place),
-                                 *(const unsigned char *)address};
+        traps[i] = (struct trap){.address = address, .site = site, .reg = register_named(site->place),
+                                 .original = *(const unsigned char *)address};
+        read_frame(&traps[i], site->frame);
     }
     sort(traps, n);
+    make_slots(traps, n);
     table.traps = traps;
     table.count = n;
     return true;
@@ -151,12 +198,51 @@ void rt_trap_set(bool on)
 
 /* ---- a trap ---- */
 
-static void sample(const struct trap *trap, uint64_t reg)
+/* Calls deeper than `frame` have ended, and so has another one that had its place. */
+static struct rt_call *find_call(struct rt_local *self, uint64_t frame, uint32_t function)
+{
+    struct rt_call *top = self->calls + self->ncalls;
+    while (top > self->calls && (top[-1].frame < frame ||
+                                 (top[-1].frame == frame && top[-1].function != function)))
+        top--;
+    self->ncalls = (uint32_t)(top - self->calls);
+    return top > self->calls && top[-1].frame == frame ? top - 1 : NULL;
+}
+
+/* Where there is no room the outermost is forgotten: its next path will not be known. */
+static void begin_path(struct rt_local *self, struct rt_call *call, struct rt_call what)
+{
+    if (self->blind) return;
+    if (!call && self->ncalls == RT_MOST_CALLS)
+        memmove(self->calls, self->calls + 1, --self->ncalls * sizeof *self->calls);
+    if (!call) call = &self->calls[self->ncalls++];
+    *call = what;
+}
+
+static void sample(struct rt_local *self, const struct trap *trap, uint64_t reg, uint64_t frame)
 {
     const struct fp_site *site = trap->site;
     uint64_t counters = (uint64_t)&site->counters + (uint64_t)site->counters;
-    rt_sample_point(counters, (uint64_t)site->value + (trap->reg >= 0 ? reg : 0),
-                    site->flags & FP_SITE_HASHED);
+    uint64_t id = (uint64_t)site->value + (trap->reg >= 0 ? reg : 0);
+    bool known = true;
+    if (site->flags & FP_SITE_RUNNING) {
+        struct rt_call *call = find_call(self, frame, site->function);
+        if (site->flags & FP_SITE_KNOWN)
+            id = (uint64_t)site->value;
+        else if ((known = call))
+            id -= call->base;
+        if (!(site->flags & FP_SITE_LEAVES))
+            begin_path(self, call, (struct rt_call){frame, reg + (uint64_t)site->next, site->function});
+        else if (call)
+            self->ncalls--;
+    }
+    if (known) rt_sample_point(counters, id, site->flags & FP_SITE_HASHED);
+}
+
+static void enter(struct rt_local *self, const struct fp_site *site, uint64_t reg, uint64_t frame)
+{
+    struct rt_call *call = find_call(self, frame, site->function);
+    begin_path(self, call, (struct rt_call){frame, reg + (uint64_t)site->next, site->function});
 }
 
 static bool is_at(const struct trap *trap, uint64_t address)
@@ -165,13 +251,13 @@ static bool is_at(const struct trap *trap, uint64_t address)
 }
 
 /* The branch in front of which this thread's last site was has come to this block. */
-static void arrive(const struct rt_local *self, const struct fp_site *here)
+static void arrive(struct rt_local *self, const struct fp_site *here)
 {
     const struct trap *from = self->branch ? first_at(self->branch) : NULL;
     for (; from && is_at(from, self->branch); from++)
         if (from->site->flags & FP_SITE_BRANCH && from->site->block == here->block &&
             from->site->function == here->function)
-            sample(from, self->branch_register);
+            sample(self, from, self->branch_register, self->branch_frame);
 }
 
 /* Arrivals first: they belong to what was before. */
@@ -182,17 +268,26 @@ bool rt_trap_hit(struct rt_local *self, uint64_t address, ucontext_t *context, b
     for (struct trap *t = trap; is_at(t, address); t++)
         if (t->site->flags & FP_SITE_ARRIVAL) arrive(self, t->site);
     self->branch = 0;
+    const greg_t *regs = context->uc_mcontext.gregs;
     for (struct trap *t = trap; is_at(t, address); t++) {
-        uint64_t reg = t->reg >= 0 ? (uint64_t)context->uc_mcontext.gregs[t->reg] : 0;
+        uint64_t reg = t->reg >= 0 ? (uint64_t)regs[t->reg] : 0;
+        uint64_t frame = t->frame_reg >= 0 ? (uint64_t)(regs[t->frame_reg] + t->frame_offset) : 0;
         if (t->site->flags & FP_SITE_BRANCH) {
             self->branch = address;
             if (t->reg >= 0) self->branch_register = reg;
+            if (t->frame_reg >= 0) self->branch_frame = frame;
+        } else if (t->site->flags & FP_SITE_ENTRY) {
+            enter(self, t->site, reg, frame);
         } else if (!(t->site->flags & FP_SITE_ARRIVAL)) {
-            sample(t, reg);
+            sample(self, t, reg, frame);
         }
     }
-    *armed = __atomic_load_n(&table.armed, __ATOMIC_ACQUIRE);
-    if (*armed) put_byte(address, trap->original);
+    context->uc_mcontext.gregs[REG_RIP] = (greg_t)(trap->slot ? (uint64_t)trap->slot : address);
+    *armed = !trap->slot && __atomic_load_n(&table.armed, __ATOMIC_ACQUIRE);
+    if (*armed) {
+        __atomic_add_fetch(&rt_this.process->windows_opened, 1, __ATOMIC_ACQ_REL);
+        put_byte(address, trap->original);
+    }
     return true;
 }
 
@@ -267,23 +362,47 @@ static void stepped(struct rt_process *process, struct rt_local *self)
 {
     if (!self->nstepping) return;
     uint64_t address = self->stepping[--self->nstepping];
+    __atomic_add_fetch(&process->windows_closed, 1, __ATOMIC_RELEASE);
     for (size_t i = 0; i < RT_MOST_MODULES; i++) {
         struct rt_module *module = __atomic_load_n(&process->modules[i], __ATOMIC_ACQUIRE);
         if (module && module->trap_again) module->trap_again(address);
     }
 }
 
+/* While a trap is away for one thread, another may miss it. Which calls it is in is then
+ * not certain any more. */
+static void look_for_windows(struct rt_process *process, struct rt_local *self)
+{
+    uint32_t closed = __atomic_load_n(&process->windows_closed, __ATOMIC_ACQUIRE);
+    uint32_t opened = __atomic_load_n(&process->windows_opened, __ATOMIC_ACQUIRE);
+    self->blind = opened - closed != self->nstepping;
+    if (!self->blind && opened == self->windows) return;
+    self->windows = opened;
+    self->ncalls = 0;
+    self->branch = 0;
+}
+
 /* A signal may come between a trap and the one instruction, and its handler run into
- * traps as well: they nest. Too deep (handlers were left by longjmp), the outermost is
- * forgotten, and its trap stays away until samples are wanted again. */
-static void step(struct rt_local *self, uint64_t address, greg_t *regs)
+ * traps as well: they nest. Too deep (handlers were left by longjmp), all traps go until
+ * samples are wanted again. */
+static void step(struct rt_process *process, struct rt_local *self, uint64_t address, greg_t *regs)
 {
     if (self->nstepping == RT_MOST_STEPPING) {
-        self->nstepping--;
-        memmove(self->stepping, self->stepping + 1, self->nstepping * sizeof *self->stepping);
+        rt_traps_none(process);
+        __atomic_add_fetch(&process->windows_closed, self->nstepping + 1, __ATOMIC_RELEASE);
+        self->nstepping = 0;
+        return;
     }
+    self->windows++;
     self->stepping[self->nstepping++] = address;
     regs[REG_EFL] |= TRACE_FLAG;
+}
+
+/* What samples take from one tick on, and some of threads that want none. */
+static uint32_t most_hits(void)
+{
+    enum { PER_PATH = 8, BESIDES = 4096 };
+    return BESIDES + PER_PATH * rt_settings.samples * (rt_settings.full_stride ? rt_settings.stride : 1);
 }
 
 /* Was this trap one of ours? Then it has been dealt with. */
@@ -298,12 +417,10 @@ bool rt_traps_handle(struct rt_process *process, struct rt_local *self, siginfo_
         return true;
     }
     uint64_t address = (uint64_t)regs[REG_RIP] - 1;
+    look_for_windows(process, self);
     if (info->si_code != SI_KERNEL || !is_ours(process, self, address, context, &armed)) return false;
-    regs[REG_RIP] = (greg_t)address;
-    if (__atomic_add_fetch(&process->trap_hits, 1, __ATOMIC_RELAXED) > FOREIGN_LIMIT) {
+    if (armed) step(process, self, address, regs);
+    if (__atomic_add_fetch(&process->trap_hits, 1, __ATOMIC_RELAXED) > most_hits())
         rt_traps_none(process);
-        armed = false;
-    }
-    if (armed) step(self, address, regs);
     return true;
 }

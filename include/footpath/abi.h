@@ -45,19 +45,29 @@ struct fp_slot_mark {
  * A path may end on one way out of a branch, where no code can stand without a block of
  * its own. Then the site is in front of the branch, and has ended only if the next site
  * is the arrival at `block` of the same function: all targets of the branch have one. */
-#define FP_SITE_SECTION "footpath_site"
+#define FP_SITE_SECTION "footpath_sites"
 enum {
     FP_SITE_HASHED = 1,  /* `counters` is a hash table */
     FP_SITE_BRANCH = 2,  /* in front of a branch, for the way to `block` */
     FP_SITE_ARRIVAL = 4, /* at the head of `block`; no path ends here */
+    FP_SITE_RUNNING = 8, /* of a register that is never set: see below */
+    FP_SITE_ENTRY = 16,  /* no path ends here, the function's first one begins */
+    FP_SITE_KNOWN = 32,  /* running, but the id is `value` alone */
+    FP_SITE_LEAVES = 64, /* running, and no path follows in this call */
 };
 
+/* A running register is never set, only moved. Where a path begins, which is where
+ * another ends or at the entry: base = register + next. Where it ends: id = register +
+ * value - base. Who takes samples keeps the base of every active call, known by its
+ * function and by where its return address lies. */
 struct fp_site {
     int32_t address;
     int32_t counters;
     int64_t value;
     uint32_t flags;
     char place[4];
+    int64_t next;
+    char frame[16]; /* where the return address lies, as assembly: 24(%rsp) */
     uint32_t block, function; /* low half of its id */
 };
 

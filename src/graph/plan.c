@@ -125,7 +125,7 @@ static void find_merged(struct planner *p)
         uint32_t first = dag->first_in[v], ways = dag->first_in[v + 1] - first;
         uint32_t d = dag->in_edges[first];
         uint32_t u = dag->edges[d].src;
-        p->merged[v] = ways > 1 || p->merged[u] || p->options->eager;
+        p->merged[v] = ways > 1 || p->merged[u] || p->options->eager || p->options->running;
         if (!p->merged[v]) p->prefix[v] = p->prefix[u] + p->n->value[d];
     }
 }
@@ -334,6 +334,7 @@ struct fp_plan *fp_plan_make(struct fp_arena *arena, const struct fp_numbering *
     struct fp_plan *plan = FP_NEW(arena, struct fp_plan);
     plan->numbering = numbering;
     plan->laps = options->laps;
+    plan->running = options->running;
     plan->on = FP_NEW_ARRAY(arena, struct fp_op, dag->nedges);
     plan->at_end = FP_NEW_ARRAY(arena, uint32_t, dag->cfg->nblocks);
     plan->counted = FP_NEW_ARRAY(arena, bool, dag->cfg->nblocks);

@@ -114,6 +114,16 @@ static void number_paths(struct fp_arena *arena, struct fp_function *f, const do
     place_counters(f, f->numbering->num_ids, options);
 }
 
+/* Can the path register be left to itself? A jump out of nowhere brings another's. */
+static bool may_run(const struct fp_function *f)
+{
+    const struct fp_cfg *cfg = f->cfg;
+    if (f->numbering->num_paths == 1) return false;
+    for (uint32_t e = 0; e < cfg->nedges; e++)
+        if (cfg->edges[e].kind == FP_EDGE_INDIRECT || cfg->edges[e].kind == FP_EDGE_TWICE) return false;
+    return true;
+}
+
 static struct fp_plan *plan_paths(struct fp_arena *arena, struct fp_ir *ir,
                                   const struct fp_llvm_options *options)
 {
@@ -123,6 +133,7 @@ static struct fp_plan *plan_paths(struct fp_arena *arena, struct fp_ir *ir,
     struct fp_plan_options how = {
         .eager = options->cycles,
         .exits = options->exits,
+        .running = sampled && options->pep == FP_PEP_TRAP && may_run(f),
         .branch_counts = !options->cycles && !sampled && !options->plain_labels};
     struct fp_plan *plan =
         fp_plan_make(arena, f->numbering, options->plain_labels ? NULL : weights, &how);
@@ -413,9 +424,7 @@ bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing)
         is_supported(module) && read_plan(&arena, &work, &division))
         instrument_module(&arena, &work);
     bool changed = ok && options.use && early && fp_llvm_use(module, &options);
-    if (ok && options.mode != FP_MODE_NONE && options.early == early) instrument_module(&arena, &work);
     if (ok && options.strip_lines && early && options.mode == FP_MODE_NONE) LLVMStripModuleDebugInfo(module);
-#include "profile/division.h"
     fp_arena_free(&arena);
     return work.any || changed;
 }

@@ -6,7 +6,8 @@
  * edge is known when its target is reached; where several edges meet, a phi is
  * made at once and filled at the end, when all edges that get a block of their
  * own have it. For sampled paths r is the id itself, so that it fits an immediate
- * operand and the compiler can see through it.
+ * operand and the compiler can see through it; with traps it is not even that, but a
+ * running register (footpath/abi.h), which no edge sets.
  */
 #include "llvm/irpath.h"
 
@@ -37,7 +38,7 @@ struct code {
     const struct fp_dag *dag;
     const struct fp_cfg *cfg;
     struct fp_arena *arena;
-    bool hashed, cycles;
+    bool hashed, cycles, running;
     LLVMValueRef counters, laps;
     uint64_t slots, lap_slots;
     LLVMTypeRef register_type;
@@ -50,6 +51,7 @@ struct code {
     struct fp_sampling *sampling; /* or NULL */
     bool *at_branch; /* with traps, per block: path ends of all its ways out are in front
                         of its branch */
+    bool *wanted; /* running, per block: what r is on entering it will be asked for */
 };
 
 /* ---- values ---- */
@@ -99,17 +101,52 @@ static void count_at(struct code *c, LLVMValueRef where, LLVMValueRef since, LLV
     fp_edit_add_to(ed, cell, LLVMBuildSub(ed->builder, *now, since, ""));
 }
 
-/* Where a path ends that is sampled; reg is NULL where its id is known. */
-static void sample_at(struct code *c, LLVMValueRef reg, int64_t value)
+/* What a running register stands for where a path starts on the dag edge, less itself. */
+static int64_t next_from(const struct code *c, uint32_t start)
 {
-    struct fp_sample_point end = {c->counters, c->hashed, reg, value, FP_NONE};
+    struct fp_op op = c->plan->on[start];
+    return op.kind == FP_OP_SET ? (int64_t)(0 - (uint64_t)op.value) : 0;
+}
+
+/* The END or EXIT edge that a path comes to which is counted on the dag edge. */
+static uint32_t last_edge(const struct code *c, uint32_t d)
+{
+    const struct fp_dag *dag = c->dag;
+    while (dag->edges[d].dst != dag->exit) {
+        uint32_t v = dag->edges[d].dst;
+        for (d = dag->first_out[v]; !c->plan->numbering->npaths[dag->edges[d].dst];) d++;
+    }
+    return d;
+}
+
+/* Where a path ends that is sampled, on the dag edge; block: where r is as it is there. */
+static struct fp_sample_point end_on(const struct code *c, uint32_t d, uint32_t block)
+{
+    struct fp_op op = c->plan->on[d];
+    LLVMValueRef reg = op.kind == FP_OP_COUNT_REG ? c->reg[block] : NULL;
+    struct fp_sample_point end = {c->counters, c->hashed, reg, op.value, FP_NONE, 0, 0};
+    if (!c->running) return end;
+    const struct fp_dag_edge *last = &c->dag->edges[last_edge(c, d)];
+    if (last->kind == FP_DAG_END)
+        end.next = next_from(c, c->dag->start_of[c->cfg->edges[last->cfg_edge].dst]);
+    else if (op.kind == FP_OP_COUNT)
+        return end;
+    end.reg = c->reg[block];
+    end.flags = FP_SITE_RUNNING | (op.kind == FP_OP_COUNT ? FP_SITE_KNOWN : 0u) |
+                (last->kind == FP_DAG_END ? 0u : FP_SITE_LEAVES);
+    return end;
+}
+
+static void sample_at(struct code *c, uint32_t d, uint32_t block)
+{
+    struct fp_sample_point end = end_on(c, d, block);
     fp_ir_emit_end(c->sampling, &end);
 }
 
 static struct fp_sample_point lap_end(const struct code *c, int64_t id)
 {
     int64_t lap = id - (int64_t)c->plan->numbering->num_paths;
-    struct fp_sample_point end = {c->counters, false, NULL, id, FP_NONE};
+    struct fp_sample_point end = {c->counters, false, NULL, id, FP_NONE, 0, 0};
     if (c->hashed) end.counters = c->laps, end.value = lap;
     return end;
 }
@@ -160,12 +197,14 @@ static void count_laps_left(struct code *c, uint32_t lap)
     }
 }
 
-/* The builder stands where op is to happen; block is where its path comes from. */
-static void emit_count(struct code *c, struct fp_op op, uint32_t block, LLVMValueRef *now)
+/* The builder stands where the op of the dag edge is to happen; block is where its path
+ * comes from. */
+static void emit_count(struct code *c, uint32_t d, uint32_t block, LLVMValueRef *now)
 {
+    struct fp_op op = c->plan->on[d];
     LLVMValueRef since = c->cycles ? c->since[block] : NULL;
     if (c->sampling) {
-        sample_at(c, op.kind == FP_OP_COUNT_REG ? c->reg[block] : NULL, op.value);
+        sample_at(c, d, block);
         return;
     }
     if (op.kind == FP_OP_COUNT) count_at(c, register_constant(c, op.value), since, now);
@@ -190,7 +229,7 @@ static LLVMValueRef value_on_kept(struct code *c, uint32_t e)
 {
     struct fp_op op = c->plan->on[c->dag->of_edge[e]];
     uint32_t src = c->cfg->edges[e].src;
-    if (op.kind == FP_OP_SET) return register_constant(c, op.value);
+    if (op.kind == FP_OP_SET && !c->running) return register_constant(c, op.value);
     if (op.kind != FP_OP_ADD) return c->reg[src];
     fp_edit_on_edge(c->ed, e, false);
     return register_plus(c, c->reg[src], op.value);
@@ -201,6 +240,7 @@ static LLVMValueRef value_on_edge(struct code *c, uint32_t e)
     switch ((enum fp_fate)c->dag->truncation->order.fate[e]) {
     case FP_FATE_KEPT: return value_on_kept(c, e);
     case FP_FATE_TRUNCATED: {
+        if (c->running) return NULL; /* as at its source, which may not be known yet */
         struct fp_op op = c->plan->on[c->dag->start_of[c->cfg->edges[e].dst]];
         return op.kind == FP_OP_SET ? register_constant(c, op.value) : NULL;
     }
@@ -221,7 +261,7 @@ static void count_on_kept(struct code *c, uint32_t e)
     LLVMValueRef now;
     if (!is_count(op) || is_moved(c, e) || c->at_branch[c->cfg->edges[e].src]) return;
     fp_edit_on_edge(c->ed, e, false);
-    emit_count(c, op, c->cfg->edges[e].src, &now);
+    emit_count(c, c->dag->of_edge[e], c->cfg->edges[e].src, &now);
 }
 
 /* A truncated edge: the count of the path that ends, and where the path that
@@ -239,12 +279,12 @@ static void count_on_other(struct code *c, uint32_t e)
     }
     if (is_count(ops.first) && !is_moved(c, e)) {
         fp_edit_on_edge(c->ed, e, false);
-        emit_count(c, ops.first, src, &c->now[e]);
+        emit_count(c, c->dag->of_edge[e], src, &c->now[e]);
     }
     if (is_count(ops.then)) {
         LLVMValueRef now;
         fp_edit_on_edge(c->ed, e, true);
-        emit_count(c, ops.then, src, &now);
+        emit_count(c, c->dag->start_of[c->cfg->edges[e].dst], src, &now);
     }
 }
 
@@ -267,11 +307,13 @@ static LLVMValueRef new_phi(struct code *c, uint32_t block, LLVMTypeRef type, LL
 static void make_register(struct code *c, uint32_t block)
 {
     uint32_t first = c->cfg->first_in[block], degree = fp_cfg_in_degree(c->cfg, block);
+    if (block == 0 && c->running) return; /* emit_entry made it */
     if (block == 0 && degree == 0) { /* only with an eager plan: the entry's own value */
         c->reg[0] = register_constant(c, c->plan->on[c->dag->entry_edge].value);
         return;
     }
-    if (degree == 1) {
+    bool kept = c->dag->truncation->order.fate[c->cfg->in_edges[first]] == FP_FATE_KEPT;
+    if (degree == 1 && (kept || !c->running)) {
         c->reg[block] = value_on_edge(c, c->cfg->in_edges[first]);
         return;
     }
@@ -319,7 +361,7 @@ static void count_at_end(struct code *c, uint32_t block)
     if (c->dag->truncation->order.fate[e] == FP_FATE_LAP)
         count_lap(c, op.value);
     else
-        emit_count(c, op, block, &c->now[e]);
+        emit_count(c, c->dag->of_edge[e], block, &c->now[e]);
 }
 
 /* ---- path ends in front of branches (footpath/abi.h) ---- */
@@ -365,12 +407,6 @@ static void choose_branch_ends(struct code *c)
     }
 }
 
-static struct fp_sample_point end_of(const struct code *c, struct fp_op op, uint32_t block)
-{
-    LLVMValueRef reg = op.kind == FP_OP_COUNT_REG ? c->reg[block] : NULL;
-    return (struct fp_sample_point){c->counters, c->hashed, reg, op.value, FP_NONE};
-}
-
 static void emit_branch_ends(struct code *c, uint32_t block)
 {
     const struct fp_cfg *cfg = c->cfg;
@@ -383,7 +419,8 @@ static void emit_branch_ends(struct code *c, uint32_t block)
         for (int k = 0; is_live(c, e) && k < 2; k++) {
             struct fp_op op = k ? ops.then : ops.first;
             if (!is_count(op)) continue;
-            struct fp_sample_point end = lap ? lap_end(c, op.value) : end_of(c, op, block);
+            uint32_t d = k ? c->dag->start_of[cfg->edges[e].dst] : c->dag->of_edge[e];
+            struct fp_sample_point end = lap ? lap_end(c, op.value) : end_on(c, d, block);
             end.target = cfg->edges[e].dst;
             if (end.reg) reg = end.reg;
             fp_vec_push(c->arena, &points, end);
@@ -399,7 +436,7 @@ static void emit_block(struct code *c, uint32_t block)
         /* no code of its own: what starts here is a constant on its out-edges */
         c->reg[block] = register_constant(c, c->plan->on[c->dag->start_of[block]].value);
     } else {
-        if (c->plan->has_register[block]) make_register(c, block);
+        if (c->plan->has_register[block] || (c->running && c->wanted[block])) make_register(c, block);
         if (c->cycles) make_since(c, block);
     }
     for (uint32_t k = c->cfg->first_in[block]; k < c->cfg->first_in[block + 1]; k++) {
@@ -416,7 +453,7 @@ static void emit_block(struct code *c, uint32_t block)
     if (exit != FP_NONE && is_count(c->plan->on[exit])) {
         LLVMValueRef now;
         fp_edit_at_end(c->ed, block);
-        emit_count(c, c->plan->on[exit], block, &now);
+        emit_count(c, exit, block, &now);
     }
 }
 
@@ -426,9 +463,10 @@ static void emit_entry(struct code *c)
     LLVMValueRef now;
     fp_edit_at_head(c->ed, 0);
     if (c->cycles) c->entered = read_cycles(c);
+    if (c->running) c->reg[0] = fp_ir_emit_first(c->sampling, next_from(c, c->dag->entry_edge));
     if (op.kind != FP_OP_COUNT) return;
     if (c->sampling)
-        sample_at(c, NULL, op.value);
+        sample_at(c, c->dag->entry_edge, 0);
     else
         count_at(c, register_constant(c, op.value), c->entered, &now);
 }
@@ -468,6 +506,8 @@ static void fill_phi(struct code *c, const struct phi *phi)
     for (uint32_t k = 0; k < fp_cfg_in_degree(c->cfg, phi->block); k++) {
         uint32_t e = c->cfg->in_edges[first + k];
         LLVMValueRef value = is_live(c, e) && is_since ? since_on_edge(c, e) : phi->values[k];
+        if (c->running && c->dag->truncation->order.fate[e] == FP_FATE_TRUNCATED)
+            value = c->reg[c->cfg->edges[e].src];
         if (!value) value = LLVMGetUndef(LLVMTypeOf(phi->phi));
         add_from(c, phi->phi, value, e);
     }
@@ -485,6 +525,31 @@ static void make_arrivals(struct code *c)
         if (!c->plan->has_register[dst] && !c->cycles) continue;
         fp_edit_on_edge(c->ed, e, false);
         if (c->cycles) c->now[e] = read_cycles(c);
+    }
+}
+
+/* ---- running registers ---- */
+
+static bool is_asked(const struct code *c, uint32_t block)
+{
+    uint32_t exit = c->dag->exit_of[block];
+    if (exit != FP_NONE && c->plan->on[exit].kind == FP_OP_COUNT_REG) return true;
+    for (uint32_t e = c->cfg->first_out[block]; e < c->cfg->first_out[block + 1]; e++)
+        if (is_live(c, e) && (ends_on(c, e) || c->wanted[c->cfg->edges[e].dst])) return true;
+    return false;
+}
+
+static void find_wanted(struct code *c)
+{
+    const struct fp_order *order = &c->dag->truncation->order;
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (uint32_t i = order->nblocks; i-- > 0;) {
+            uint32_t b = order->blocks[i];
+            if (c->wanted[b] || !is_asked(c, b)) continue;
+            changed = c->wanted[b] = true;
+        }
     }
 }
 
@@ -583,6 +648,9 @@ void fp_ir_emit_paths(struct fp_editor *ed, const struct fp_plan *plan, const en
         c.laps = fp_edit_counters(ed, FP_EDGE_COUNTER_PREFIX, f->id, c.lap_slots);
     }
     c.at_branch = FP_NEW_ARRAY(ir->arena, bool, f->cfg->nblocks);
+    c.wanted = FP_NEW_ARRAY(ir->arena, bool, f->cfg->nblocks);
+    c.running = plan->running;
+    if (c.running) find_wanted(&c);
     choose_branch_ends(&c);
     emit_entry(&c);
     make_arrivals(&c);

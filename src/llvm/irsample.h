@@ -13,6 +13,8 @@ struct fp_sample_point {
     LLVMValueRef reg; /* the id is reg + value; or NULL: value */
     int64_t value;
     uint32_t target; /* in front of a branch: only if it goes to this block */
+    unsigned flags;  /* FP_SITE_RUNNING and what comes with it */
+    int64_t next;    /* running: what the register stands for behind this, less itself */
 };
 
 struct fp_flag_test {
@@ -35,6 +37,8 @@ void fp_ir_emit_end(struct fp_sampling *sampling, const struct fp_sample_point *
 void fp_ir_emit_branch_ends(struct fp_sampling *sampling, const struct fp_sample_point *points,
                             size_t count, LLVMValueRef reg);
 void fp_ir_emit_arrival(struct fp_sampling *sampling, uint32_t block);
+/* Gives a running register: whatever happens to be in one. */
+LLVMValueRef fp_ir_emit_first(struct fp_sampling *sampling, int64_t next);
 /* When no more blocks are looked at: makes the branches of flag tests. */
 void fp_ir_finish_ends(struct fp_sampling *sampling);
 
