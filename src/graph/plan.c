@@ -4,6 +4,7 @@
 #include "graph/tree.h"
 #include "graph/weights.h"
 
+#include <float.h>
 #include <math.h>
 
 struct planner {
@@ -139,10 +140,17 @@ static bool is_inner(const struct planner *p, uint32_t d)
            (!p->options->wanted || p->needed[edge->dst]);
 }
 
+/* The weight of an edge that must carry no code. With a running register there may be
+ * too many of them for a tree. */
+static double pinned(const struct planner *p)
+{
+    return p->options->running ? DBL_MAX : INFINITY;
+}
+
 static double tree_weight(const struct planner *p, uint32_t d)
 {
     uint32_t e = p->dag->edges[d].cfg_edge;
-    if (p->dag->cfg->edges[e].kind == FP_EDGE_UNWIND) return INFINITY;
+    if (p->dag->cfg->edges[e].kind == FP_EDGE_UNWIND) return pinned(p);
     return p->weights ? p->weights[d] : 1;
 }
 
@@ -211,7 +219,7 @@ static void choose_potentials(struct planner *p)
             fp_bitset_add(&in_lap, dag->of_edge[laps->at[i].edges[k]]);
     for (uint32_t d = 0; d < dag->nedges; d++) {
         if (dag->edges[d].kind != FP_DAG_REAL || !is_inner(p, d)) continue;
-        double weight = fp_bitset_has(&in_lap, d) ? INFINITY : tree_weight(p, d);
+        double weight = fp_bitset_has(&in_lap, d) ? pinned(p) : tree_weight(p, d);
         if (p->options->no_chords && !isinf(weight)) continue;
         edges[count] = (struct fp_tree_edge){dag->edges[d].src, dag->edges[d].dst, weight};
         dag_edge[count++] = d;
@@ -315,6 +323,21 @@ static void move_counts(struct planner *p, const double *lap_weights)
     }
 }
 
+/* Is nothing done on edges that must carry no code? */
+static bool is_feasible(const struct planner *p)
+{
+    const struct fp_dag *dag = p->dag;
+    const struct fp_laps *laps = &dag->truncation->laps;
+    for (uint32_t d = 0; d < dag->nedges; d++)
+        if (dag->edges[d].kind == FP_DAG_REAL && p->plan->on[d].kind != FP_OP_NONE &&
+            dag->cfg->edges[dag->edges[d].cfg_edge].kind == FP_EDGE_UNWIND)
+            return false;
+    for (uint32_t i = 0; i < laps->len; i++)
+        for (uint32_t k = 0; k < laps->at[i].nedges; k++)
+            if (p->plan->on[dag->of_edge[laps->at[i].edges[k]]].kind == FP_OP_ADD) return false;
+    return true;
+}
+
 static void state_facts(struct planner *p)
 {
     for (uint32_t b = 0; b < p->dag->cfg->nblocks; b++) {
@@ -334,7 +357,6 @@ struct fp_plan *fp_plan_make(struct fp_arena *arena, const struct fp_numbering *
     struct fp_plan *plan = FP_NEW(arena, struct fp_plan);
     plan->numbering = numbering;
     plan->laps = options->laps;
-    plan->running = options->running;
     plan->on = FP_NEW_ARRAY(arena, struct fp_op, dag->nedges);
     plan->at_end = FP_NEW_ARRAY(arena, uint32_t, dag->cfg->nblocks);
     plan->counted = FP_NEW_ARRAY(arena, bool, dag->cfg->nblocks);
@@ -361,6 +383,7 @@ struct fp_plan *fp_plan_make(struct fp_arena *arena, const struct fp_numbering *
     find_merged(&p);
     choose_potentials(&p);
     for (uint32_t d = 0; d < dag->nedges; d++) plan->on[d] = op_on(&p, d);
+    plan->running = options->running && is_feasible(&p);
     move_counts(&p, cfg_weights);
     state_facts(&p);
     fp_arena_free(&scratch);

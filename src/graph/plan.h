@@ -48,7 +48,8 @@ struct fp_plan_options {
     bool exits; /* keep a path uncounted while a block that may leave lies ahead */
     bool running; /* r is never set, not even at the entry: a path's sum is how far r has
                      moved since it began. FP_OP_SET then only tells what r stands for.
-                     Where paths are sampled, whoever looks knows both (paper 002) */
+                     Where paths are sampled, whoever looks knows both (paper 002).
+                     Not where edges go indirectly or twice */
     bool branch_counts; /* allow counts in front of a branch, for fp_recover */
     bool no_chords; /* leave values where the numbering put them, but for edges that
                        can carry none (for comparison) */
@@ -61,7 +62,8 @@ struct fp_plan_options {
 struct fp_plan {
     const struct fp_numbering *numbering;
     const struct fp_bitset *laps; /* as in the options */
-    bool running;                 /* as in the options */
+    bool running;                 /* as in the options, but false where an edge that can
+                                     carry no code would need some */
     struct fp_op *on; /* per dag edge */
     uint32_t *at_end; /* per block: the cfg edge whose first op happens at the block's
                          end instead, whichever way is taken; or FP_NONE */

@@ -114,7 +114,8 @@ static void number_paths(struct fp_arena *arena, struct fp_function *f, const do
     place_counters(f, f->numbering->num_ids, options);
 }
 
-/* Can the path register be left to itself? A jump out of nowhere brings another's. */
+/* Can the path register be left to itself? Behind setjmp it would be that of then, and
+ * in an interpreter it is better short-lived. */
 static bool may_run(const struct fp_function *f)
 {
     const struct fp_cfg *cfg = f->cfg;
@@ -137,6 +138,10 @@ static struct fp_plan *plan_paths(struct fp_arena *arena, struct fp_ir *ir,
         .branch_counts = !options->cycles && !sampled && !options->plain_labels};
     struct fp_plan *plan =
         fp_plan_make(arena, f->numbering, options->plain_labels ? NULL : weights, &how);
+    if (how.running && !plan->running) {
+        how.running = false;
+        plan = fp_plan_make(arena, f->numbering, weights, &how);
+    }
     if (how.branch_counts && !how.exits && !options->hits)
         ir->lap_variables = fp_ir_lap_variables(ir, plan, weights);
     f->at_end = plan->at_end;

@@ -240,7 +240,6 @@ static LLVMValueRef value_on_edge(struct code *c, uint32_t e)
     switch ((enum fp_fate)c->dag->truncation->order.fate[e]) {
     case FP_FATE_KEPT: return value_on_kept(c, e);
     case FP_FATE_TRUNCATED: {
-        if (c->running) return NULL; /* as at its source, which may not be known yet */
         struct fp_op op = c->plan->on[c->dag->start_of[c->cfg->edges[e].dst]];
         return op.kind == FP_OP_SET ? register_constant(c, op.value) : NULL;
     }
@@ -302,6 +301,12 @@ static LLVMValueRef new_phi(struct code *c, uint32_t block, LLVMTypeRef type, LL
     return phi;
 }
 
+/* Does the edge bring what a running register was at a source that may come later? */
+static bool is_late(const struct code *c, uint32_t e)
+{
+    return c->running && c->dag->truncation->order.fate[e] == FP_FATE_TRUNCATED;
+}
+
 /* r on entering a block. A single in-edge needs no phi; the body behind a
  * landing pad has one, from its pad, which has the phi. */
 static void make_register(struct code *c, uint32_t block)
@@ -312,8 +317,7 @@ static void make_register(struct code *c, uint32_t block)
         c->reg[0] = register_constant(c, c->plan->on[c->dag->entry_edge].value);
         return;
     }
-    bool kept = c->dag->truncation->order.fate[c->cfg->in_edges[first]] == FP_FATE_KEPT;
-    if (degree == 1 && (kept || !c->running)) {
+    if (degree == 1 && !is_late(c, c->cfg->in_edges[first])) {
         c->reg[block] = value_on_edge(c, c->cfg->in_edges[first]);
         return;
     }
@@ -321,7 +325,7 @@ static void make_register(struct code *c, uint32_t block)
     c->reg[block] = new_phi(c, block, c->register_type, &values);
     for (uint32_t k = 0; k < degree; k++) {
         uint32_t e = c->cfg->in_edges[first + k];
-        if (is_live(c, e)) values[k] = value_on_edge(c, e);
+        if (is_live(c, e) && !is_late(c, e)) values[k] = value_on_edge(c, e);
     }
 }
 
@@ -506,8 +510,7 @@ static void fill_phi(struct code *c, const struct phi *phi)
     for (uint32_t k = 0; k < fp_cfg_in_degree(c->cfg, phi->block); k++) {
         uint32_t e = c->cfg->in_edges[first + k];
         LLVMValueRef value = is_live(c, e) && is_since ? since_on_edge(c, e) : phi->values[k];
-        if (c->running && c->dag->truncation->order.fate[e] == FP_FATE_TRUNCATED)
-            value = c->reg[c->cfg->edges[e].src];
+        if (is_late(c, e)) value = c->reg[c->cfg->edges[e].src];
         if (!value) value = LLVMGetUndef(LLVMTypeOf(phi->phi));
         add_from(c, phi->phi, value, e);
     }

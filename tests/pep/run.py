@@ -5,7 +5,7 @@
 
 Cases: signals, forks (output as without samples), shares (samples in proportion to
 the CPU time of threads), paths (against exact counts), statically (says what to do),
-watch (a profile now and then, shown live).
+watch (a profile now and then, shown live), slots (lengths of instructions, against objdump).
 """
 import argparse
 import json
@@ -118,6 +118,21 @@ class Tester:
         if size > 9 * 4096 or not self.samples(profile):
             raise Failure("the profile has grown to %d bytes" % size)
 
+    def slots(self, how):
+        """Every instruction of a program is read right or not at all, nearly all are read."""
+        if how != "trap":
+            return
+        program = os.path.join(self.args.bin, "footpath")
+        listing = subprocess.run(["objdump", "-d", "--insn-width=15", program], capture_output=True, text=True, check=True).stdout
+        rows = [line.split("\t") for line in listing.splitlines() if line.count("\t") >= 2]
+        rows = [row for row in rows if "(bad)" not in row[2]]
+        read = subprocess.run([self.args.slots, "lengths"], input="".join(row[1] + "\n" for row in rows),
+                              capture_output=True, text=True, check=True).stdout.split()
+        wrong = [(row, n) for row, n in zip(rows, read) if n != "0" and int(n) != len(row[1].split())]
+        known = sum(n != "0" for n in read)
+        if len(read) != len(rows) or wrong or known < 0.85 * len(rows):
+            raise Failure("%d instructions, %d understood, %d of them wrong: %s" % (len(rows), known, len(wrong), wrong[:5]))
+
     def statically(self, how):
         exe = self.build("paths", "paths.static", "--fp-mode=pep", "--fp-pep=" + how, "-static")
         done, profile = self.run(exe, "400000", FOOTPATH_TICK_MS="1")
@@ -133,6 +148,7 @@ def main():
     parser.add_argument("--llvm", default="19")
     parser.add_argument("--opt", default="-O2")
     parser.add_argument("--how", default="trap,flag")
+    parser.add_argument("--slots", help="the program test-slots")
     parser.add_argument("cases", nargs="+")
     args = parser.parse_args()
     failed = passed = 0

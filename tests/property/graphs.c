@@ -267,6 +267,8 @@ struct machine {
     const struct fp_plan *plan;
     const struct fp_numbering *n;
     uint64_t r;
+    uint64_t base, ended; /* with a running register: what it began from; what it was when
+                             a path was last counted or the function entered */
     struct fp_map counted, expected; /* id -> count */
     FP_VEC(struct fp_partial_path) partials;
     uint64_t *edges;                 /* derived from expected and partial paths */
@@ -277,11 +279,19 @@ static void do_op(struct machine *m, struct fp_op op)
 {
     switch (op.kind) {
     case FP_OP_NONE: break;
-    case FP_OP_SET: m->r = (uint64_t)op.value; break;
+    case FP_OP_SET:
+        if (m->plan->running) {
+            MUST(m->r == m->ended); /* nobody looks where a path begins */
+            m->base = m->r - (uint64_t)op.value;
+        } else {
+            m->r = (uint64_t)op.value;
+        }
+        break;
     case FP_OP_ADD: m->r += (uint64_t)op.value; break;
     case FP_OP_COUNT: ++*fp_map_add(&m->counted, (uint64_t)op.value); break;
-    case FP_OP_COUNT_REG: ++*fp_map_add(&m->counted, m->r + (uint64_t)op.value); break;
+    case FP_OP_COUNT_REG: ++*fp_map_add(&m->counted, m->r - m->base + (uint64_t)op.value); break;
     }
+    if (op.kind == FP_OP_COUNT || op.kind == FP_OP_COUNT_REG) m->ended = m->r;
 }
 
 static void derive_edges(struct machine *m, const struct fp_path *path)
@@ -408,7 +418,7 @@ static void check_plan(struct fp_arena *arena, const struct fp_plan *plan, bool 
         const struct step *step = &w->steps.at[i];
         switch (step->kind) {
         case ENTER:
-            m.r = random_next(&rng); /* stale */
+            m.r = m.ended = random_next(&rng); /* stale */
             do_op(&m, plan->on[n->dag->entry_edge]);
             start_tracking(&t, FP_STARTS_AT_ENTRY, 0);
             break;
@@ -541,6 +551,7 @@ static void check_pspp(struct fp_arena *arena, const struct fp_numbering *n, con
 /* ---- one graph ---- */
 
 static double weighted_cost, unweighted_cost;
+static uint64_t running_plans;
 
 static void check_text(struct fp_arena *arena, const struct fp_cfg *cfg)
 {
@@ -565,6 +576,30 @@ static double *walk_weights(struct fp_arena *arena, const struct fp_cfg *cfg, co
     double *weights = FP_NEW_ARRAY(arena, double, cfg->nedges);
     for (uint32_t e = 0; e < cfg->nedges; e++) weights[e] = (double)w->edges[e];
     return weights;
+}
+
+static bool may_run(const struct fp_cfg *cfg)
+{
+    for (uint32_t e = 0; e < cfg->nedges; e++)
+        if (cfg->edges[e].kind == FP_EDGE_INDIRECT || cfg->edges[e].kind == FP_EDGE_TWICE) return false;
+    return true;
+}
+
+/* Nothing on edges that can carry no code, and cheaper than a register that is set. */
+static void check_running(struct fp_arena *arena, const struct fp_numbering *n, const double *weights,
+                          const struct walks *w)
+{
+    const struct fp_cfg *cfg = n->dag->cfg;
+    struct fp_plan *plan = fp_plan_make(arena, n, weights, &(struct fp_plan_options){.running = true});
+    if (!plan->running) return;
+    running_plans++;
+    check_plan(arena, plan, false, w);
+    for (uint32_t d = 0; d < n->dag->nedges; d++) {
+        uint32_t e = n->dag->edges[d].cfg_edge;
+        if (n->dag->edges[d].kind != FP_DAG_REAL) continue;
+        MUST(cfg->edges[e].kind != FP_EDGE_UNWIND || plan->on[d].kind == FP_OP_NONE);
+        MUST(plan->on[d].kind != FP_OP_SET);
+    }
 }
 
 static void check_variant(const struct fp_cfg *cfg, const struct walks *w, unsigned variant)
@@ -597,6 +632,7 @@ static void check_variant(const struct fp_cfg *cfg, const struct walks *w, unsig
     };
     struct fp_plan *plan = fp_plan_make(&arena, n, weights, &options);
     check_plan(&arena, plan, options.exits, w);
+    if (may_run(cfg)) check_running(&arena, n, weights, w);
     options.branch_counts = false; /* what a moved count costs is not its edge's weight */
     if (!options.eager && !options.no_chords) {
         struct fp_plan *plain = fp_plan_make(&arena, n, NULL, &options);
@@ -647,5 +683,6 @@ int main(int argc, char **argv)
     for (uint64_t i = first; i < count; i++) check_graph(i, seed);
     printf("weight of edges with an operation, guided by a profile / not guided: %.3f\n",
            weighted_cost / unweighted_cost);
+    printf("%" PRIu64 " plans with a running register\n", running_plans);
     return check_summary();
 }
