@@ -5,7 +5,7 @@
 
 Each is built by footpath-cc at its own optimisation level, run on its large input (the
 reference) and its small one (the training input). What was measured before is kept in
-.cache/stats/results.json.
+.cache/stats/results.json and stays in the tables; --again measures anew.
 """
 import argparse
 import json
@@ -71,6 +71,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     parser.add_argument("--programs")
+    parser.add_argument("--again", action="store_true", help="measure what was measured before")
     parser.add_argument("--inputs", default=os.path.join(ROOT, ".cache", "inputs"))
     parser.add_argument("-o", "--output", help="replace the tables between the marks of this file")
     options = parser.parse_args()
@@ -81,7 +82,7 @@ def main():
             known = json.load(f)
     programs = corpus.names(options.programs)
     for program in programs:
-        if program.name in known:
+        if program.name in known and not options.again:
             continue
         try:
             known[program.name] = measure(program, os.path.abspath(options.bin), os.path.abspath(options.inputs))
@@ -91,7 +92,8 @@ def main():
         with open(path, "w") as f:
             json.dump(known, f)
         print(program.name, file=sys.stderr)
-    first, second = table({p.name: known[p.name] for p in programs if p.name in known})
+    # programs measured by an earlier call stay in the tables
+    first, second = table({p.name: known[p.name] for p in corpus.names() if p.name in known})
     if not options.output:
         print(first + "\n\n" + second)
         return

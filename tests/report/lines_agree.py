@@ -28,7 +28,7 @@ sys.path.insert(0, os.path.join(ROOT, "bench"))
 REAL = {
     "bzip2": ("bzip2", "blocksort.c huffman.c crctable.c randtable.c compress.c decompress.c bzlib.c bzip2.c", "-D_FILE_OFFSET_BITS=64", "-kc9 {in}/mix-300k"),
     "minigzip": ("zlib", "adler32.c compress.c crc32.c deflate.c gzclose.c gzlib.c gzread.c gzwrite.c infback.c inffast.c inflate.c inftrees.c trees.c uncompr.c zutil.c test/minigzip.c", "-DHAVE_UNISTD_H -I.", "-9 < {in}/mix-300k"),
-    "lua": ("lua5.4", "src/l*.c", '-DLUA_USE_POSIX "-Dluai_makeseed(L)=1" -Isrc', "{in}/bench.lua 1"),
+    "lua": ("lua5.4", "src/l*.c", '-DLUA_USE_POSIX "-Dluai_makeseed(L)=1" -DSTRCACHE_N=1 -DSTRCACHE_M=2 -Isrc', "{in}/bench.lua 1"),
 }
 
 
