@@ -58,7 +58,7 @@ VARIANTS = {
     "pep-guided": dict(footpath("--fp-mode=pep"), train="pep", guide="--fp-guide="),
     "pep-flag": footpath("--fp-mode=pep", "--fp-pep=flag"),
     # faster builds, trained on another input: ours, and clang's own
-    "path-train": footpath("--fp-mode=path", "--fp-at=early", "--fp-cuts=few"),
+    "path-train": footpath("--fp-mode=path", "--fp-at=early", "--fp-inline=small", "--fp-cuts=few"),
     "use": dict(footpath(), train="path-train", guide="--fp-use="),
     "use-weights": dict(footpath("--fp-paths=no"), train="path-train", guide="--fp-use="),
     "clang-use": dict(clang(), train="clang-pgo", guide="-fprofile-use="),
@@ -194,10 +194,10 @@ def load(path):
         return {}
 
 
-def measure_instructions(programs, variants, results):
+def measure_instructions(programs, variants, results, at_once=2):
     jobs = [(p, v, w) for p in programs for v in variants for w in ("trivial", "small")]
     progress = Progress(len(jobs))
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
         futures = {pool.submit(instructions, *job): job for job in jobs}
         for future in concurrent.futures.as_completed(futures):
             p, v, w = futures[future]
@@ -259,6 +259,7 @@ def main():
     parser.add_argument("--programs", default=os.environ.get("BENCH"))
     parser.add_argument("--variants", default=",".join(VARIANTS))
     parser.add_argument("--what", default="instructions,time")
+    parser.add_argument("--jobs", type=int, default=2, help="runs under cachegrind at a time")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--rebuild", action="store_true", help="build again what was built by footpath before")
     parser.add_argument("--results", default=os.path.join(WORK, "results.json"))
@@ -278,7 +279,7 @@ def main():
                 shutil.rmtree(os.path.join(WORK, "build", v), ignore_errors=True)
     measure_builds(programs, variants, results, False)
     if "instructions" in args.what:
-        measure_instructions(programs, variants, results)
+        measure_instructions(programs, variants, results, args.jobs)
     if "time" in args.what:
         measure_time(programs, variants, results, args.rounds)
     with open(args.results, "w") as f:

@@ -61,6 +61,7 @@ static const struct flag flags[] = {
     {"pep", "pep", "trap flag"},
     {"threads", "threads", "local shared atomic"},
     {"at", "at", "late early"},
+    {"inline", "inline", "none small"},
     {"metric", "metric", "count cycles"},
     {"guide", NULL, NULL},
     {"use", NULL, NULL},
@@ -354,6 +355,7 @@ static void print_help(const char *program)
            "  --fp-exits                 exact counts where a function never returns\n"
            "  --fp-threads=local|atomic|shared          how threads count (local: exact)\n"
            "  --fp-at=late|early         after optimisation, or before inlining (late)\n"
+           "  --fp-inline=none|small     with early: inline small functions before counting (none)\n"
            "  --fp-metric=count|cycles   add 1 per path, or also the cycles it took\n"
            "  --fp-allow=FILE --fp-deny=FILE            functions and files to instrument\n"
            "  --fp-cuts=fit|few          end paths at cold edges so that counters fit arrays (fit)\n"

@@ -192,6 +192,7 @@ static struct fp_plan *plan_copy(struct fp_arena *arena, struct fp_function *f,
 static uint32_t mode_flags(const struct fp_llvm_options *options)
 {
     uint32_t flags = options->early ? FP_FUNCTION_EARLY : 0;
+    if (options->early && options->inline_small) flags |= FP_FUNCTION_INLINED;
     switch (options->mode) {
     case FP_MODE_NONE: break;
     case FP_MODE_PATH: flags |= FP_FUNCTION_PATHS; break;
@@ -424,12 +425,14 @@ bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing)
     if (options.mode == FP_MODE_CHECK) options.exits = true;
     /* a sample is of a path that ended; what it took is not measured */
     if (options.mode == FP_MODE_PEP) options.exits = options.cycles = false;
-    struct fp_division division;
-    if (ok && options.mode != FP_MODE_NONE && options.early == early &&
-        is_supported(module) && read_plan(&arena, &work, &division))
-        instrument_module(&arena, &work);
+    bool counts = ok && options.mode != FP_MODE_NONE && options.early == early;
+    options.inline_small = options.inline_small && optimizing;
+    if (counts && early && options.inline_small) fp_shim_inline_small(module);
+    /* first what changes the blocks: counters are for those that there are then */
     bool changed = ok && options.use && early && fp_llvm_use(module, &options);
+    struct fp_division division;
+    if (counts && is_supported(module) && read_plan(&arena, &work, &division)) instrument_module(&arena, &work);
     if (ok && options.strip_lines && early && options.mode == FP_MODE_NONE) LLVMStripModuleDebugInfo(module);
     fp_arena_free(&arena);
-    return work.any || changed;
+    return work.any || changed || counts;
 }

@@ -44,6 +44,8 @@ static bool set_option(struct fp_arena *arena, struct fp_llvm_options *o, const 
     } else if (!strcmp(name, "at")) {
         if (!choose(name, value, points, &chosen, error)) return false;
         o->early = chosen;
+    } else if (!strcmp(name, "inline")) {
+        o->inline_small = !strcmp(value, "small");
     } else if (!strcmp(name, "metric")) {
         if (!choose(name, value, metrics, &chosen, error)) return false;
         o->cycles = chosen;

@@ -18,6 +18,7 @@ struct fp_llvm_options {
     enum fp_pep pep;
     enum fp_threads threads;
     bool early, exits, cycles;
+    bool inline_small; /* early: small functions are inlined before counting */
     bool strip_lines; /* line tables were only asked for by the wrapper, for the map */
     uint64_t array_paths; /* above, a hash table */
     bool static_weights;  /* ours instead of LLVM's */

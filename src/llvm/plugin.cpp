@@ -3,6 +3,7 @@
 
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/BranchProbabilityInfo.h"
+#include "llvm/Analysis/InlineCost.h"
 #include "llvm/Analysis/ProfileSummaryInfo.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Constants.h"
@@ -13,6 +14,12 @@
 #include "llvm/IR/Operator.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/IPO/Inliner.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/SSAUpdater.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
@@ -245,6 +252,31 @@ char *fp_shim_demangle(const char *Name)
 {
     std::string Readable = demangle(std::string(Name));
     return Readable == Name ? nullptr : strdup(Readable.c_str());
+}
+
+// The thresholds and passes of PassBuilder::addPreInlinerPasses.
+void fp_shim_inline_small(LLVMModuleRef M)
+{
+    InlineParams Params = {};
+    Params.DefaultThreshold = 75;
+    Params.HintThreshold = 325;
+    FunctionPassManager Tidy;
+#if LLVM_VERSION_MAJOR >= 16
+    Tidy.addPass(SROAPass(SROAOptions::ModifyCFG));
+#else
+    Tidy.addPass(SROAPass());
+#endif
+    Tidy.addPass(EarlyCSEPass());
+    Tidy.addPass(SimplifyCFGPass());
+    Tidy.addPass(InstCombinePass());
+    ModuleInlinerWrapperPass Inliner(Params);
+    Inliner.getPM().addPass(createCGSCCToFunctionPassAdaptor(std::move(Tidy)));
+    ModulePassManager Passes;
+    Passes.addPass(std::move(Inliner));
+    Passes.addPass(GlobalDCEPass());
+    Passes.run(*unwrap(M), *ModuleAnalyses);
+    // the passes may have dropped the link through which analyses of functions are invalidated
+    Analyses = &ModuleAnalyses->getResult<FunctionAnalysisManagerModuleProxy>(*unwrap(M)).getManager();
 }
 
 void fp_shim_refresh_summary(LLVMModuleRef M)

@@ -71,6 +71,11 @@ void fp_shim_copy_blocks(const LLVMBasicBlockRef *old, LLVMBasicBlockRef *fresh,
 /* Of a call: it neither reads nor writes memory, nor throws. */
 void fp_shim_touches_nothing(LLVMValueRef call);
 
+/* Inlines small functions and tidies up, as LLVM does in front of its own counters:
+ * counts of what was inlined are then each caller's own. Needs: no profile in the
+ * module, so that the same happens when it is counted and when the counts are used. */
+void fp_shim_inline_small(LLVMModuleRef module);
+
 /* The module's profile summary was set: analyses that have one read it again. */
 void fp_shim_refresh_summary(LLVMModuleRef module);
 

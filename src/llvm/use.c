@@ -61,13 +61,22 @@ static void use_for_module(struct using *u, LLVMModuleRef module)
             u->module_name, u->guide.found, u->guide.stale, u->guide.absent, u->copies);
 }
 
+/* Was the profile made of code into which small functions had been inlined? */
+static bool is_of_inlined(const struct fp_guide *guide)
+{
+    for (size_t i = 0; i < guide->nfunctions; i++)
+        if (guide->functions[i].flags & FP_FUNCTION_INLINED) return true;
+    return false;
+}
+
 bool fp_llvm_use(LLVMModuleRef module, const struct fp_llvm_options *options)
 {
     struct fp_arena arena = {0};
     size_t len;
     struct using u = {.options = options, .module_name = LLVMGetSourceFileName(module, &len)};
-    bool ok = fp_ir_guide_open(&u.guide, &arena, options->use) &&
-              fp_ir_set_summary(module, &u.guide.guide.summary);
+    bool ok = fp_ir_guide_open(&u.guide, &arena, options->use);
+    if (ok && !options->inline_small && is_of_inlined(&u.guide.guide)) fp_shim_inline_small(module);
+    ok = ok && fp_ir_set_summary(module, &u.guide.guide.summary);
     if (ok) use_for_module(&u, module);
     fp_ir_guide_close(&u.guide);
     fp_arena_free(&arena);

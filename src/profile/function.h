@@ -30,6 +30,7 @@ enum fp_function_flag {
     FP_FUNCTION_CALLEES = 1 << 18,  /* `callees` lists what it calls */
     FP_FUNCTION_ONE_BODY = 1 << 19, /* its code cannot be there twice */
     FP_FUNCTION_UNPLANNED = 1 << 20, /* skipped because the plan does not have it */
+    FP_FUNCTION_INLINED = 1 << 21, /* early, but small functions were inlined before */
 };
 
 /* Where an instruction comes from: a line in a scope; a scope is a function, or
