@@ -8,6 +8,7 @@ status, weights and a summary in the code. A profile of an edited source is used
 it fits, and what changed is named.
 """
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -26,6 +27,19 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 1000; i++) t += changed(i) + same(i);
   if (argc > 5) never(t);
   printf("%%d\\n", t);
+  return 0;
+}
+"""
+# each caller of `sign` takes one way through it
+CALLERS = """
+#include <stdio.h>
+static int sign(int n) { return n < 0 ? -1 : n > 0 ? 1 : 0; }
+__attribute__((noinline)) static int up(int n) { return sign(n); }
+__attribute__((noinline)) static int down(int n) { return sign(-n); }
+int main(void) {
+  int t = 0;
+  for (int i = 1; i < 1000; i++) t += 2 * up(i) + down(i);
+  printf("%d\\n", t);
   return 0;
 }
 """
@@ -59,9 +73,9 @@ def trained(exe, profile):
     return done.returncode, done.stdout
 
 
-def same_program(args, folder, source):
+def same_program(args, folder, source, *how):
     counted, used, profile = (os.path.join(folder, n) for n in ("counted", "used", "use.prof"))
-    build(args, source, counted, "--fp-at=early")
+    build(args, source, counted, "--fp-at=early", *how)
     expected = trained(counted, profile)
     said = build(args, source, used, "--fp-use=" + profile)
     check("nothing is stale in " + os.path.basename(source), said == "", said)
@@ -90,6 +104,35 @@ def metadata(args, folder):
     check("it runs", run([exe]).returncode == 0)
 
 
+def inlined_before(args, folder):
+    """Counts of what is inlined first are each caller's own; the profile says that it was so."""
+    source, exe, profile = (os.path.join(folder, n) for n in ("i.c", "i", "i.prof"))
+    with open(source, "w") as f:
+        f.write(CALLERS)
+    build(args, source, exe, "--fp-at=early", "--fp-inline=small")
+    expected = trained(exe, profile)
+    shown = json.loads(run([os.path.join(args.bin, "footpath"), "show", "--json", profile]).stdout)
+    executed = {f["name"]: f["executed_paths"] for f in shown["functions"] if "paths" in f}
+    check("sign is in its callers", executed.get("up") == executed.get("down") == 1 and "sign" not in executed, executed)
+    said = build(args, source, exe, "--fp-use=" + profile, "--fp-remarks")
+    check("it is found so", "3 functions by the profile, 0 stale, 0 not in it" in said, said)
+    done = run([exe])
+    check("same output", (done.returncode, done.stdout) == expected, done.stdout)
+
+
+def counted_again(args, folder):
+    """A build by a profile that counts too: of the code as it then is."""
+    source = os.path.join(PROGRAMS, "control_flow.c")
+    exe, profile, again = (os.path.join(folder, n) for n in ("c", "c.prof", "again.prof"))
+    build(args, source, exe, "--fp-at=early")
+    expected = trained(exe, profile)
+    said = build(args, source, exe, "--fp-use=" + profile, "--fp-mode=check", "--fp-at=early", "--fp-eager-copies")
+    check("nothing is stale when it counts too", said == "", said)
+    check("same output", trained(exe, again) == expected)
+    done = run([os.path.join(args.bin, "footpath"), "verify", again])
+    check("its paths are its edges", done.returncode == 0, done.stdout + done.stderr)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
@@ -98,7 +141,10 @@ def main():
     with tempfile.TemporaryDirectory(prefix="footpath-") as folder:
         for name in ("control_flow.c", "exceptions.cc", "many_paths.c"):
             same_program(args, folder, os.path.join(PROGRAMS, name))
+            same_program(args, folder, os.path.join(PROGRAMS, name), "--fp-inline=small")
         metadata(args, folder)
+        inlined_before(args, folder)
+        counted_again(args, folder)
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0
 
