@@ -109,14 +109,25 @@ def split_command(p, which):
     return words[1:], stdin
 
 
+def fixed_heap():
+    """A heap with the same addresses in every build, for programs that hash or order by them."""
+    out = os.path.join(WORK, "fixed_heap.so")
+    if not os.path.exists(out):
+        subprocess.run(["clang-19", "-O2", "-shared", "-fPIC", "-fno-builtin", "-o", out,
+                        os.path.join(ROOT, "tests", "real", "fixed_heap.c")], check=True)
+    return out
+
+
 def run_copies(p, copies, strategy, which, results):
     arguments, stdin = split_command(p, which)
     folder = os.path.join(WORK, "runs", p.name)
     os.makedirs(folder, exist_ok=True)
     guide = profile(p, reference(p), "small", 600)
-    command = [FOOTPATH, "p3", "-k", str(copies), "--strategy", strategy, "--guide", guide, "--check", "--hits", "--json",
+    # addresses must not decide where a program goes
+    command = ["setarch", "-R", FOOTPATH, "p3", "-k", str(copies), "--strategy", strategy, "--guide", guide, "--check", "--hits", "--json",
+               "--launcher", "env LD_PRELOAD=" + fixed_heap(),
                "--source", os.path.join(corpus.CACHE, p.packages[0]), "--build", p.recipe, "--", p.exe] + arguments
-    env = dict(os.environ, CFLAGS="-O2", OTHERS=corpus.CACHE, LC_ALL="C",
+    env = dict(os.environ, CFLAGS=("-O2 " + p.compare_flags).strip(), OTHERS=corpus.CACHE, LC_ALL="C",
                AM="ACLOCAL=true AUTOCONF=true AUTOMAKE=true AUTOHEADER=true MAKEINFO=true")
     with open(stdin or os.devnull) as source:
         done = subprocess.run(command, cwd=folder, env=env, stdin=source, stdout=subprocess.DEVNULL,
@@ -159,19 +170,23 @@ def print_counts(plans):
                                                        100 * entry["profitable"] / entry["functions"], slowest))
 
 
-def print_runs(runs):
-    print("\n| program | strategy | copies | profile | hits, slowest copy / ordinary | wall, slowest copy / ordinary |")
-    print("|---|---|---|---|---|---|")
+def run_cell(r):
+    if not r:
+        return "not run"
+    if not r["same"]:
+        return "**differs**"
+    hits = max(c["hits"] for c in r["copies"]) / r["sequential"]["hits"]
+    wall = max(c["milliseconds"] for c in r["copies"]) / 1000, r["sequential"]["milliseconds"] / 1000
+    return "identical, %.2f (%.2f s / %.2f s)" % (hits, *wall)
+
+
+def print_runs(runs, copies):
+    print("\n| program | strategy | " + " | ".join("%d copies" % k for k in copies) + " |")
+    print("|---|---|" + "---|" * len(copies))
     for program in sorted(runs):
-        for key in sorted(runs[program], key=lambda k: (k.split()[0], int(k.split()[1]))):
-            r = runs[program][key]
-            strategy, k = key.split()
-            if not r["same"]:
-                print("| %s | %s | %s | **differs** | | |" % (program, strategy, k))
-                continue
-            hits = max(c["hits"] for c in r["copies"]) / r["sequential"]["hits"]
-            wall = max(c["milliseconds"] for c in r["copies"]), r["sequential"]["milliseconds"]
-            print("| %s | %s | %s | identical | %.2f | %.2f s / %.2f s |" % (program, strategy, k, hits, wall[0] / 1000, wall[1] / 1000))
+        for strategy in STRATEGIES:
+            cells = [run_cell(runs[program].get("%s %d" % (strategy, k))) for k in copies]
+            print("| %s | %s | %s |" % (program, strategy, " | ".join(cells)))
 
 
 def main():
@@ -208,7 +223,7 @@ def main():
         print_counts(results["plans"])
         print_plans(results["plans"], copies)
     if results.get("runs"):
-        print_runs(results["runs"])
+        print_runs(results["runs"], copies)
 
 
 if __name__ == "__main__":

@@ -101,6 +101,15 @@ static void must_read(const char *program, const char *path)
     if (access(path, R_OK) < 0) die(program, "cannot read ", path, strerror(errno));
 }
 
+/* Patterns with commas between, or the name of a file? No function of a source has a
+ * slash or a point in its name. */
+static bool are_patterns(const char *list)
+{
+    for (; *list; list += strcspn(list, ","), list += *list == ',')
+        if (strncmp(list, "src:", 4) && strcspn(list, "/.,") < strcspn(list, ",")) return false;
+    return true;
+}
+
 /* The plugin reads guides; of a profile one is made, and kept beside it. */
 static char *find_guide(struct invocation *in, const char *program, const char *path)
 {
@@ -153,7 +162,8 @@ static void take_flag(struct invocation *in, const char *program, const char *wo
         if (!strcmp(flag->name, "guide")) in->guide = value;
         if (!strcmp(flag->name, "by")) in->by = value;
         static const char *const files[] = {"allow", "deny", "plan", NULL};
-        if (cc_in_list(flag->name, files)) {
+        bool patterns = strcmp(flag->name, "plan") && access(value, F_OK) < 0 && are_patterns(value);
+        if (cc_in_list(flag->name, files) && !patterns) {
             must_read(program, value);
             value = absolute(in, value);
         }
@@ -357,7 +367,7 @@ static void print_help(const char *program)
            "  --fp-at=late|early         after optimisation, or before inlining (late)\n"
            "  --fp-inline=none|small     with early: inline small functions before counting (none)\n"
            "  --fp-metric=count|cycles   add 1 per path, or also the cycles it took\n"
-           "  --fp-allow=FILE --fp-deny=FILE            functions and files to instrument\n"
+           "  --fp-allow=LIST --fp-deny=LIST            functions and files to instrument\n"
            "  --fp-cuts=fit|few          end paths at cold edges so that counters fit arrays (fit)\n"
            "  --fp-guide=FILE            weights from an earlier profile: cheaper counting\n"
            "  --fp-plan=FILE --fp-copy=I copy I of a plan (footpath plan, footpath p3)\n"

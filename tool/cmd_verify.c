@@ -45,7 +45,7 @@ static void print_text(const struct fp_verification *v)
     if (v->different)
         printf("%zu differ\n", v->different);
     else
-        printf("identical\n");
+        printf("%s\n", v->unmatched ? "these identical" : "identical");
 }
 
 static int print_json(const struct fp_verification *v)
@@ -105,7 +105,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     if (!fp_verify(&arena, paths, edges, &result, &error)) {
         status = cli_fail(&error, NULL);
     } else {
-        status = result.different ? EXIT_FAILED : EXIT_OK;
+        status = result.different || result.unmatched ? EXIT_FAILED : EXIT_OK;
         if (!json)
             print_text(&result);
         else if (print_json(&result) != EXIT_OK)
@@ -125,7 +125,8 @@ struct cli_command command_verify = {
     .summary = "Compare the edges that paths imply with the edges that were counted",
     .text = "PATHS and EDGES are profiles of two builds of one program (--fp-mode=path and\n"
             "edge or edge-min); CHECK is the profile of one build with --fp-mode=check.\n"
-            "Exit status 0: identical. 1: not, with the first differences.",
+            "Exit status 0: identical. 1: not, with the first differences, or functions ran\n"
+            "that only one of the two has.",
     .options = options,
     .run = run,
 };

@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct patterns {
+    FP_VEC(char *) functions;
+    FP_VEC(char *) files;
+};
+
 /* The line without its comment and the blanks around it. */
 static char *trimmed(char *line)
 {
@@ -19,25 +24,39 @@ static char *trimmed(char *line)
     return line;
 }
 
-static bool read_list(struct fp_arena *arena, const char *path, struct fp_filter_list *list,
+static void add_pattern(struct fp_arena *arena, struct patterns *patterns, char *pattern)
+{
+    if (!strncmp(pattern, "src:", 4))
+        fp_vec_push(arena, &patterns->files, trimmed(pattern + 4));
+    else if (!strncmp(pattern, "fun:", 4))
+        fp_vec_push(arena, &patterns->functions, trimmed(pattern + 4));
+    else if (*pattern)
+        fp_vec_push(arena, &patterns->functions, pattern);
+}
+
+/* The full name of a file with a pattern on each line, or patterns with commas between:
+ * footpath-cc tells them apart. */
+static bool read_list(struct fp_arena *arena, const char *given, struct fp_filter_list *list,
                       struct fp_error *error)
 {
     struct fp_file file;
-    FP_VEC(char *) functions = {0}, files = {0};
-    if (!path) return true;
-    if (!fp_file_open(&file, path, error)) return false;
-    char *text = fp_arena_strndup(arena, (const char *)file.bytes, file.len), *save = NULL;
-    fp_file_close(&file);
-    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        char *pattern = trimmed(line);
-        if (!strncmp(pattern, "src:", 4))
-            fp_vec_push(arena, &files, trimmed(pattern + 4));
-        else if (!strncmp(pattern, "fun:", 4))
-            fp_vec_push(arena, &functions, trimmed(pattern + 4));
-        else if (*pattern)
-            fp_vec_push(arena, &functions, pattern);
+    struct patterns patterns = {0};
+    char *text, *save = NULL;
+    const char *between = "\n";
+    if (!given) return true;
+    if (*given != '/') {
+        text = fp_arena_strndup(arena, given, strlen(given));
+        between = ",";
+    } else if (fp_file_open(&file, given, error)) {
+        text = fp_arena_strndup(arena, (const char *)file.bytes, file.len);
+        fp_file_close(&file);
+    } else {
+        return false;
     }
-    *list = (struct fp_filter_list){true, functions.at, files.at, functions.len, files.len};
+    for (char *one = strtok_r(text, between, &save); one; one = strtok_r(NULL, between, &save))
+        add_pattern(arena, &patterns, trimmed(one));
+    *list = (struct fp_filter_list){true, patterns.functions.at, patterns.files.at,
+                                    patterns.functions.len, patterns.files.len};
     return true;
 }
 

@@ -266,7 +266,8 @@ def case_flags_in_environment(b):
 
 
 def case_wrong_flags(b):
-    for words in (["--fp-mode=paths"], ["--fp-nonsense"], ["--fp-mode"], ["--fp-allow=/nowhere/at/all"]):
+    for words in (["--fp-mode=paths"], ["--fp-nonsense"], ["--fp-mode"], ["--fp-allow=/nowhere/at/all"],
+                  ["--fp-allow=no_such_file.txt"]):
         done = b.cc("-c", "part.c", *words, ok=False, quiet=False)
         if done.returncode != 2 or "footpath-cc: " not in done.stderr or len(done.stderr.splitlines()) != 1:
             raise Failure("%s: %r" % (words, done.stderr))
@@ -471,10 +472,11 @@ def case_lists(b):
     if "--fp-allow" not in (reasons["main"] or ""):
         raise Failure(str(reasons))
     b.write("deny", "src:*/part.c\n")
-    b.cc("--fp-deny=deny", "main.c", "part.c", "-o", "prog")
-    reasons = {f["name"]: f.get("not_measured") for f in b.run("prog", "14\n", ("main",))["functions"]}
-    if "--fp-deny" not in (reasons["part"] or "") or reasons["main"]:
-        raise Failure(str(reasons))
+    for deny in ("deny", "nobody,src:*/part.c", "pa*,fun:nobody"):
+        b.cc("--fp-deny=" + deny, "main.c", "part.c", "-o", "prog")
+        reasons = {f["name"]: f.get("not_measured") for f in b.run("prog", "14\n", ("main",))["functions"]}
+        if "--fp-deny" not in (reasons["part"] or "") or reasons["main"]:
+            raise Failure("%s: %s" % (deny, reasons))
 
 
 def case_other_machines(b):
