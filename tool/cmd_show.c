@@ -29,6 +29,13 @@ static double read_frequency(const struct cli_command *command, const char *valu
     return number;
 }
 
+static int no_such_function(const char *name)
+{
+    struct fp_error error = {0};
+    fp_fail(&error, NULL, "no function '%s' in the profile; footpath show --functions lists them", name);
+    return cli_fail(&error, NULL);
+}
+
 static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
@@ -75,14 +82,17 @@ static int run(struct cli_command *command, int argc, char **argv)
     what.edges = json || how.view == FP_SHOW_EDGES || how.view == FP_SHOW_BLOCKS;
     if (!json) what.top = how.top;
     struct fp_report *report = fp_report_make(&arena, profile, &what);
-    if (json)
+    int status = EXIT_OK;
+    if (what.function && !report->nfunctions)
+        status = no_such_function(what.function);
+    else if (json)
         fp_show_json(&out, report);
     else
         fp_show_text(&out, report, &how);
     fp_arena_free(&arena);
     fp_profile_free(profile);
     fp_arena_free(&inputs.arena);
-    return cli_output(NULL, &out);
+    return status == EXIT_OK ? cli_output(NULL, &out) : status;
 }
 
 struct cli_command command_show = {
