@@ -89,6 +89,32 @@ def ratio_lines(results, of, what):
     return lines
 
 
+# Path profilers measured before footpath, on the same five programs (the notes that the project started from): geomean
+# and worst program. They do not build on a current system, so they are not measured again.
+EARLIER = [("LLVM 3.3 paths, before opt", 0.74, 1.58), ("the same, after opt", 0.82, 3.17),
+           ("its AFL port, 8-bit counts", 0.56, 0.92), ("llvm-epp", 7.2, 10.6)]
+FIVE = ["bzip2", "minigzip", "mawk", "lua", "zstd"]
+
+
+def beside_others(results):
+    """One table of everybody's extra instructions on the five programs."""
+    if not all(p in results for p in FIVE):
+        return []
+    lines = ["", "### Beside other profilers: extra instructions on bzip2, minigzip, mawk, lua and zstd", "",
+             "| | geomean | worst | CPU time | compiler | text |", "|---|---:|---:|---:|---:|---:|"]
+    lines += ["| %s (earlier measurement) | %s | %s | | | |" % (name, percent(a), percent(b)) for name, a, b in EARLIER]
+    for variant in SHOWN:
+        values = [extra_instructions(results[p], variant) for p in FIVE]
+        if None in values:
+            continue
+        cells = [percent(geomean(values)), percent(max(values))]
+        for of in (extra_of("times", min), extra_of("build_cpu"), extra_of("text")):
+            more = [of(results[p], variant) for p in FIVE]
+            cells.append("–" if None in more else percent(geomean(more)))
+        lines.append("| %s | %s |" % (variant, " | ".join(cells)))
+    return lines
+
+
 def machine():
     model = platform.machine()
     try:
@@ -149,6 +175,7 @@ def main():
     lines += table("CPU time of the compiler", results, SHOWN, extra_of("build_cpu"))
     lines += table("Size of the text section", results, SHOWN, extra_of("text"))
     lines += table("Peak memory", results, SHOWN, extra_of("memory_kb"))
+    lines += beside_others(results)
     with open(args.into) as f:
         text = f.read()
     head, tail = text.index(BEGIN), text.index(END)
