@@ -17,6 +17,7 @@
 #include "llvm/irsuper.h"
 
 #include "graph/loops.h"
+#include "llvm/irdecide.h"
 #include "llvm/irweights.h"
 #include "llvm/shim.h"
 
@@ -31,6 +32,9 @@ enum {
     MOST_LOOKBACK = 64,   /* branches between a decision and what depends on it */
     HISTORY = 6,          /* nearer branches are predicted by the machine itself */
     MISPREDICTION = 16,   /* what one costs, in instructions */
+    FOLDED = 2,           /* what a branch costs that a copy does without */
+    LEAST_GAIN = 100,     /* a copy saves at least the 100th part of a function's instructions */
+    MOST_FOLLOWED = 24,   /* blocks along which values are followed */
 };
 
 /* A path as blocks, in the function as it is now. */
@@ -64,6 +68,7 @@ struct super {
 struct decision {
     uint32_t u, v;
     double saved;   /* mispredictions */
+    double folded;  /* executed branches that the copy does without */
     uint32_t last;  /* the last branch that depends on it */
     uint32_t nbranches;
 };
@@ -146,6 +151,7 @@ static uint64_t key3(uint64_t a, uint64_t b)
 /* A decision, and a branch some branches behind it. */
 struct candidate {
     uint32_t u, v, branch, distance;
+    bool decides; /* by its values: the copy needs no branch */
 };
 
 struct evidence {
@@ -166,7 +172,17 @@ static uint64_t count_of(const struct tally *tally, uint64_t key)
     return count ? *count : 0;
 }
 
-/* For every branch of a trace, every earlier one. */
+static bool decides(struct super *s, const struct trace *t, uint32_t at, uint32_t branch)
+{
+    LLVMBasicBlockRef blocks[MOST_FOLLOWED];
+    uint32_t n = branch - at + 1;
+    if (n > MOST_FOLLOWED) return false;
+    for (uint32_t i = 0; i < n; i++) blocks[i] = s->nodes.at[t->blocks[at + i]].bb;
+    return fp_ir_decides(s->arena, blocks, n);
+}
+
+/* For every branch of a trace, every earlier one. Traces come with the most frequent
+ * first: values are followed along the first that has both. */
 static void gather_trace(struct super *s, struct evidence *e, const struct trace *t)
 {
     uint32_t decisions[MOST_LOOKBACK], n = 0; /* positions of branches, as a ring */
@@ -181,7 +197,7 @@ static void gather_trace(struct super *s, struct evidence *e, const struct trace
             uint64_t *seen = fp_map_add(&e->seen.map, key3(d, b));
             if (*seen) continue;
             *seen = 1;
-            struct candidate c = {t->blocks[at], t->blocks[at + 1], b, n - k};
+            struct candidate c = {t->blocks[at], t->blocks[at + 1], b, n - k, decides(s, t, at, i)};
             fp_vec_push(s->arena, &e->candidates, c);
         }
         decisions[n++ % MOST_LOOKBACK] = i;
@@ -210,20 +226,23 @@ static bool follows(const struct super *s, uint32_t u, uint32_t branch)
     return LLVMGetCondition(a) == LLVMGetCondition(b);
 }
 
-/* Mispredictions saved at a branch by knowing the decision. */
-static double saved_at(struct super *s, struct evidence *e, const struct candidate *c)
+/* Mispredictions saved at a branch by knowing the decision; *with: how often it was
+ * reached by it. */
+static double saved_at(struct super *s, struct evidence *e, const struct candidate *c, uint64_t *with)
 {
     LLVMValueRef terminator = LLVMGetBasicBlockTerminator(s->nodes.at[c->branch].bb);
     uint64_t d = pair(c->u, c->v);
     uint64_t most = 0, most_with = 0, most_without = 0;
     struct fp_map seen;
     fp_map_init(&seen, s->arena);
+    *with = 0;
     for (unsigned i = 0; i < LLVMGetNumSuccessors(terminator); i++) {
         uint64_t *node = fp_map_find(&s->node_of, (uintptr_t)LLVMGetSuccessor(terminator, i));
         if (!node || *fp_map_add(&seen, *node)) continue;
         *fp_map_add(&seen, *node) = 1;
         uint64_t out = count_of(&e->edge, pair(c->branch, (uint32_t)*node - 1));
         uint64_t joint = count_of(&e->joint, key3(d, pair(c->branch, (uint32_t)*node - 1)));
+        *with += joint;
         if (out > most) most = out;
         if (joint > most_with) most_with = joint;
         if (out - joint > most_without) most_without = out - joint;
@@ -302,12 +321,33 @@ static void find_region(struct super *s, const struct decision *d, struct region
 
 /* ---- choosing ---- */
 
+static double gain_of(const struct decision *d)
+{
+    return d->saved * MISPREDICTION + d->folded * FOLDED;
+}
+
 static bool is_worth_it(const struct super *s, const struct decision *d, const struct region *r)
 {
-    double gain = d->saved * MISPREDICTION;
     if (!r->possible || !r->size || r->size > MOST_REGION || s->growth + r->size > MOST_GROWTH)
         return false;
-    return s->how->eager || (d->saved >= (double)s->how->hot && gain >= (double)s->work / 100);
+    if (s->how->eager) return true;
+    return d->saved + d->folded >= (double)s->how->hot && gain_of(d) >= (double)s->work / LEAST_GAIN;
+}
+
+/* What the decision does for one branch. */
+static void weigh(struct super *s, struct evidence *e, const struct candidate *c, struct decision *d)
+{
+    uint64_t with;
+    double saved = saved_at(s, e, c, &with);
+    bool near = c->distance <= HISTORY && !s->how->eager;
+    if (near && !follows(s, c->u, c->branch)) saved = 0;
+    if (saved < 0) saved = 0;
+    if (s->how->eager && with) saved += 1;
+    if (saved == 0 && !c->decides) return;
+    d->saved += saved;
+    d->folded += c->decides ? (double)with : 0;
+    d->last = c->branch;
+    d->nbranches++;
 }
 
 /* The decision that saves most, with the last branch where saving still goes on. */
@@ -323,15 +363,9 @@ static bool choose(struct super *s, struct evidence *e, struct decision *best, s
         for (; i < e->candidates.len; i++) {
             const struct candidate *c = &e->candidates.at[i];
             if (c->u != d.u || c->v != d.v) break;
-            bool near = c->distance <= HISTORY && !s->how->eager;
-            if (near && !follows(s, c->u, c->branch)) continue;
-            double saved = saved_at(s, e, c);
-            if (saved <= 0) continue;
-            d.saved += saved;
-            d.last = c->branch;
-            d.nbranches++;
+            weigh(s, e, c, &d);
         }
-        if (!d.nbranches || d.saved <= best->saved) continue;
+        if (!d.nbranches || gain_of(&d) <= gain_of(best)) continue;
         struct region r;
         find_region(s, &d, &r);
         if (!is_worth_it(s, &d, &r)) continue;
@@ -416,7 +450,7 @@ static void copy(struct super *s, const struct decision *d, const struct region 
     bool direct = r->in[d->v];
     fp_shim_copy_blocks(old, fresh, count, from, nfrom, direct ? s->nodes.at[d->u].bb : NULL,
                         direct ? s->nodes.at[d->v].bb : NULL);
-    for (uint32_t i = 0; i < count; i++) keep_apart(s, fresh[i]);
+    for (uint32_t i = 0; d->saved > 0 && i < count; i++) keep_apart(s, fresh[i]);
     for (uint32_t b = 0, k = 0; b < n; b++) copy_of[b] = r->in[b] ? add_node(s, fresh[k++]) : FP_NONE;
     reroute(s, d, r, copy_of);
     for (uint32_t b = 0; b < n; b++)
@@ -440,8 +474,8 @@ static void explain(struct super *s, const struct decision *d, const struct regi
     if (!s->how->remark) return;
     snprintf(text, sizeof text,
              "%s: %u instructions behind line %u, for one way of its branch; %u later branches, up to "
-             "line %u, depend on it (%.0f mispredictions of %llu instructions run)",
-             what, r->size, line_of(s, d->u), d->nbranches, line_of(s, d->last), d->saved,
+             "line %u, depend on it (%.0f mispredictions, %.0f branches of %llu instructions run)",
+             what, r->size, line_of(s, d->u), d->nbranches, line_of(s, d->last), d->saved, d->folded,
              (unsigned long long)s->work);
     s->how->remark(s->how->context, s->name, text);
 }

@@ -5,6 +5,7 @@
 #include "llvm/Analysis/BranchProbabilityInfo.h"
 #include "llvm/Analysis/InlineCost.h"
 #include "llvm/Analysis/ProfileSummaryInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -254,6 +255,14 @@ char *fp_shim_demangle(const char *Name)
     return Readable == Name ? nullptr : strdup(Readable.c_str());
 }
 
+bool fp_shim_implies(LLVMValueRef Known, bool IsTrue, LLVMValueRef Condition)
+{
+    auto *I = dyn_cast<Instruction>(unwrap(Condition));
+    if (!I) return false;
+    auto Implied = isImpliedCondition(unwrap(Known), I, I->getModule()->getDataLayout(), IsTrue);
+    return Implied ? true : false; // decided, whichever way
+}
+
 // The thresholds and passes of PassBuilder::addPreInlinerPasses.
 void fp_shim_inline_small(LLVMModuleRef M)
 {
@@ -341,11 +350,18 @@ class BlockCopier {
     void trimPhis(BasicBlock *B, BasicBlock *C)
     {
         SmallPtrSet<BasicBlock *, 16> Copies(New.begin(), New.end());
-        for (PHINode &Phi : C->phis())
+        auto Original = B->begin();
+        for (PHINode &Phi : C->phis()) {
+            auto *Was = cast<PHINode>(&*Original++);
             for (unsigned I = Phi.getNumIncomingValues(); I-- > 0;) {
                 BasicBlock *P = Phi.getIncomingBlock(I);
-                if (!Copies.count(P) && !isRedirected(P, B)) Phi.removeIncomingValue(I, false);
+                if (Copies.count(P)) continue;
+                // what comes from outside may be a value of B itself, round a loop:
+                // mergeValues says whether B's or C's
+                Phi.setIncomingValue(I, Was->getIncomingValue(I));
+                if (!isRedirected(P, B)) Phi.removeIncomingValue(I, false);
             }
+        }
         for (auto It = B->begin(); auto *Phi = dyn_cast<PHINode>(&*It);) {
             ++It;
             for (unsigned I = Phi->getNumIncomingValues(); I-- > 0;)

@@ -71,6 +71,9 @@ void fp_shim_copy_blocks(const LLVMBasicBlockRef *old, LLVMBasicBlockRef *fresh,
 /* Of a call: it neither reads nor writes memory, nor throws. */
 void fp_shim_touches_nothing(LLVMValueRef call);
 
+/* Does a condition that is known to be true, or false, decide another? */
+bool fp_shim_implies(LLVMValueRef known, bool is_true, LLVMValueRef condition);
+
 /* Inlines small functions and tidies up, as LLVM does in front of its own counters:
  * counts of what was inlined are then each caller's own. Needs: no profile in the
  * module, so that the same happens when it is counted and when the counts are used. */

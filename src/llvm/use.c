@@ -7,6 +7,7 @@
 #include "llvm/use.h"
 
 #include "llvm/identity.h"
+#include "llvm/irdispatch.h"
 #include "llvm/irguide.h"
 #include "llvm/irsuper.h"
 #include "llvm/irweights.h"
@@ -43,7 +44,10 @@ static void use_for_function(struct using *u, LLVMValueRef function)
                                   .context = u};
         fp_ir_set_entry_count(&ir, &counts, summary);
         fp_ir_set_branch_weights(&ir, &counts);
-        if (!u->options->no_paths) u->copies += fp_ir_duplicate(&ir, &counts, &how);
+        if (!u->options->no_paths) {
+            u->copies += fp_ir_duplicate(&ir, &counts, &how);
+            u->copies += fp_ir_copy_dispatch(&ir, &counts, &how);
+        }
     }
     fp_arena_free(&arena);
 }

@@ -38,7 +38,8 @@ def one(args, seed):
             plain = run([at("plain")], 3)
         except subprocess.TimeoutExpired:
             return "skipped", 0, 0
-        done = run(cc + ["--fp-at=early", "--fp-cuts=few"] + flags + [at("counted")], 240)
+        inline = "--fp-inline=" + ("small" if seed % 2 else "none")
+        done = run(cc + ["--fp-at=early", inline, "--fp-cuts=few"] + flags + [at("counted")], 240)
         if done.returncode:
             return "does not build: " + done.stderr[-300:], 0, 0
         counted = run([at("counted")], 60, env=dict(os.environ, FOOTPATH_OUT=at("p.prof")))

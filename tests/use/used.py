@@ -10,6 +10,7 @@ it fits, and what changed is named.
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -133,6 +134,23 @@ def counted_again(args, folder):
     check("its paths are its edges", done.returncode == 0, done.stdout + done.stderr)
 
 
+def copies(args, folder):
+    """A switch gets copies for the ways to it; a branch that the path decides goes."""
+    source = os.path.join(HERE, "interpreter.c")
+    exe, profile = (os.path.join(folder, n) for n in ("copies", "copies.prof"))
+    build(args, source, exe, "--fp-at=early", "--fp-inline=small", "--fp-cuts=few")
+    expected = trained(exe, profile)
+    said = build(args, source, exe, "--fp-use=" + profile, "--fp-remarks", "-gline-tables-only")
+    ways = re.search(r": run: copied: the switch in line 13, .* for (\d+) ways to it; it goes 8 ways", said)
+    check("the switch is copied", ways and int(ways.group(1)) >= 6, said)
+    folded = re.search(r": look: copied: .* up to line 45, depend on it \(.* (\d+) branches", said)
+    check("the flag is followed", folded and int(folded.group(1)) > 20000, said)
+    done = run([exe])
+    check("same output with copies", (done.returncode, done.stdout) == expected, done.stdout)
+    said = build(args, source, exe, "--fp-use=" + profile, "--fp-remarks", "--fp-paths=no")
+    check("no copies by edges", " 0 copies" in said and "copied:" not in said, said)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
@@ -145,6 +163,7 @@ def main():
         metadata(args, folder)
         inlined_before(args, folder)
         counted_again(args, folder)
+        copies(args, folder)
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0
 
