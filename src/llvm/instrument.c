@@ -250,7 +250,8 @@ static void plan_reference(struct module_work *work, struct fp_arena *arena, str
     if (fp_ir_has_one_body(ir->function)) f->flags |= FP_FUNCTION_ONE_BODY;
     if (options->callees) fp_ir_list_callees(arena, ir->function, f);
     struct fp_limits limits = {.good_paths = options->array_paths};
-    if (weigh(work, ir)) limits.loop_entries = options->loop_entries;
+    /* where the register is not set on the way round, a cut gains nothing */
+    if (weigh(work, ir) && !(f->flags & FP_FUNCTION_SAMPLED)) limits.loop_entries = options->loop_entries;
     if (options->few_cuts) limits = (struct fp_limits){0};
     /* cycles are kept in an array: cut whatever does not fit one */
     if (options->cycles) limits.max_paths = options->array_paths;

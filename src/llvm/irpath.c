@@ -376,12 +376,30 @@ static bool ends_on(const struct code *c, uint32_t e)
     return is_count(ops.first) || is_count(ops.then);
 }
 
+/* Is a call all that keeps the block from returning what the call gives? The code
+ * generator makes a jump of that call, if the block that returns stays empty. */
+static bool is_return_of_calls(const struct code *c, uint32_t block)
+{
+    LLVMBasicBlockRef bb = c->ed->ir->blocks[block].bb;
+    LLVMValueRef i = bb ? LLVMGetFirstInstruction(bb) : NULL;
+    while (i && LLVMGetInstructionOpcode(i) == LLVMPHI) i = LLVMGetNextInstruction(i);
+    if (!i || LLVMGetInstructionOpcode(i) != LLVMRet) return false;
+    for (uint32_t k = c->cfg->first_in[block]; k < c->cfg->first_in[block + 1]; k++) {
+        LLVMBasicBlockRef from = c->ed->ir->blocks[c->cfg->edges[c->cfg->in_edges[k]].src].bb;
+        LLVMValueRef last = from ? LLVMGetBasicBlockTerminator(from) : NULL;
+        last = last ? LLVMGetPreviousInstruction(last) : NULL;
+        if (last && LLVMGetInstructionOpcode(last) == LLVMCall && LLVMIsTailCall(last)) return true;
+    }
+    return false;
+}
+
 static bool wants_branch_ends(const struct code *c, uint32_t block)
 {
     bool critical = false;
     if (c->cfg->flags[block] & (FP_BLOCK_HUB | FP_BLOCK_PAD)) return false;
     for (uint32_t e = c->cfg->first_out[block]; e < c->cfg->first_out[block + 1]; e++) {
         if (c->cfg->edges[e].kind > FP_EDGE_SWITCH) return false;
+        if (is_return_of_calls(c, c->cfg->edges[e].dst)) return false;
         if (is_live(c, e) && ends_on(c, e)) critical |= fp_edit_is_critical(c->ed, e);
     }
     if (!critical) return false;
