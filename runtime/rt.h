@@ -68,7 +68,7 @@ enum { RT_MOST_STEPPING = 8, RT_MOST_CALLS = 32 };
 
 /* A call in which paths are sampled by a running register (footpath/abi.h). */
 struct rt_call {
-    uint64_t frame; /* where its return address lies */
+    uint64_t frame; /* where its running register lies */
     uint64_t base;
     uint32_t function;
 };

@@ -34,7 +34,7 @@ struct trap {
     uint64_t address;
     const struct fp_site *site;
     int16_t reg; /* index among gregs, or -1 */
-    int16_t frame_reg; /* with it and the offset, where the return address lies; or -1 */
+    int16_t frame_reg; /* with it and the offset, where a running register lies; or -1 */
     int32_t frame_offset;
     unsigned char original;
     unsigned char *slot; /* or NULL */
@@ -139,7 +139,7 @@ static bool make_table(void)
         uint64_t address = (uint64_t)&site->address + (uint64_t)site->address;
         traps[i] = (struct trap){.address = address, .site = site, .reg = register_named(site->place),
                                  .original = *(const unsigned char *)address};
-        read_frame(&traps[i], site->frame);
+        read_frame(&traps[i], site->word);
     }
     sort(traps, n);
     make_slots(traps, n);
@@ -230,7 +230,7 @@ static void sample(struct rt_local *self, const struct trap *trap, uint64_t reg,
         if (site->flags & FP_SITE_KNOWN)
             id = (uint64_t)site->value;
         else if ((known = call))
-            id -= call->base;
+            id += reg - call->base;
         if (!(site->flags & FP_SITE_LEAVES))
             begin_path(self, call, (struct rt_call){frame, reg + (uint64_t)site->next, site->function});
         else if (call)
@@ -272,11 +272,12 @@ bool rt_trap_hit(struct rt_local *self, uint64_t address, ucontext_t *context, b
     for (struct trap *t = trap; is_at(t, address); t++) {
         uint64_t reg = t->reg >= 0 ? (uint64_t)regs[t->reg] : 0;
         uint64_t frame = t->frame_reg >= 0 ? (uint64_t)(regs[t->frame_reg] + t->frame_offset) : 0;
+        if (frame) reg = *(const uint64_t *)frame;
         if (t->site->flags & FP_SITE_BRANCH) {
             self->branch = address;
-            if (t->reg >= 0) self->branch_register = reg;
-            if (t->frame_reg >= 0) self->branch_frame = frame;
-        } else if (t->site->flags & FP_SITE_ENTRY) {
+            if (frame || t->reg >= 0) self->branch_register = reg;
+            if (frame) self->branch_frame = frame;
+        } else if (t->site->flags & FP_SITE_START) {
             enter(self, t->site, reg, frame);
         } else if (!(t->site->flags & FP_SITE_ARRIVAL)) {
             sample(self, t, reg, frame);

@@ -51,15 +51,15 @@ enum {
     FP_SITE_BRANCH = 2,  /* in front of a branch, for the way to `block` */
     FP_SITE_ARRIVAL = 4, /* at the head of `block`; no path ends here */
     FP_SITE_RUNNING = 8, /* of a register that is never set: see below */
-    FP_SITE_ENTRY = 16,  /* no path ends here, the function's first one begins */
+    FP_SITE_START = 16,  /* no path ends here, one begins */
     FP_SITE_KNOWN = 32,  /* running, but the id is `value` alone */
     FP_SITE_LEAVES = 64, /* running, and no path follows in this call */
 };
 
-/* A running register is never set, only moved. Where a path begins, which is where
- * another ends or at the entry: base = register + next. Where it ends: id = register +
- * value - base. Who takes samples keeps the base of every active call, known by its
- * function and by where its return address lies. */
+/* A running register is a word of the stack that is never set, only moved. Where a path
+ * begins, which is where another ends or at a start: base = register + next. Where it
+ * ends: id = register + value - base. Who takes samples keeps the base of every active
+ * call, known by its function and by where the word lies. */
 struct fp_site {
     int32_t address;
     int32_t counters;
@@ -67,7 +67,7 @@ struct fp_site {
     uint32_t flags;
     char place[4];
     int64_t next;
-    char frame[16]; /* where the return address lies, as assembly: 24(%rsp) */
+    char word[16]; /* where a running register lies, as assembly: 24(%rsp) */
     uint32_t block, function; /* low half of its id */
 };
 

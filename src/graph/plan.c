@@ -118,6 +118,12 @@ static void find_needed(struct planner *p)
     }
 }
 
+/* A path that comes from a hub starts behind it, on an edge that is known. */
+static bool runs_into(const struct planner *p, uint32_t v)
+{
+    return p->options->running && !(v < p->dag->cfg->nblocks && p->dag->cfg->flags[v] & FP_BLOCK_HUB);
+}
+
 static void find_merged(struct planner *p)
 {
     const struct fp_dag *dag = p->dag;
@@ -126,7 +132,7 @@ static void find_merged(struct planner *p)
         uint32_t first = dag->first_in[v], ways = dag->first_in[v + 1] - first;
         uint32_t d = dag->in_edges[first];
         uint32_t u = dag->edges[d].src;
-        p->merged[v] = ways > 1 || p->merged[u] || p->options->eager || p->options->running;
+        p->merged[v] = ways > 1 || p->merged[u] || p->options->eager || runs_into(p, v);
         if (!p->merged[v]) p->prefix[v] = p->prefix[u] + p->n->value[d];
     }
 }

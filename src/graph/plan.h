@@ -49,7 +49,7 @@ struct fp_plan_options {
     bool running; /* r is never set, not even at the entry: a path's sum is how far r has
                      moved since it began. FP_OP_SET then only tells what r stands for.
                      Where paths are sampled, whoever looks knows both (paper 002).
-                     Not where edges go indirectly or twice */
+                     Not with returns-twice edges */
     bool branch_counts; /* allow counts in front of a branch, for fp_recover */
     bool no_chords; /* leave values where the numbering put them, but for edges that
                        can carry none (for comparison) */

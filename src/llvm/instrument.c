@@ -114,14 +114,14 @@ static void number_paths(struct fp_arena *arena, struct fp_function *f, const do
     place_counters(f, f->numbering->num_ids, options);
 }
 
-/* Can the path register be left to itself? Behind setjmp it would be that of then, and
- * in an interpreter it is better short-lived. */
+/* Can the path register be left to itself? Behind setjmp nobody notices that a path
+ * begins. */
 static bool may_run(const struct fp_function *f)
 {
     const struct fp_cfg *cfg = f->cfg;
     if (f->numbering->num_paths == 1) return false;
     for (uint32_t e = 0; e < cfg->nedges; e++)
-        if (cfg->edges[e].kind == FP_EDGE_INDIRECT || cfg->edges[e].kind == FP_EDGE_TWICE) return false;
+        if (cfg->edges[e].kind == FP_EDGE_TWICE) return false;
     return true;
 }
 

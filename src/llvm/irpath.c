@@ -6,8 +6,9 @@
  * edge is known when its target is reached; where several edges meet, a phi is
  * made at once and filled at the end, when all edges that get a block of their
  * own have it. For sampled paths r is the id itself, so that it fits an immediate
- * operand and the compiler can see through it; with traps it is not even that, but a
- * running register (footpath/abi.h), which no edge sets.
+ * operand and the compiler can see through it; with traps it is mostly a word of the
+ * stack that runs on (footpath/abi.h), which most edges leave alone, so that the code
+ * generator has one register more.
  */
 #include "llvm/irpath.h"
 
@@ -38,7 +39,7 @@ struct code {
     const struct fp_dag *dag;
     const struct fp_cfg *cfg;
     struct fp_arena *arena;
-    bool hashed, cycles, running;
+    bool hashed, cycles;
     LLVMValueRef counters, laps;
     uint64_t slots, lap_slots;
     LLVMTypeRef register_type;
@@ -51,7 +52,7 @@ struct code {
     struct fp_sampling *sampling; /* or NULL */
     bool *at_branch; /* with traps, per block: path ends of all its ways out are in front
                         of its branch */
-    bool *wanted; /* running, per block: what r is on entering it will be asked for */
+    LLVMValueRef word; /* where a running register lies, or NULL */
 };
 
 /* ---- values ---- */
@@ -125,15 +126,15 @@ static struct fp_sample_point end_on(const struct code *c, uint32_t d, uint32_t 
     struct fp_op op = c->plan->on[d];
     LLVMValueRef reg = op.kind == FP_OP_COUNT_REG ? c->reg[block] : NULL;
     struct fp_sample_point end = {c->counters, c->hashed, reg, op.value, FP_NONE, 0, 0};
-    if (!c->running) return end;
+    if (!c->word) return end;
     const struct fp_dag_edge *last = &c->dag->edges[last_edge(c, d)];
-    if (last->kind == FP_DAG_END)
-        end.next = next_from(c, c->dag->start_of[c->cfg->edges[last->cfg_edge].dst]);
-    else if (op.kind == FP_OP_COUNT)
-        return end;
-    end.reg = c->reg[block];
+    uint32_t then = last->kind == FP_DAG_END ? c->cfg->edges[last->cfg_edge].dst : FP_NONE;
+    bool goes_on = then != FP_NONE && then != c->ed->ir->hub;
+    if (goes_on) end.next = next_from(c, c->dag->start_of[then]);
+    if (!goes_on && op.kind == FP_OP_COUNT) return end;
+    end.reg = c->word;
     end.flags = FP_SITE_RUNNING | (op.kind == FP_OP_COUNT ? FP_SITE_KNOWN : 0u) |
-                (last->kind == FP_DAG_END ? 0u : FP_SITE_LEAVES);
+                (goes_on ? 0u : FP_SITE_LEAVES);
     return end;
 }
 
@@ -229,7 +230,7 @@ static LLVMValueRef value_on_kept(struct code *c, uint32_t e)
 {
     struct fp_op op = c->plan->on[c->dag->of_edge[e]];
     uint32_t src = c->cfg->edges[e].src;
-    if (op.kind == FP_OP_SET && !c->running) return register_constant(c, op.value);
+    if (op.kind == FP_OP_SET) return register_constant(c, op.value);
     if (op.kind != FP_OP_ADD) return c->reg[src];
     fp_edit_on_edge(c->ed, e, false);
     return register_plus(c, c->reg[src], op.value);
@@ -254,10 +255,26 @@ static bool is_moved(const struct code *c, uint32_t e)
     return c->plan->at_end[c->cfg->edges[e].src] == e;
 }
 
+/* The only code of a running register. It is set only behind the hub, where that is no
+ * more than a start. */
+static void move_word(struct code *c, uint32_t e, struct fp_op op)
+{
+    LLVMBuilderRef builder = c->ed->builder;
+    fp_edit_on_edge(c->ed, e, false);
+    if (op.kind == FP_OP_SET) {
+        fp_ir_emit_start(c->sampling, c->word, (int64_t)(0 - (uint64_t)op.value));
+        return;
+    }
+    LLVMValueRef old = LLVMBuildLoad2(builder, c->ed->i64, c->word, "");
+    LLVMValueRef sum = LLVMBuildAdd(builder, old, LLVMConstInt(c->ed->i64, (uint64_t)op.value, 1), "");
+    LLVMBuildStore(builder, sum, c->word);
+}
+
 static void count_on_kept(struct code *c, uint32_t e)
 {
     struct fp_op op = c->plan->on[c->dag->of_edge[e]];
     LLVMValueRef now;
+    if (c->word && (op.kind == FP_OP_ADD || op.kind == FP_OP_SET)) move_word(c, e, op);
     if (!is_count(op) || is_moved(c, e) || c->at_branch[c->cfg->edges[e].src]) return;
     fp_edit_on_edge(c->ed, e, false);
     emit_count(c, c->dag->of_edge[e], c->cfg->edges[e].src, &now);
@@ -301,23 +318,16 @@ static LLVMValueRef new_phi(struct code *c, uint32_t block, LLVMTypeRef type, LL
     return phi;
 }
 
-/* Does the edge bring what a running register was at a source that may come later? */
-static bool is_late(const struct code *c, uint32_t e)
-{
-    return c->running && c->dag->truncation->order.fate[e] == FP_FATE_TRUNCATED;
-}
-
 /* r on entering a block. A single in-edge needs no phi; the body behind a
  * landing pad has one, from its pad, which has the phi. */
 static void make_register(struct code *c, uint32_t block)
 {
     uint32_t first = c->cfg->first_in[block], degree = fp_cfg_in_degree(c->cfg, block);
-    if (block == 0 && c->running) return; /* emit_entry made it */
     if (block == 0 && degree == 0) { /* only with an eager plan: the entry's own value */
         c->reg[0] = register_constant(c, c->plan->on[c->dag->entry_edge].value);
         return;
     }
-    if (degree == 1 && !is_late(c, c->cfg->in_edges[first])) {
+    if (degree == 1) {
         c->reg[block] = value_on_edge(c, c->cfg->in_edges[first]);
         return;
     }
@@ -325,7 +335,7 @@ static void make_register(struct code *c, uint32_t block)
     c->reg[block] = new_phi(c, block, c->register_type, &values);
     for (uint32_t k = 0; k < degree; k++) {
         uint32_t e = c->cfg->in_edges[first + k];
-        if (is_live(c, e) && !is_late(c, e)) values[k] = value_on_edge(c, e);
+        if (is_live(c, e)) values[k] = value_on_edge(c, e);
     }
 }
 
@@ -458,7 +468,7 @@ static void emit_block(struct code *c, uint32_t block)
         /* no code of its own: what starts here is a constant on its out-edges */
         c->reg[block] = register_constant(c, c->plan->on[c->dag->start_of[block]].value);
     } else {
-        if (c->plan->has_register[block] || (c->running && c->wanted[block])) make_register(c, block);
+        if (c->plan->has_register[block] && !c->word) make_register(c, block);
         if (c->cycles) make_since(c, block);
     }
     for (uint32_t k = c->cfg->first_in[block]; k < c->cfg->first_in[block + 1]; k++) {
@@ -479,13 +489,20 @@ static void emit_block(struct code *c, uint32_t block)
     }
 }
 
+static void make_word(struct code *c)
+{
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(c->ed->ir->function);
+    LLVMPositionBuilderBefore(c->ed->builder, LLVMGetFirstInstruction(entry));
+    c->word = LLVMBuildAlloca(c->ed->builder, c->ed->i64, "");
+}
+
 static void emit_entry(struct code *c)
 {
     struct fp_op op = c->plan->on[c->dag->entry_edge];
     LLVMValueRef now;
     fp_edit_at_head(c->ed, 0);
     if (c->cycles) c->entered = read_cycles(c);
-    if (c->running) c->reg[0] = fp_ir_emit_first(c->sampling, next_from(c, c->dag->entry_edge));
+    if (c->word) fp_ir_emit_start(c->sampling, c->word, next_from(c, c->dag->entry_edge));
     if (op.kind != FP_OP_COUNT) return;
     if (c->sampling)
         sample_at(c, c->dag->entry_edge, 0);
@@ -528,7 +545,6 @@ static void fill_phi(struct code *c, const struct phi *phi)
     for (uint32_t k = 0; k < fp_cfg_in_degree(c->cfg, phi->block); k++) {
         uint32_t e = c->cfg->in_edges[first + k];
         LLVMValueRef value = is_live(c, e) && is_since ? since_on_edge(c, e) : phi->values[k];
-        if (is_late(c, e)) value = c->reg[c->cfg->edges[e].src];
         if (!value) value = LLVMGetUndef(LLVMTypeOf(phi->phi));
         add_from(c, phi->phi, value, e);
     }
@@ -539,38 +555,13 @@ static void fill_phi(struct code *c, const struct phi *phi)
 static void make_arrivals(struct code *c)
 {
     uint32_t hub = c->ed->ir->hub;
-    if (hub == FP_NONE) return;
+    if (hub == FP_NONE || c->word) return;
     for (uint32_t e = c->cfg->first_out[hub]; e < c->cfg->first_out[hub + 1]; e++) {
         uint32_t dst = c->cfg->edges[e].dst;
         if (!is_live(c, e) || fp_cfg_in_degree(c->cfg, dst) == 1) continue;
         if (!c->plan->has_register[dst] && !c->cycles) continue;
         fp_edit_on_edge(c->ed, e, false);
         if (c->cycles) c->now[e] = read_cycles(c);
-    }
-}
-
-/* ---- running registers ---- */
-
-static bool is_asked(const struct code *c, uint32_t block)
-{
-    uint32_t exit = c->dag->exit_of[block];
-    if (exit != FP_NONE && c->plan->on[exit].kind == FP_OP_COUNT_REG) return true;
-    for (uint32_t e = c->cfg->first_out[block]; e < c->cfg->first_out[block + 1]; e++)
-        if (is_live(c, e) && (ends_on(c, e) || c->wanted[c->cfg->edges[e].dst])) return true;
-    return false;
-}
-
-static void find_wanted(struct code *c)
-{
-    const struct fp_order *order = &c->dag->truncation->order;
-    bool changed = true;
-    while (changed) {
-        changed = false;
-        for (uint32_t i = order->nblocks; i-- > 0;) {
-            uint32_t b = order->blocks[i];
-            if (c->wanted[b] || !is_asked(c, b)) continue;
-            changed = c->wanted[b] = true;
-        }
     }
 }
 
@@ -669,9 +660,7 @@ void fp_ir_emit_paths(struct fp_editor *ed, const struct fp_plan *plan, const en
         c.laps = fp_edit_counters(ed, FP_EDGE_COUNTER_PREFIX, f->id, c.lap_slots);
     }
     c.at_branch = FP_NEW_ARRAY(ir->arena, bool, f->cfg->nblocks);
-    c.wanted = FP_NEW_ARRAY(ir->arena, bool, f->cfg->nblocks);
-    c.running = plan->running;
-    if (c.running) find_wanted(&c);
+    if (plan->running) make_word(&c);
     choose_branch_ends(&c);
     emit_entry(&c);
     make_arrivals(&c);

@@ -42,9 +42,9 @@ static void say_site(struct fp_editor *ed, struct fp_writer *text, const struct 
     say(text, ".quad %lld\n.long %u\n", (long long)point->value,
         flags | point->flags | (point->hashed ? (unsigned)FP_SITE_HASHED : 0));
     bool running = point->flags & FP_SITE_RUNNING;
-    if (point->reg || running) say(text, ".ascii \"${0:q}\"\n");
+    if (point->reg && !running) say(text, ".ascii \"${0:q}\"\n");
     say(text, ".zero 24 - (. - 773b)\n.quad %lld\n", (long long)point->next);
-    if (running) say(text, ".ascii \"$1\"\n");
+    if (running) say(text, ".ascii \"$0\"\n");
     say(text, ".zero 48 - (. - 773b)\n.long %u\n.long %u\n", point->target,
         (uint32_t)ed->ir->f->id);
 }
@@ -57,44 +57,28 @@ static void add_attribute(struct fp_editor *ed, LLVMValueRef call, int at, const
     LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)at, attribute);
 }
 
-/* Where the return address lies. As an operand in memory of what follows at once it
- * takes no instruction. */
-static LLVMValueRef frame_of(struct fp_editor *ed)
-{
-    static const char name[] = "llvm.addressofreturnaddress";
-    LLVMTypeRef pointer = LLVMPointerType(LLVMInt8TypeInContext(ed->context), 0);
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(
-        ed->module, LLVMLookupIntrinsicID(name, strlen(name)), &pointer, 1);
-    return LLVMBuildCall2(ed->builder, LLVMFunctionType(pointer, NULL, 0, 0), function, NULL, 0, "");
-}
-
 /* Emitted again with another ${:uid} where the code generator duplicates the block. */
-static LLVMValueRef emit_sites(struct fp_editor *ed, const struct fp_sample_point *points,
-                               size_t count, unsigned flags, LLVMValueRef reg)
+static void emit_sites(struct fp_editor *ed, const struct fp_sample_point *points, size_t count,
+                       unsigned flags, LLVMValueRef reg)
 {
     struct fp_writer text = {0};
-    bool first = flags & FP_SITE_ENTRY, running = false;
+    bool running = false;
     say(&text, ".Lfp${:uid}:\n.pushsection " FP_SITE_SECTION ",\"ao?\",@progbits,.Lfp${:uid}\n");
     for (size_t i = 0; i < count; i++) {
         say_site(ed, &text, &points[i], flags);
         running |= (points[i].flags & FP_SITE_RUNNING) != 0;
     }
     say(&text, ".popsection");
-    LLVMValueRef operands[2];
-    LLVMTypeRef types[2];
-    unsigned n = 0;
-    if (reg) operands[n++] = reg;
-    if (running) operands[n++] = frame_of(ed);
-    for (unsigned i = 0; i < n; i++) types[i] = LLVMTypeOf(operands[i]);
-    LLVMTypeRef type = LLVMFunctionType(first ? ed->i64 : ed->void_, types, n, 0);
-    const char *constraints = first ? "=r,*m" : running ? "r,*m" : reg ? "r" : "";
+    LLVMTypeRef operand = reg ? LLVMTypeOf(reg) : NULL;
+    LLVMTypeRef type = LLVMFunctionType(ed->void_, &operand, reg != NULL, 0);
+    /* a word is said to be written where it begins: it is never set */
+    const char *constraints = running ? (flags & FP_SITE_START ? "=*m" : "*m") : reg ? "r" : "";
     LLVMValueRef code = LLVMGetInlineAsm(type, (char *)text.bytes, text.len, (char *)constraints,
                                          strlen(constraints), 1, 0, LLVMInlineAsmDialectATT, 0);
-    LLVMValueRef call = LLVMBuildCall2(ed->builder, type, code, operands, n, "");
+    LLVMValueRef call = LLVMBuildCall2(ed->builder, type, code, &reg, reg != NULL, "");
     add_attribute(ed, call, LLVMAttributeFunctionIndex, "nounwind", NULL);
-    if (running) add_attribute(ed, call, (int)n, "elementtype", LLVMInt8TypeInContext(ed->context));
+    if (running) add_attribute(ed, call, 1, "elementtype", ed->i64);
     fp_writer_free(&text);
-    return call;
 }
 
 void fp_ir_emit_branch_ends(struct fp_sampling *sampling, const struct fp_sample_point *points,
@@ -109,10 +93,10 @@ void fp_ir_emit_arrival(struct fp_sampling *sampling, uint32_t block)
     emit_sites(sampling->ed, &point, 1, FP_SITE_ARRIVAL, NULL);
 }
 
-LLVMValueRef fp_ir_emit_first(struct fp_sampling *sampling, int64_t next)
+void fp_ir_emit_start(struct fp_sampling *sampling, LLVMValueRef word, int64_t next)
 {
-    struct fp_sample_point point = {.target = FP_NONE, .flags = FP_SITE_RUNNING, .next = next};
-    return emit_sites(sampling->ed, &point, 1, FP_SITE_ENTRY, NULL);
+    struct fp_sample_point point = {.target = FP_NONE, .flags = FP_SITE_RUNNING, .next = next, .reg = word};
+    emit_sites(sampling->ed, &point, 1, FP_SITE_START, word);
 }
 
 /* ---- flags ---- */

@@ -10,7 +10,7 @@
 struct fp_sample_point {
     LLVMValueRef counters;
     bool hashed;      /* they are a hash table */
-    LLVMValueRef reg; /* the id is reg + value; or NULL: value */
+    LLVMValueRef reg; /* the id is reg + value; or NULL: value. Running: its address */
     int64_t value;
     uint32_t target; /* in front of a branch: only if it goes to this block */
     unsigned flags;  /* FP_SITE_RUNNING and what comes with it */
@@ -37,8 +37,9 @@ void fp_ir_emit_end(struct fp_sampling *sampling, const struct fp_sample_point *
 void fp_ir_emit_branch_ends(struct fp_sampling *sampling, const struct fp_sample_point *points,
                             size_t count, LLVMValueRef reg);
 void fp_ir_emit_arrival(struct fp_sampling *sampling, uint32_t block);
-/* Gives a running register: whatever happens to be in one. */
-LLVMValueRef fp_ir_emit_first(struct fp_sampling *sampling, int64_t next);
+/* A path begins here, and the running register stands for something new. At the entry
+ * it becomes a word of the frame, whatever happens to be in it. */
+void fp_ir_emit_start(struct fp_sampling *sampling, LLVMValueRef word, int64_t next);
 /* When no more blocks are looked at: makes the branches of flag tests. */
 void fp_ir_finish_ends(struct fp_sampling *sampling);
 

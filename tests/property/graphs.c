@@ -581,7 +581,7 @@ static double *walk_weights(struct fp_arena *arena, const struct fp_cfg *cfg, co
 static bool may_run(const struct fp_cfg *cfg)
 {
     for (uint32_t e = 0; e < cfg->nedges; e++)
-        if (cfg->edges[e].kind == FP_EDGE_INDIRECT || cfg->edges[e].kind == FP_EDGE_TWICE) return false;
+        if (cfg->edges[e].kind == FP_EDGE_TWICE) return false;
     return true;
 }
 
@@ -598,7 +598,7 @@ static void check_running(struct fp_arena *arena, const struct fp_numbering *n, 
         uint32_t e = n->dag->edges[d].cfg_edge;
         if (n->dag->edges[d].kind != FP_DAG_REAL) continue;
         MUST(cfg->edges[e].kind != FP_EDGE_UNWIND || plan->on[d].kind == FP_OP_NONE);
-        MUST(plan->on[d].kind != FP_OP_SET);
+        MUST(plan->on[d].kind != FP_OP_SET || cfg->flags[cfg->edges[e].src] & FP_BLOCK_HUB);
     }
 }
 
