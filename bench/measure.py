@@ -55,7 +55,7 @@ VARIANTS = {
     "path-guided": dict(footpath("--fp-mode=path"), train="path", guide="--fp-guide="),
     "pep": footpath("--fp-mode=pep"),
     # sampled paths guide the next build
-    "pep-guided": dict(footpath("--fp-mode=pep"), train="pep", guide="--fp-guide="),
+    "pep-guided": dict(footpath("--fp-mode=pep"), train="pep", guide="--fp-guide=", times=20),
     "pep-flag": footpath("--fp-mode=pep", "--fp-pep=flag"),
     # faster builds, trained on another input: ours, and clang's own
     "path-train": footpath("--fp-mode=path", "--fp-at=early", "--fp-inline=small", "--fp-cuts=few"),
@@ -73,8 +73,8 @@ def environment(folder):
                 LLVM_PROFILE_FILE=os.path.join(folder, "run.profraw"), LC_ALL="C")
 
 
-def train(program, variant):
-    """A profile of the variant's training run, made once."""
+def train(program, variant, times=1):
+    """A profile of the variant's training run, made once. Samples need several runs."""
     folder = os.path.join(WORK, "train", variant, program.name)
     profile = os.path.join(folder, "train.prof")
     if os.path.exists(profile):
@@ -83,8 +83,10 @@ def train(program, variant):
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     line = run_command(program, variant, "train" if program.train else "small", exe)
-    env = dict(environment(folder), FOOTPATH_OUT=profile, LLVM_PROFILE_FILE=os.path.join(folder, "run-%p.profraw"))
-    subprocess.run(["sh", "-c", line], cwd=folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    env = dict(environment(folder), FOOTPATH_OUT=profile, FOOTPATH_TICK_MS="1",
+               LLVM_PROFILE_FILE=os.path.join(folder, "run-%p.profraw"))
+    for _ in range(times):
+        subprocess.run(["sh", "-c", line], cwd=folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     raw = [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".profraw")]
     if raw:
         subprocess.run(["llvm-profdata-" + LLVM, "merge", "-o", profile] + raw, check=True)
@@ -97,7 +99,7 @@ def with_profile(program, spec):
     """The flags of a variant that uses a profile."""
     if "train" not in spec:
         return spec
-    flag = spec["guide"] + train(program, spec["train"])
+    flag = spec["guide"] + train(program, spec["train"], spec.get("times", 1))
     if "env" not in spec:
         return dict(spec, flags=spec["flags"] + " " + flag)
     return dict(spec, env={"FOOTPATH_CC_FLAGS": spec["env"]["FOOTPATH_CC_FLAGS"] + " " + flag})
