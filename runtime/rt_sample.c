@@ -25,6 +25,8 @@
 /* Linked with what keeps the program from blocking our signals (rt_interpose.c)? */
 extern char __footpath_interposed __attribute__((weak)) FP_HIDDEN;
 
+extern char __tsan_init __attribute__((weak));
+
 extern char flags_start[] __asm__("__start_" FP_FLAG_SECTION) __attribute__((weak)) FP_HIDDEN;
 extern char flags_end[] __asm__("__stop_" FP_FLAG_SECTION) __attribute__((weak)) FP_HIDDEN;
 
@@ -98,7 +100,7 @@ static bool may_trap(struct rt_process *process, const ucontext_t *context)
 {
     if (process->masks_kept) return !sigismember(&context->uc_sigmask, SIGTRAP);
     if (!__atomic_exchange_n(&process->complained, 1, __ATOMIC_RELAXED))
-        rt_warn("a program linked statically, with a sanitizer or by another compiler cannot be "
+        rt_warn("a program linked statically or by another compiler cannot be "
                 "sampled by traps; build with --fp-pep=flag", NULL);
     return false;
 }
@@ -242,9 +244,12 @@ void rt_sample_start(void)
     rt_this.sampling = &rt_sampling;
     if (rt_trap_has_sites()) offer_traps(process);
     if (!rt_settings.samples || !rt_settings.tick_ns || process->sampler) return;
-    int signal = free_signal();
+    /* it delivers signals when the program next calls it, somewhere else */
+    int signal = &__tsan_init ? 0 : free_signal();
     if (!signal) {
-        rt_warn("no free signal; paths are not sampled", NULL);
+        if (!__atomic_exchange_n(&process->complained, 1, __ATOMIC_RELAXED))
+            rt_warn(&__tsan_init ? "ThreadSanitizer holds signals back" : "no free signal",
+                    "; paths are not sampled", NULL);
         return;
     }
     take_signals(process, signal);

@@ -5,7 +5,8 @@
 
 Cases: signals, forks (output as without samples), shares (samples in proportion to
 the CPU time of threads), paths (against exact counts), statically (says what to do),
-watch (a profile now and then, shown live), slots (lengths of instructions, against objdump).
+watch (a profile now and then, shown live), slots (lengths of instructions, against objdump),
+sanitizers (samples as without, or a word why not).
 """
 import argparse
 import json
@@ -132,6 +133,15 @@ class Tester:
         known = sum(n != "0" for n in read)
         if len(read) != len(rows) or wrong or known < 0.85 * len(rows):
             raise Failure("%d instructions, %d understood, %d of them wrong: %s" % (len(rows), known, len(wrong), wrong[:5]))
+
+    def sanitizers(self, how):
+        for kind in ("address", "undefined", "thread"):
+            exe = self.build("paths", "paths.%s.%s" % (kind, how), "--fp-mode=pep", "--fp-pep=" + how, "-fsanitize=" + kind)
+            done, profile = self.run(exe, "2000000", FOOTPATH_TICK_MS="1")
+            if kind == "thread" and done.stderr.count("not sampled") != 1:
+                raise Failure("%s: says %s" % (kind, done.stderr))
+            if done.returncode or (kind != "thread" and (done.stderr or sum(self.samples(profile).values()) < 64)):
+                raise Failure("%s: %d %s%s" % (kind, done.returncode, done.stderr, self.samples(profile)))
 
     def statically(self, how):
         exe = self.build("paths", "paths.static", "--fp-mode=pep", "--fp-pep=" + how, "-static")
