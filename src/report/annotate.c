@@ -255,7 +255,7 @@ static void say_head(struct page *p, const struct sheet *s)
 static bool begin_sheet(struct page *p, struct sheet *s, const struct fp_report_function *rf)
 {
     *s = (struct sheet){.rf = rf};
-    if (rf->function->flags & FP_FUNCTION_SKIPPED || !rf->edges.edges || !rf->calls) return false;
+    if (rf->function->flags & FP_FUNCTION_SKIPPED || !rf->edges.edges || !fp_report_ran(rf)) return false;
     fill_sheet(p, s);
     return true;
 }

@@ -101,7 +101,7 @@ void fp_write_callgrind(struct fp_writer *out, const struct fp_report *report)
     }
     fp_say(out, "positions: line\nevent: Ir : IR instructions executed\nevents: Ir\n\n");
     for (size_t i = 0; i < report->nfunctions; i++)
-        if (report->functions[i].edges.blocks && report->functions[i].calls)
+        if (report->functions[i].edges.blocks && fp_report_ran(&report->functions[i]))
             say_function(&g, &report->functions[i]);
     fp_say(out, "totals: %.0f\n", g.total);
     fp_arena_free(&g.scratch);

@@ -79,4 +79,10 @@ const char *fp_demangle(struct fp_arena *arena, const char *name);
 /* The part of a path behind the last slash. */
 const char *fp_base_name(const char *path);
 
+/* In samples of a long loop the call that led there is not seen. */
+static inline bool fp_report_ran(const struct fp_report_function *rf)
+{
+    return rf->calls || rf->executed_paths;
+}
+
 #endif

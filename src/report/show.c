@@ -29,18 +29,18 @@ static double percent(double part, double whole)
 static void say_head(struct view *v)
 {
     const struct fp_report *r = v->report;
-    uint64_t runs = fp_profile_run_count(r->profile), executed = 0, instrumented = 0, called = 0;
+    uint64_t runs = fp_profile_run_count(r->profile), executed = 0, instrumented = 0, ran = 0;
     for (size_t i = 0; i < r->nfunctions; i++) {
         if (r->functions[i].function->flags & FP_FUNCTION_SKIPPED) continue;
         instrumented++;
         executed += r->functions[i].executed_paths;
-        called += r->functions[i].calls != 0;
+        ran += fp_report_ran(&r->functions[i]);
     }
     fp_say(v->out, "%" PRIu64 " run%s of %s: ", runs, runs == 1 ? "" : "s",
            r->profile->runs.len ? fp_base_name(r->profile->runs.at[0].program) : "nothing");
     if (r->have_paths)
         fp_say(v->out, "%" PRIu64 " paths taken, %" PRIu64 " times in all, in ", executed, r->count);
-    fp_say(v->out, "%" PRIu64 " of %" PRIu64 " functions\n\n", called, instrumented);
+    fp_say(v->out, "%" PRIu64 " of %" PRIu64 " functions\n\n", ran, instrumented);
 }
 
 static void say_place(struct view *v, const struct fp_report_function *rf)

@@ -89,6 +89,10 @@ class Tester:
         done, profile = self.run(exe, "400000", FOOTPATH_TICK_MS="1", FOOTPATH_SAMPLES="1024")
         if done.stdout != exact.stdout:
             raise Failure("%s: %s, expected %s" % (how, done.stdout, exact.stdout))
+        # a function whose call was not seen ran all the same
+        ran = sum(count > 0 for count in self.samples(profile).values())
+        if ", in %d of " % ran not in self.tool("show", profile):
+            raise Failure("%s: %d functions ran: %s" % (how, ran, self.tool("show", profile)))
         # every sample is of a path that was taken
         counted, sampled = (json.loads(self.tool("show", "--json", p)) for p in (truth, profile))
         lines = {(f["name"], json.dumps(p["blocks"])) for f in counted["functions"] for p in f["paths"]}
