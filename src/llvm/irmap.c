@@ -34,19 +34,22 @@ static void say(struct fp_writer *text, const char *format, ...)
 static void say_bytes(struct fp_writer *text, const unsigned char *bytes, size_t len)
 {
     enum { PER_LINE = 256 };
+    char line[4 * PER_LINE];
     for (size_t at = 0; at < len; at += PER_LINE) {
+        size_t n = 0;
         fp_write_bytes(text, ".ascii \"", 8);
         for (size_t i = at; i < len && i < at + PER_LINE; i++) {
             unsigned char b = bytes[i];
             bool plain = b >= ' ' && b < 127 && b != '"' && b != '\\' && b != '$';
-            char escaped[5];
-            if (plain) {
-                fp_write_u8(text, b);
-            } else {
-                snprintf(escaped, sizeof escaped, "\\%03o", b);
-                fp_write_bytes(text, escaped, 4);
+            if (!plain) {
+                line[n++] = '\\';
+                line[n++] = (char)('0' + (b >> 6));
+                line[n++] = (char)('0' + (b >> 3 & 7));
+                b = (unsigned char)('0' + (b & 7));
             }
+            line[n++] = (char)b;
         }
+        fp_write_bytes(text, line, n);
         fp_write_bytes(text, "\"\n", 2);
     }
 }

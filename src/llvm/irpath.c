@@ -14,10 +14,12 @@
 
 #include "base/vec.h"
 #include "footpath/abi.h"
+#include "graph/loops.h"
 #include "llvm/irlaps.h"
 #include "llvm/irsample.h"
 #include "llvm/shim.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A phi to fill: one value per live in-edge of the cfg block. */
@@ -40,6 +42,8 @@ struct code {
     const struct fp_cfg *cfg;
     struct fp_arena *arena;
     bool hashed, cycles;
+    bool in_place; /* see set_in_place */
+    struct fp_loops loops;
     LLVMValueRef counters, laps;
     uint64_t slots, lap_slots;
     LLVMTypeRef register_type;
@@ -538,6 +542,64 @@ static void add_from(struct code *c, LLVMValueRef phi, LLVMValueRef value, uint3
         if (LLVMGetSuccessor(terminator, i) == to) add_incoming(phi, value, from);
 }
 
+/* ---- setting r in loops ----
+ *
+ * The address of a counter takes a lea, which the code generator hoists out of all
+ * loops: every value that r is ever set to then occupies a register throughout, and
+ * the allocator spends its time on pulling them back (luaV_execute: two thirds of the
+ * compilation). So in loops it is set by assembly, which stays where it is. */
+
+/* The value that r is set to behind an edge, if it is set there. */
+static bool is_set_on(const struct code *c, uint32_t e, int64_t *value)
+{
+    struct fp_op op = {FP_OP_NONE, 0}, start = {FP_OP_NONE, 0};
+    enum fp_fate fate = c->dag->truncation->order.fate[e];
+    uint32_t hub = c->ed->ir->hub;
+    if (fate == FP_FATE_TRUNCATED) op = c->plan->on[c->dag->start_of[c->cfg->edges[e].dst]];
+    if (fate == FP_FATE_KEPT) op = c->plan->on[c->dag->of_edge[e]];
+    if (fate == FP_FATE_KEPT && c->cfg->edges[e].src == hub) start = c->plan->on[c->dag->start_of[hub]];
+    *value = op.value;
+    if (op.kind == FP_OP_ADD) *value += start.value;
+    if (op.kind == FP_OP_NONE) *value = start.value;
+    return op.kind == FP_OP_SET || start.kind == FP_OP_SET;
+}
+
+static bool wants_in_place(const struct code *c, uint32_t e)
+{
+    const struct fp_edge *edge = &c->cfg->edges[e];
+    if (!c->in_place || edge->kind == FP_EDGE_UNWIND) return false;
+    return edge->src == c->ed->ir->hub || c->loops.depth[edge->src];
+}
+
+/* In front of the branch, whichever way is taken: nobody looks at it there. A block of
+ * its own for an edge that few take costs more jumps than it saves. */
+static LLVMValueRef set_in_place(struct code *c, uint32_t e, int64_t value)
+{
+    struct fp_editor *ed = c->ed;
+    char text[96];
+    LLVMTypeRef type = LLVMFunctionType(c->register_type, NULL, 0, 0);
+    snprintf(text, sizeof text, "leaq %s%016llx%+lld(%%rip), $0", FP_COUNTER_PREFIX,
+             (unsigned long long)ed->ir->f->id, (long long)value * 8);
+    LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), (char *)"=r", strlen("=r"), 1, 0,
+                                         LLVMInlineAsmDialectATT, 0);
+    if (ed->edge_block[e])
+        fp_edit_on_edge(ed, e, false);
+    else
+        fp_edit_at_end(ed, c->cfg->edges[e].src);
+    return LLVMBuildCall2(ed->builder, type, code, NULL, 0, "");
+}
+
+/* Not before optimisations, which assembly would be in the way of, nor where counters
+ * may be out of the reach of %rip. */
+static void choose_in_place(struct code *c)
+{
+    const struct fp_ir *ir = c->ed->ir;
+    c->in_place = !c->hashed && !c->cycles && !c->sampling && !c->ed->one_instruction && ir->weights &&
+                  !(ir->f->flags & FP_FUNCTION_EARLY) &&
+                  !LLVMGetModuleFlag(c->ed->module, "Code Model", strlen("Code Model"));
+    if (c->in_place) fp_loops_find(c->arena, c->cfg, &c->loops);
+}
+
 static void fill_phi(struct code *c, const struct phi *phi)
 {
     uint32_t first = c->cfg->first_in[phi->block];
@@ -546,6 +608,9 @@ static void fill_phi(struct code *c, const struct phi *phi)
         uint32_t e = c->cfg->in_edges[first + k];
         LLVMValueRef value = is_live(c, e) && is_since ? since_on_edge(c, e) : phi->values[k];
         if (!value) value = LLVMGetUndef(LLVMTypeOf(phi->phi));
+        int64_t set;
+        if (!is_since && is_live(c, e) && is_set_on(c, e, &set) && wants_in_place(c, e))
+            value = set_in_place(c, e, set);
         add_from(c, phi->phi, value, e);
     }
 }
@@ -659,6 +724,7 @@ void fp_ir_emit_paths(struct fp_editor *ed, const struct fp_plan *plan, const en
         c.lap_slots = f->edge_slots;
         c.laps = fp_edit_counters(ed, FP_EDGE_COUNTER_PREFIX, f->id, c.lap_slots);
     }
+    choose_in_place(&c);
     c.at_branch = FP_NEW_ARRAY(ir->arena, bool, f->cfg->nblocks);
     if (plan->running) make_word(&c);
     choose_branch_ends(&c);
