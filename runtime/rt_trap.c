@@ -419,7 +419,8 @@ bool rt_traps_handle(struct rt_process *process, struct rt_local *self, siginfo_
     }
     uint64_t address = (uint64_t)regs[REG_RIP] - 1;
     look_for_windows(process, self);
-    if (info->si_code != SI_KERNEL || !is_ours(process, self, address, context, &armed)) return false;
+    bool breakpoint = info->si_code == SI_KERNEL || info->si_code == TRAP_BRKPT; /* in a simulator */
+    if (!breakpoint || !is_ours(process, self, address, context, &armed)) return false;
     if (armed) step(process, self, address, regs);
     if (__atomic_add_fetch(&process->trap_hits, 1, __ATOMIC_RELAXED) > most_hits())
         rt_traps_none(process);
