@@ -87,21 +87,132 @@ static uint32_t name_number(struct names *names, const char *name)
     return (uint32_t)*known - 1;
 }
 
-/* A call's site has no discriminator here: gcc 12 looks for it without. */
-static void write_node(struct fp_writer *out, struct names *names, const struct fp_source_node *node)
+/* gcc takes lines that are missing, or have no count, for code that never ran. Where
+ * such a block is an arm in a loop that it vectorises, gcc 12 divides by that count.
+ * So every line up to the last one has a count, of at least a millionth of the
+ * largest: gcc's own bound for what is hot is a ten-thousandth of it.
+ */
+enum { RARE_SHIFT = 20, LARGEST_SHIFT = 26, BEFORE_DECLARATION = 0x8000 };
+
+struct counting {
+    struct names *names;
+    unsigned up; /* counts are shifted, so that shares of them do not become 0 */
+    uint64_t least;
+};
+
+static uint64_t largest_count(const struct fp_source_node *node)
 {
-    fp_write_u32(out, name_number(names, node->name));
-    fp_write_u32(out, (uint32_t)node->counts.len);
-    fp_write_u32(out, (uint32_t)node->inlined.len);
+    uint64_t most = node->entries;
+    for (size_t i = 0; i < node->counts.len; i++)
+        if (node->counts.at[i].count > most) most = node->counts.at[i].count;
+    for (size_t i = 0; i < node->inlined.len; i++) {
+        uint64_t inner = largest_count(node->inlined.at[i]);
+        if (inner > most) most = inner;
+    }
+    return most;
+}
+
+static void find_scale(struct counting *c, const struct fp_source_profile *profile)
+{
+    uint64_t most = 1;
+    for (size_t i = 0; i < profile->functions.len; i++) {
+        uint64_t one = largest_count(profile->functions.at[i]);
+        if (one > most) most = one;
+    }
+    for (c->up = 0; most >> LARGEST_SHIFT == 0; most <<= 1) c->up++;
+    c->least = most >> RARE_SHIFT;
+}
+
+static uint64_t scaled(const struct counting *c, uint64_t count)
+{
+    return count << c->up > c->least ? count << c->up : c->least;
+}
+
+/* How often the code of a call that was inlined starts, as far as its first line says. */
+static uint64_t first_count(const struct fp_source_node *node)
+{
+    if (node->counts.len) return node->counts.at[0].count;
+    return node->inlined.len ? first_count(node->inlined.at[0]) : 0;
+}
+
+/* Per line 1 + its count, or 0 where there is none; the number of lines. */
+static uint32_t lines_of(struct fp_arena *arena, const struct fp_source_node *node, uint64_t **lines)
+{
+    uint32_t len = 0;
+    for (size_t i = 0; i < node->counts.len; i++)
+        if (node->counts.at[i].line < BEFORE_DECLARATION) len = node->counts.at[i].line + 1;
+    for (size_t i = 0; i < node->inlined.len; i++) {
+        uint32_t line = node->inlined.at[i]->line;
+        if (line < BEFORE_DECLARATION && line >= len) len = line + 1;
+    }
+    *lines = FP_NEW_ARRAY(arena, uint64_t, (size_t)len + 1);
     for (size_t i = 0; i < node->counts.len; i++) {
         const struct fp_source_count *one = &node->counts.at[i];
-        fp_write_u32(out, one->line << 16 | (one->discriminator & 0xffff));
-        fp_write_u32(out, 0); /* targets of indirect calls */
-        fp_write_u64(out, one->count);
+        if (one->line < len && (*lines)[one->line] <= one->count) (*lines)[one->line] = one->count + 1;
     }
     for (size_t i = 0; i < node->inlined.len; i++) {
+        uint32_t line = node->inlined.at[i]->line;
+        uint64_t count = first_count(node->inlined.at[i]);
+        if (line < len && (*lines)[line] <= count) (*lines)[line] = count + 1;
+    }
+    return len;
+}
+
+/* What was merged into other code ran at most as often as the lines around it. */
+static void fill_gaps(uint64_t *lines, uint32_t len)
+{
+    uint64_t before = 1;
+    for (uint32_t line = 0, next = 0; line < len; line++) {
+        if (lines[line]) {
+            before = lines[line];
+            continue;
+        }
+        for (next = next > line ? next : line; !lines[next];) next++; /* the last line has a count */
+        lines[line] = before < lines[next] ? before : lines[next];
+    }
+}
+
+static void write_position(struct fp_writer *out, const struct counting *c, uint32_t position, uint64_t count)
+{
+    fp_write_u32(out, position);
+    fp_write_u32(out, 0); /* targets of indirect calls */
+    fp_write_u64(out, scaled(c, count));
+}
+
+static uint32_t write_positions(struct fp_writer *out, const struct counting *c, const struct fp_source_node *node)
+{
+    struct fp_arena scratch = {0};
+    uint64_t *lines;
+    uint32_t written = (uint32_t)node->counts.len, len = lines_of(&scratch, node, &lines), last = 0;
+    bool *has = FP_NEW_ARRAY(&scratch, bool, (size_t)len + 1);
+    fill_gaps(lines, len);
+    for (size_t i = 0; i < node->counts.len; i++) {
+        const struct fp_source_count *one = &node->counts.at[i];
+        write_position(out, c, one->line << 16 | (one->discriminator & 0xffff), one->count);
+        if (one->line < len) has[one->line] = true;
+    }
+    for (; last < len; last++) {
+        if (has[last]) continue;
+        write_position(out, c, last << 16, lines[last] - 1);
+        written++;
+    }
+    fp_arena_free(&scratch);
+    return written;
+}
+
+/* A call's site has no discriminator here: gcc 12 looks for it without. */
+static void write_node(struct fp_writer *out, const struct counting *c, const struct fp_source_node *node)
+{
+    struct fp_writer positions = {0};
+    uint32_t count = write_positions(&positions, c, node);
+    fp_write_u32(out, name_number(c->names, node->name));
+    fp_write_u32(out, count);
+    fp_write_u32(out, (uint32_t)node->inlined.len);
+    fp_write_bytes(out, positions.bytes, positions.len);
+    fp_writer_free(&positions);
+    for (size_t i = 0; i < node->inlined.len; i++) {
         fp_write_u32(out, node->inlined.at[i]->line << 16);
-        write_node(out, names, node->inlined.at[i]);
+        write_node(out, c, node->inlined.at[i]);
     }
 }
 
@@ -116,14 +227,16 @@ static void write_section(struct fp_writer *out, uint32_t tag, uint32_t count, c
 void fp_write_gcc_afdo(struct fp_writer *out, const struct fp_source_profile *profile)
 {
     struct names names = {0};
+    struct counting c = {.names = &names};
     struct fp_writer functions = {0}, texts = {0};
     uint32_t count = 0;
     fp_strmap_init(&names.index, &names.arena);
     name_number(&names, ""); /* number 0 stands for no name */
+    find_scale(&c, profile);
     for (size_t i = 0; i < profile->functions.len; i++) {
         if (!profile->functions.at[i]->total) continue;
-        fp_write_u64(&functions, profile->functions.at[i]->entries);
-        write_node(&functions, &names, profile->functions.at[i]);
+        fp_write_u64(&functions, scaled(&c, profile->functions.at[i]->entries));
+        write_node(&functions, &c, profile->functions.at[i]);
         count++;
     }
     for (size_t i = 0; i < names.all.len; i++) {
