@@ -29,11 +29,10 @@ struct simplex {
     int8_t *state; /* per arc */
     uint32_t root;
     int64_t *potential;
-    int32_t *parent, *pred; /* pred: the arc to the parent */
-    uint32_t *depth;
-    int32_t *child, *next, *previous; /* children as a doubly linked list */
-    uint32_t *stack;
-    size_t at, block; /* where the search for an entering arc goes on */
+    int32_t *parent, *pred;  /* pred: the arc to the parent */
+    uint32_t *thread, *back; /* the nodes in preorder, a ring through the root */
+    uint32_t *last, *size;   /* of a subtree: its last node in that order, its nodes */
+    size_t at, block;        /* where the search for an entering arc goes on */
 };
 
 void fp_network_init(struct fp_network *network, struct fp_arena *arena, uint32_t nnodes)
@@ -52,56 +51,82 @@ size_t fp_network_arc(struct fp_network *network, uint32_t from, uint32_t to, in
     return network->arcs.len - 1;
 }
 
-/* ---- the tree ---- */
+/* ---- the tree: a subtree is a piece of the thread, from its top to its last node,
+ * so that walking over it, where most of the time goes, is following a list ---- */
 
-static void attach(struct simplex *s, uint32_t node, uint32_t parent, int32_t arc)
+static void link_nodes(struct simplex *s, uint32_t before, uint32_t after)
 {
-    s->parent[node] = (int32_t)parent;
-    s->pred[node] = arc;
-    s->previous[node] = NO;
-    s->next[node] = s->child[parent];
-    if (s->next[node] != NO) s->previous[s->next[node]] = (int32_t)node;
-    s->child[parent] = (int32_t)node;
+    s->thread[before] = after;
+    s->back[after] = before;
 }
 
-static void detach(struct simplex *s, uint32_t node)
+/* Takes the subtree of a node out. Above `join` no sizes change in the end. */
+static void cut(struct simplex *s, uint32_t top, uint32_t join)
 {
-    if (s->previous[node] != NO) s->next[s->previous[node]] = s->next[node];
-    else s->child[s->parent[node]] = s->next[node];
-    if (s->next[node] != NO) s->previous[s->next[node]] = s->previous[node];
+    uint32_t before = s->back[top], end = s->last[top];
+    link_nodes(s, before, s->thread[end]);
+    for (int32_t v = s->parent[top]; v != NO && s->last[v] == end; v = s->parent[v]) s->last[v] = before;
+    for (uint32_t v = (uint32_t)s->parent[top]; v != join; v = (uint32_t)s->parent[v]) s->size[v] -= s->size[top];
 }
 
-/* Makes `node` the root of its subtree and hangs it below `parent` by `arc`. */
-static void rehang(struct simplex *s, uint32_t node, uint32_t parent, int32_t arc, uint32_t old_root)
+/* Makes `node` the top of a subtree that was cut out, with `parent` and `arc` above
+ * it. On the way from it to the old top every subtree is put behind the one that it
+ * contained, which leaves a hole in it:
+ *
+ *     old top [ ... [ node ] ... ]   ->   [ node [ old top ... ... ] ]
+ */
+static void turn(struct simplex *s, uint32_t node, uint32_t parent, int32_t arc, uint32_t old_top)
 {
-    for (;;) {
-        uint32_t next_node = (uint32_t)s->parent[node];
-        int32_t next_arc = s->pred[node];
-        detach(s, node);
-        attach(s, node, parent, arc);
-        if (node == old_root) return;
-        parent = node;
-        arc = next_arc;
-        node = next_node;
+    uint32_t total = s->size[old_top], above = total, before_hole = 0;
+    uint32_t end = s->last[node], hole_end = end, after_hole = s->thread[end];
+    for (uint32_t v = node;;) {
+        uint32_t next = (uint32_t)s->parent[v], before = s->back[v], below = s->size[v];
+        int32_t next_arc = s->pred[v];
+        if (v != node) {
+            link_nodes(s, end, v);
+            end = before_hole;
+            if (s->last[v] != hole_end) {
+                link_nodes(s, before_hole, after_hole);
+                end = hole_end = s->last[v];
+                after_hole = s->thread[end];
+            }
+        }
+        s->parent[v] = (int32_t)parent;
+        s->pred[v] = arc;
+        s->size[v] = above;
+        if (v == old_top) break;
+        above = total - below;
+        before_hole = before;
+        parent = v, arc = next_arc, v = next;
+    }
+    for (uint32_t v = old_top;; v = (uint32_t)s->parent[v]) {
+        s->last[v] = end;
+        if (v == node) break;
     }
 }
 
-static void update_subtree(struct simplex *s, uint32_t top, int64_t change)
+/* Puts a subtree that was cut out behind its new parent. */
+static void paste(struct simplex *s, uint32_t top, uint32_t join)
 {
-    size_t len = 0;
-    s->stack[len++] = top;
-    while (len) {
-        uint32_t node = s->stack[--len];
-        s->potential[node] += change;
-        s->depth[node] = s->depth[s->parent[node]] + 1;
-        for (int32_t c = s->child[node]; c != NO; c = s->next[c]) s->stack[len++] = (uint32_t)c;
-    }
+    uint32_t parent = (uint32_t)s->parent[top], end = s->last[top];
+    link_nodes(s, end, s->thread[parent]);
+    link_nodes(s, parent, top);
+    for (int32_t v = (int32_t)parent; v != NO && s->last[v] == parent; v = s->parent[v]) s->last[v] = end;
+    for (uint32_t v = parent; v != join; v = (uint32_t)s->parent[v]) s->size[v] += s->size[top];
+}
+
+static void change_potentials(struct simplex *s, uint32_t top, int64_t change)
+{
+    uint32_t end = s->last[top];
+    for (uint32_t v = top; s->potential[v] += change, v != end;) v = s->thread[v];
 }
 
 static void build_first_tree(struct simplex *s, int64_t prohibitive)
 {
-    for (uint32_t v = 0; v <= s->root; v++) s->child[v] = NO;
     s->parent[s->root] = s->pred[s->root] = NO;
+    s->size[s->root] = s->root + 1;
+    s->last[s->root] = s->root ? s->root - 1 : 0;
+    link_nodes(s, s->last[s->root], s->root);
     for (uint32_t v = 0; v < s->root; v++) {
         size_t a = s->nreal + v;
         int64_t supply = s->net->supply[v];
@@ -110,8 +135,11 @@ static void build_first_tree(struct simplex *s, int64_t prohibitive)
                                      gives ? supply : -supply};
         s->state[a] = IN_TREE;
         s->potential[v] = gives ? -prohibitive : prohibitive;
-        attach(s, v, s->root, (int32_t)a);
-        s->depth[v] = 1;
+        s->parent[v] = (int32_t)s->root;
+        s->pred[v] = (int32_t)a;
+        s->last[v] = v;
+        s->size[v] = 1;
+        link_nodes(s, v ? v - 1 : s->root, v);
     }
 }
 
@@ -143,7 +171,7 @@ static int64_t find_entering(struct simplex *s)
 static uint32_t find_join(const struct simplex *s, uint32_t a, uint32_t b)
 {
     while (a != b) {
-        if (s->depth[a] >= s->depth[b]) a = (uint32_t)s->parent[a];
+        if (s->size[a] < s->size[b]) a = (uint32_t)s->parent[a];
         else b = (uint32_t)s->parent[b];
     }
     return a;
@@ -209,8 +237,10 @@ static void exchange(struct simplex *s, size_t entering, const struct pivot *p)
     int64_t change = s->arcs[entering].from == inside ? -reduced : reduced;
     s->state[entering] = IN_TREE;
     s->state[out] = s->arcs[out].flow == 0 ? AT_LOWER : AT_UPPER;
-    rehang(s, inside, outside, (int32_t)entering, p->leaving);
-    update_subtree(s, inside, change);
+    cut(s, p->leaving, p->join);
+    turn(s, inside, outside, (int32_t)entering, p->leaving);
+    paste(s, inside, p->join);
+    change_potentials(s, inside, change);
 }
 
 static bool run(struct simplex *s)
@@ -249,11 +279,10 @@ bool fp_network_solve(struct fp_network *net)
     s.state = FP_NEW_ARRAY(&scratch, int8_t, s.narcs);
     s.parent = FP_NEW_ARRAY(&scratch, int32_t, nodes);
     s.pred = FP_NEW_ARRAY(&scratch, int32_t, nodes);
-    s.child = FP_NEW_ARRAY(&scratch, int32_t, nodes);
-    s.next = FP_NEW_ARRAY(&scratch, int32_t, nodes);
-    s.previous = FP_NEW_ARRAY(&scratch, int32_t, nodes);
-    s.depth = FP_NEW_ARRAY(&scratch, uint32_t, nodes);
-    s.stack = FP_NEW_ARRAY(&scratch, uint32_t, nodes);
+    s.thread = FP_NEW_ARRAY(&scratch, uint32_t, nodes);
+    s.back = FP_NEW_ARRAY(&scratch, uint32_t, nodes);
+    s.last = FP_NEW_ARRAY(&scratch, uint32_t, nodes);
+    s.size = FP_NEW_ARRAY(&scratch, uint32_t, nodes);
     s.block = (size_t)(sqrt((double)s.nreal)) + 10;
     for (size_t i = 0; i < s.nreal; i++) {
         s.arcs[i] = net->arcs.at[i];

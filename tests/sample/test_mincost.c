@@ -80,6 +80,28 @@ static void random_network(struct fp_network *net, struct fp_arena *arena, uint6
     }
 }
 
+/* Large ones, whose tree is deep; the potentials prove the solution optimal. */
+static void check_large(uint64_t seed)
+{
+    struct fp_arena arena = {0};
+    struct fp_network net;
+    uint64_t random = seed;
+    uint32_t nodes = 500 + random_below(&random, 2500);
+    fp_network_init(&net, &arena, nodes);
+    for (uint32_t v = 0; v < nodes; v++) {
+        uint32_t near = v + random_below(&random, 30);
+        fp_network_arc(&net, v, (v + 1) % nodes, FP_UNBOUNDED, random_below(&random, 20));
+        fp_network_arc(&net, v, near % nodes, random_below(&random, 1000), random_below(&random, 10));
+        fp_network_arc(&net, near % nodes, v, random_below(&random, 1000), random_below(&random, 10));
+        int64_t amount = random_below(&random, 500);
+        net.supply[v] += amount;
+        net.supply[random_below(&random, nodes)] -= amount;
+    }
+    CHECK(fp_network_solve(&net));
+    CHECK(fp_network_check(&net));
+    fp_arena_free(&arena);
+}
+
 int main(int argc, char **argv)
 {
     unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 10) : 20000, feasible = 0;
@@ -101,5 +123,6 @@ int main(int argc, char **argv)
         fp_arena_free(&arena);
     }
     CHECK(feasible > count / 4);
+    for (uint64_t seed = 1; seed <= 40; seed++) check_large(seed);
     return check_summary();
 }
