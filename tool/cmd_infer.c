@@ -4,6 +4,7 @@
 #include "analysis/classify.h"
 #include "analysis/infer.h"
 #include "sample/attribute.h"
+#include "sample/branches.h"
 #include "sample/edgeprofile.h"
 #include "sample/truth.h"
 #include "sample/weights.h"
@@ -18,12 +19,13 @@ static const struct cli_option options[] = {
     {"--by", "WHAT", "normalise by instructions or by time (as the event says)"},
     {"--stall", "EVENT=CYCLES", "paper: an event that stalls, and for how long (repeatable)"},
     {"--classify", NULL, "use several events to classify blocks, whatever the costs"},
+    {"--no-branches", NULL, "do not use branch records, where the file has them"},
     {"--truth", "PROFILE", "paper: classify by exact counts, to see what is possible"},
     {"--module", "NAME", "only this program or library"},
     {"--binary", "FILE", "the program that was sampled, where it is not at its old place"},
     {NULL, NULL, NULL},
 };
-enum { OUTPUT, COSTS, EVENT, BY, STALL, CLASSIFY, TRUTH, MODULE, BINARY };
+enum { OUTPUT, COSTS, EVENT, BY, STALL, CLASSIFY, NO_BRANCHES, TRUTH, MODULE, BINARY };
 
 enum { FEWEST_SAMPLES = 20, ROUNDS = 4 };
 
@@ -38,7 +40,7 @@ struct request {
     struct cli_profiles truth;
     const char *input, *output, *event, *by, *module, *binary;
     enum fp_cost_model model;
-    bool classify;
+    bool classify, no_branches;
 };
 
 struct work {
@@ -56,6 +58,7 @@ struct work {
     FP_VEC(struct fp_run) runs;
     FP_VEC(struct fp_edge_profile *) profiles;
     uint64_t samples, nfunctions, unresolved; /* in functions that are known */
+    uint64_t records; /* branch records that were used */
 };
 
 /* ---- events ---- */
@@ -153,32 +156,78 @@ static uint8_t *classify(struct work *w, struct fp_arena *arena, const struct fp
 
 /* ---- functions ---- */
 
+/* Counts of block weights: samples over sizes. */
+static void infer_from_samples(struct work *w, struct fp_arena *scratch, const struct fp_sampled_object *s,
+                               struct fp_edge_profile *p, struct fp_machine_function *f,
+                               struct fp_edge_counts *counts)
+{
+    struct fp_inference in = {.cfg = f->cfg, .model = w->request->model, .entries = -1};
+    double *sizes = FP_NEW_ARRAY(scratch, double, f->cfg->nblocks);
+    double *weights = FP_NEW_ARRAY(scratch, double, f->cfg->nblocks);
+    double *samples = fp_block_samples(scratch, s, f, w->event);
+    const double *misses = w->misses == FP_NONE ? NULL : fp_block_samples(scratch, s, f, w->misses);
+    /* samples pile up behind mispredicted branches, which a first inference tells of */
+    bool again = in.model == FP_COSTS_FOOTPATH && (w->by == FP_BY_TIME || misses);
+    unsigned rounds = again ? ROUNDS : 1;
+    for (unsigned round = 0; round < rounds; round++) {
+        fp_block_sizes(f, w->by, round ? &(struct fp_branch_knowledge){counts->edges, misses} : NULL, sizes);
+        for (uint32_t b = 0; b < f->cfg->nblocks; b++) weights[b] = sizes[b] > 0 ? samples[b] / sizes[b] : 0;
+        in.sizes = sizes;
+        in.weights = weights;
+        if (w->request->classify && (w->have_truth || w->cycles != FP_NONE))
+            in.classes = classify(w, scratch, s, p, f, weights);
+        fp_infer(scratch, &in, counts);
+    }
+}
+
+/* Records count blocks and edges themselves; what they contradict each other in, at
+ * their ends, is corrected. False where no record is in the function. */
+static bool infer_from_branches(struct work *w, struct fp_arena *scratch, const struct fp_sampled_object *s,
+                                struct fp_machine_function *f, struct fp_edge_counts *counts)
+{
+    struct fp_branch_counts branches;
+    fp_branch_count(scratch, s, f, &branches);
+    if (branches.total <= 0) return false;
+    double *sizes = FP_NEW_ARRAY(scratch, double, f->cfg->nblocks);
+    fp_block_sizes(f, FP_BY_INSTRUCTIONS, NULL, sizes);
+    struct fp_inference in = {.cfg = f->cfg, .model = w->request->model, .entries = -1, .sizes = sizes,
+                              .weights = branches.blocks, .edge_weights = branches.edges};
+    fp_infer(scratch, &in, counts);
+    return true;
+}
+
+static bool has_records(const struct work *w, const struct fp_sampled_object *s)
+{
+    return s->spans.len && !w->request->no_branches;
+}
+
+/* Counts by samples and by records are not in the same units: an object has one kind. */
 static void infer_function(struct work *w, const struct fp_sampled_object *s, struct fp_edge_profile *p,
                            struct fp_machine_function *f)
 {
     struct fp_arena scratch = {0};
     struct fp_edge_counts counts;
-    struct fp_inference in = {.cfg = f->cfg, .model = w->request->model, .entries = -1};
-    double *sizes = FP_NEW_ARRAY(&scratch, double, f->cfg->nblocks);
-    double *weights = FP_NEW_ARRAY(&scratch, double, f->cfg->nblocks);
-    double *samples = fp_block_samples(&scratch, s, f, w->event);
-    const double *misses = w->misses == FP_NONE ? NULL : fp_block_samples(&scratch, s, f, w->misses);
-    /* samples pile up behind mispredicted branches, which a first inference tells of */
-    bool again = in.model == FP_COSTS_FOOTPATH && (w->by == FP_BY_TIME || misses);
-    unsigned rounds = again ? ROUNDS : 1;
-    for (unsigned round = 0; round < rounds; round++) {
-        fp_block_sizes(f, w->by, round ? &(struct fp_branch_knowledge){counts.edges, misses} : NULL, sizes);
-        for (uint32_t b = 0; b < f->cfg->nblocks; b++) weights[b] = sizes[b] > 0 ? samples[b] / sizes[b] : 0;
-        in.sizes = sizes;
-        in.weights = weights;
-        if (w->request->classify && (w->have_truth || w->cycles != FP_NONE))
-            in.classes = classify(w, &scratch, s, p, f, weights);
-        fp_infer(&scratch, &in, &counts);
+    bool found = true;
+    if (has_records(w, s)) found = infer_from_branches(w, &scratch, s, f, &counts);
+    else infer_from_samples(w, &scratch, s, p, f, &counts);
+    if (found) {
+        fp_edge_profile_add(p, f, counts.entries, counts.edges);
+        w->nfunctions++;
+        w->unresolved += f->unresolved;
     }
-    fp_edge_profile_add(p, f, counts.entries, counts.edges);
-    w->nfunctions++;
-    w->unresolved += f->unresolved;
     fp_arena_free(&scratch);
+}
+
+/* The function at an address, once; NULL where there is none. */
+static struct fp_machine_function *visit(struct work *w, const struct fp_sampled_object *s,
+                                         struct fp_edge_profile *p, bool *done, uint64_t address)
+{
+    struct fp_machine_function *f = fp_machine_find(&p->machine, address);
+    if (!f || done[f - p->machine.functions]) return f;
+    done[f - p->machine.functions] = true;
+    fp_machine_build(&p->machine, f);
+    if (f->cfg) infer_function(w, s, p, f);
+    return f;
 }
 
 static void infer_object(struct work *w, const struct fp_sampled_object *s)
@@ -186,18 +235,11 @@ static void infer_object(struct work *w, const struct fp_sampled_object *s)
     struct fp_edge_profile *p = FP_NEW(&w->arena, struct fp_edge_profile);
     struct fp_embedded_map *map = FP_NEW(&w->arena, struct fp_embedded_map);
     fp_edge_profile_init(p, &w->arena, s->object);
-    const struct fp_machine_function *last = NULL;
     bool *done = FP_NEW_ARRAY(&w->arena, bool, p->machine.nfunctions);
-    for (size_t i = 0; i < s->hits.len; i++) {
-        struct fp_machine_function *f = fp_machine_find(&p->machine, s->hits.at[i].address);
-        if (!f) continue;
-        w->samples += s->hits.at[i].counts[w->event];
-        if (f == last || done[f - p->machine.functions]) continue;
-        last = f;
-        done[f - p->machine.functions] = true;
-        fp_machine_build(&p->machine, f);
-        if (f->cfg) infer_function(w, s, p, f);
-    }
+    for (size_t i = 0; i < s->hits.len; i++)
+        if (visit(w, s, p, done, s->hits.at[i].address)) w->samples += s->hits.at[i].counts[w->event];
+    for (size_t i = 0; has_records(w, s) && i < s->spans.len; i++)
+        if (visit(w, s, p, done, s->spans.at[i].from)) w->records += s->spans.at[i].count;
     fp_vec_push(&w->arena, &w->profiles, p);
     static char *no_args[] = {(char *)"(sampled)"};
     struct fp_run run = fp_edge_profile_run(p, map, no_args, 1);
@@ -303,6 +345,7 @@ static int infer(struct request *request)
     if (status == EXIT_OK)
         printf("%s: %s of %s samples in %s functions\n", request->output, cli_count(w.samples),
                cli_count(w.data.samples.len), cli_count(w.nfunctions));
+    if (status == EXIT_OK && w.records) printf("counted by %s branch records\n", cli_count(w.records));
     fp_arena_free(&w.arena);
     return status;
 }
@@ -332,6 +375,7 @@ static int run(struct cli_command *command, int argc, char **argv)
         case BY: r.by = value; break;
         case STALL: add_stall(command, &r, value); break;
         case CLASSIFY: r.classify = true; break;
+        case NO_BRANCHES: r.no_branches = true; break;
         case TRUTH: fp_vec_push(&r.truth.arena, &r.truth.names, value); break;
         case MODULE: r.module = value; break;
         case BINARY: r.binary = value; break;

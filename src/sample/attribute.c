@@ -163,6 +163,7 @@ static void add_branches(struct replay *r, const struct fp_perf_sample *sample)
 
 static void add_sample(struct replay *r, const struct fp_perf_sample *sample)
 {
+    add_branches(r, sample); /* also of samples that hit elsewhere: records are of the program */
     if (sample->mode == FP_PERF_KERNEL || sample->mode == FP_PERF_HYPERVISOR) {
         r->out->kernel++;
         return;
@@ -175,13 +176,19 @@ static void add_sample(struct replay *r, const struct fp_perf_sample *sample)
     }
     r->out->user++;
     add_hit(r, m->object, address, sample);
-    add_branches(r, sample);
 }
 
 static int by_address(const void *a, const void *b)
 {
     const struct fp_hits *x = a, *y = b;
     return (x->address > y->address) - (x->address < y->address);
+}
+
+static int by_flow(const void *a, const void *b)
+{
+    const struct fp_flow_hits *x = a, *y = b;
+    if (x->from != y->from) return x->from < y->from ? -1 : 1;
+    return (x->to > y->to) - (x->to < y->to);
 }
 
 static int by_samples(const void *a, const void *b)
@@ -209,6 +216,8 @@ void fp_attribute(struct fp_arena *arena, const struct fp_perf_data *data, const
     for (size_t i = 0; i < out->objects.len; i++) {
         struct fp_sampled_object *s = out->objects.at[i];
         if (s->hits.len) qsort(s->hits.at, s->hits.len, sizeof *s->hits.at, by_address);
+        if (s->branches.len) qsort(s->branches.at, s->branches.len, sizeof *s->branches.at, by_flow);
+        if (s->spans.len) qsort(s->spans.at, s->spans.len, sizeof *s->spans.at, by_flow);
     }
     if (out->objects.len) qsort(out->objects.at, out->objects.len, sizeof *out->objects.at, by_samples);
 }

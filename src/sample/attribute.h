@@ -29,7 +29,7 @@ struct fp_sampled_object {
     uint64_t samples;
     FP_VEC(struct fp_hits) hits;          /* by address */
     FP_VEC(struct fp_flow_hits) branches; /* by from, to */
-    FP_VEC(struct fp_flow_hits) spans;    /* code that ran straight between two branches: from, to */
+    FP_VEC(struct fp_flow_hits) spans;    /* code that ran straight between two branches, likewise */
     struct fp_object *object; /* opened here, or NULL with a problem */
     struct fp_error problem;
     struct fp_map index, branch_index, span_index;

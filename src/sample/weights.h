@@ -33,9 +33,4 @@ struct fp_branch_knowledge {
 void fp_block_sizes(const struct fp_machine_function *function, enum fp_normalisation by,
                     const struct fp_branch_knowledge *knowledge, double *sizes);
 
-/* Counts of edges from branch records, scaled to the weights; NULL without them.
- * Negative where nothing is known. */
-double *fp_branch_weights(struct fp_arena *arena, const struct fp_sampled_object *sampled,
-                          const struct fp_machine_function *function);
-
 #endif

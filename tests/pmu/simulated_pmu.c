@@ -18,6 +18,9 @@
  * (DTLB_MISS, L2_MISS) are attributed to the instruction that caused them, as the
  * paper found of real ones (section 4.2).
  *
+ * With branches=1 samples of INST_RETIRED carry the last `RECORDS` branches that were
+ * taken when the sampled instruction retired.
+ *
  * For programs with one thread that are linked at fixed addresses (-no-pie);
  * code elsewhere runs through the model but is not sampled.
  *
@@ -71,6 +74,7 @@ enum {
     MISPREDICT = 14,
     L1_HIT = 4, L2_HIT = 14, MEMORY = 120, TLB_WALK = 30,
     MOST_SAMPLES = 1 << 22,
+    RECORDS = 32,
 };
 
 enum event { INST_RETIRED, CPU_CLK_UNHALTED, DTLB_MISS, L2_MISS, BR_MISP, NEVENTS };
@@ -80,7 +84,8 @@ static const char *const event_names[NEVENTS] = {"INST_RETIRED", "CPU_CLK_UNHALT
 struct settings {
     const char *out;
     uint64_t period, rare_period, mask, random;
-} settings = {"pmu.data", 20011, 503, 0xfff, 88172645463325252u};
+    bool branches;
+} settings = {"pmu.data", 20011, 503, 0xfff, 88172645463325252u, false};
 
 static uint64_t next_random(void)
 {
@@ -212,10 +217,37 @@ static bool mispredicted(const struct insn *insn, uint64_t next)
     return wrong;
 }
 
+/* ---- branch records ---- */
+
+struct record {
+    uint64_t from, to, flags;
+};
+static struct record records[RECORDS]; /* a ring */
+static uint64_t nrecords;
+
+static void note_branch(const struct insn *insn, uint64_t next)
+{
+    bool repeats = next == insn->address; /* rep: no branch */
+    if (!settings.branches || repeats || next == insn->address + insn->length) return;
+    records[nrecords++ % RECORDS] = (struct record){insn->address, next, 0};
+}
+
+/* The newest first, as processors give them. */
+static struct record *copy_records(size_t *count)
+{
+    *count = nrecords < RECORDS ? (size_t)nrecords : RECORDS;
+    struct record *copy = malloc((*count + 1) * sizeof *copy);
+    if (!copy) abort();
+    for (size_t i = 0; i < *count; i++) copy[i] = records[(nrecords - 1 - i) % RECORDS];
+    return copy;
+}
+
 /* ---- samples ---- */
 
 struct sample {
     uint64_t address, time;
+    struct record *records; /* or NULL */
+    size_t nrecords;
     uint32_t period;
     uint8_t event;
 };
@@ -233,7 +265,9 @@ static void add_sample(enum event event, uint64_t address, uint64_t time, uint64
         ndropped++;
         return;
     }
-    samples[nsamples++] = (struct sample){address, time, (uint32_t)period, (uint8_t)event};
+    struct sample *sample = &samples[nsamples++];
+    *sample = (struct sample){.address = address, .time = time, .period = (uint32_t)period, .event = (uint8_t)event};
+    if (settings.branches && event == INST_RETIRED) sample->records = copy_records(&sample->nrecords);
 }
 
 static void new_period(enum event event)
@@ -319,6 +353,7 @@ static void step(const struct insn *insn, const uint64_t *addresses, size_t nadd
     if (count(INST_RETIRED, 1)) overflow(INST_RETIRED, retire);
     if (retire > last_retire && count(CPU_CLK_UNHALTED, retire - last_retire)) overflow(CPU_CLK_UNHALTED, retire);
     retired[number++ % WINDOW] = last_retire = retire;
+    note_branch(insn, next);
     if (mispredicted(insn, next)) {
         count_stall(BR_MISP, insn, retire);
         if (dispatch < done + MISPREDICT) dispatch = done + MISPREDICT, dispatched_now = 0;
@@ -447,7 +482,12 @@ static void put_samples(FILE *out)
             uint64_t time, period;
         } sample = {{PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, sizeof sample}, samples[i].event + 1u,
                     samples[i].address, 1, 1, samples[i].time, samples[i].period};
+        size_t more = samples[i].nrecords * sizeof(struct record);
+        if (settings.branches) sample.header.size = (uint16_t)(sizeof sample + 8 + more);
         put(out, &sample, sizeof sample);
+        if (!settings.branches) continue;
+        put_u64(out, samples[i].nrecords);
+        if (more) put(out, samples[i].records, more);
     }
 }
 
@@ -460,6 +500,9 @@ static void fill_attr(struct perf_event_attr *attr, int event)
     attr->sample_period = event <= CPU_CLK_UNHALTED ? settings.period : settings.rare_period;
     attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
                         PERF_SAMPLE_PERIOD;
+    if (!settings.branches) return;
+    attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+    attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
 }
 
 static void put_head(FILE *out, uint64_t data_size)
@@ -535,6 +578,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **
         if (!strncmp(argv[i], "period=", 7)) settings.period = strtoull(argv[i] + 7, NULL, 0);
         if (!strncmp(argv[i], "rare=", 5)) settings.rare_period = strtoull(argv[i] + 5, NULL, 0);
         if (!strncmp(argv[i], "mask=", 5)) settings.mask = strtoull(argv[i] + 5, NULL, 0);
+        if (!strncmp(argv[i], "branches=", 9)) settings.branches = argv[i][9] == '1';
         if (!strncmp(argv[i], "seed=", 5)) settings.random ^= strtoull(argv[i] + 5, NULL, 0) * 0x9e3779b97f4a7c15u;
     }
     make_cache(&l1), make_cache(&l2), make_cache(&tlb), make_cache(&tlb2);
