@@ -28,6 +28,7 @@
 
 enum {
     BUFFER_PAGES = 128,
+    SAMPLES_PER_PERIOD = 16, /* with random periods: a new one is set when the recorder wakes */
     MOST_EVENTS = 16,
     HEADER_SIZE = 104,
     FEATURE_EVENT_DESC = 12,
@@ -56,7 +57,8 @@ struct recording {
     uint64_t data_start, data_size;
     size_t page_size;
     pid_t child;
-    int go; /* a byte here lets the child go */
+    int go;  /* a byte here lets the child go */
+    int end; /* a descriptor of the child, or -1 on an old kernel */
     uint64_t random;
 };
 
@@ -140,7 +142,10 @@ static void complete_attr(struct recording *r, size_t i)
     attr->disabled = attr->inherit = attr->enable_on_exec = 1;
     attr->exclude_kernel = attr->exclude_hv = 1;
     attr->sample_id_all = 1;
-    attr->wakeup_events = r->options->random ? 1 : 64;
+    /* every wakeup takes the processor from the program */
+    attr->watermark = !r->options->random;
+    if (r->options->random) attr->wakeup_events = SAMPLES_PER_PERIOD;
+    else attr->wakeup_watermark = (uint32_t)(BUFFER_PAGES / 4 * r->page_size);
     if (i) return;
     attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
 }
@@ -226,7 +231,6 @@ static bool open_buffer(struct recording *r, struct buffer *b)
 static bool open_buffers(struct recording *r)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    r->page_size = (size_t)sysconf(_SC_PAGESIZE);
     r->buffers = FP_NEW_ARRAY(&r->arena, struct buffer, (size_t)cpus);
     for (long cpu = 0; cpu < cpus; cpu++) {
         r->buffers[r->nbuffers].cpu = (int)cpu;
@@ -328,16 +332,25 @@ static bool drain_all(struct recording *r)
     return ok;
 }
 
+/* The last one is the program itself: it can be read when the program has ended. */
+static struct pollfd *fds_to_watch(struct recording *r)
+{
+    struct pollfd *fds = FP_NEW_ARRAY(&r->arena, struct pollfd, r->nbuffers + 1);
+    for (size_t k = 0; k < r->nbuffers; k++) fds[k] = (struct pollfd){.fd = r->buffers[k].fds[0], .events = POLLIN};
+    r->end = (int)syscall(SYS_pidfd_open, r->child, 0);
+    fds[r->nbuffers] = (struct pollfd){.fd = r->end, .events = POLLIN};
+    return fds;
+}
+
 static bool follow(struct recording *r)
 {
-    struct pollfd *fds = FP_NEW_ARRAY(&r->arena, struct pollfd, r->nbuffers);
+    struct pollfd *fds = fds_to_watch(r);
     struct rusage usage;
-    for (size_t k = 0; k < r->nbuffers; k++) fds[k] = (struct pollfd){.fd = r->buffers[k].fds[0], .events = POLLIN};
     for (;;) {
         pid_t done = wait4(r->child, &r->result->status, WNOHANG, &usage);
         if (done == r->child) break;
         /* buffers of a program that ended hang up at once: then its end is waited for */
-        poll(fds, r->nbuffers, 100);
+        poll(fds, r->nbuffers + 1, r->end >= 0 ? -1 : 100);
         for (size_t k = 0; k < r->nbuffers; k++)
             if (fds[k].revents & (POLLHUP | POLLERR)) fds[k].fd = -1;
         if (!drain_all(r)) return false;
@@ -420,6 +433,7 @@ static bool open_file(struct recording *r)
 static void release(struct recording *r)
 {
     if (r->go > 0) close(r->go);
+    if (r->end > 0) close(r->end);
     for (size_t k = 0; k < r->nbuffers; k++)
         for (size_t i = 0; i < r->nevents; i++)
             if (r->buffers[k].fds[i] > 0) close(r->buffers[k].fds[i]);
@@ -431,7 +445,8 @@ bool fp_record(const struct fp_record_options *options, struct fp_record_result 
                struct fp_error *error)
 {
     struct recording r = {.options = options, .result = result, .error = error,
-                          .random = options->seed ? options->seed : 88172645463325252u};
+                          .random = options->seed ? options->seed : 88172645463325252u,
+                          .page_size = (size_t)sysconf(_SC_PAGESIZE)};
     struct rusage self;
     *result = (struct fp_record_result){0};
     bool ok = start_program(&r) && choose_events(&r) && open_buffers(&r) && open_file(&r);

@@ -4,8 +4,9 @@
  * Every event is opened per CPU and inherited by what the program starts; all
  * events of a CPU share one buffer. Periods are randomised as in paper 003,
  * sections 3.1 and 5 (period + (random & mask)); the kernel has no such thing, so
- * the period is changed whenever the buffers are read, which is at every sample
- * while a mask is given.
+ * the period is changed whenever the buffers are read, which is at every 16th sample
+ * while a mask is given: to wake at each of them would cost more than the samples.
+ * Without a mask the recorder wakes when a buffer is a quarter full.
  */
 #ifndef FP_SAMPLE_RECORD_H
 #define FP_SAMPLE_RECORD_H
