@@ -31,7 +31,7 @@ PROGRAMS = "bzip2,minigzip,mawk,lua,zstd,xz,minisat,libquantum,gnugo"
 # valgrind cannot read clang's DWARF 5
 FLAGS = "-O2 -g -gdwarf-4 -fdebug-info-for-profiling -fno-pie -no-pie"
 MODELS = ("raw", "levin", "profi", "footpath")
-# the constants of src/sample/weights.c and src/analysis were chosen by looking at these
+# taken to be those that the constants of src/sample and src/analysis were chosen by: see docs/sampling.md
 TUNED = ("bzip2", "minigzip", "mawk", "lua")
 # the paper's period, 202001 + (random & 0xffff) instructions, is 10,000 samples a second at 2.4 GHz
 PERIODS = {"10,000 samples/s": ("100000",), "10,000 samples/s, random periods": ("100000", "--random", "0x7fff"),

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -178,11 +179,56 @@ def test_clang(chain, version, first):
         agrees_with_profgen(chain, exe, exact, version)
 
 
+def read_afdo(path):
+    """Every node of a gcc-afdo file: its name and its counts by line."""
+    with open(path, "rb") as f:
+        data = f.read()
+    at, nodes = 12, []
+
+    def take(form):
+        nonlocal at
+        value = struct.unpack_from(form, data, at)
+        at += struct.calcsize(form)
+        return value
+
+    def node():
+        nonlocal at
+        name, positions, inlined = take("<III")
+        lines = {}
+        nodes.append((names[name], lines))
+        for _ in range(positions):
+            position, targets, count = take("<IIQ")
+            lines[position >> 16] = count
+            at += targets * 20
+        for _ in range(inlined):
+            take("<I")
+            node()
+
+    _, _, count = take("<III")
+    names = []
+    for _ in range(count):
+        size, = take("<I")
+        names.append(data[at:at + size - 1].decode())
+        at += size
+    _, _, count = take("<III")
+    for _ in range(count):
+        take("<Q")
+        node()
+    return nodes
+
+
 def test_gcc(chain, gcc):
     exe = chain.build(gcc, "shapes.gcc")
     exported = exe + ".afdo"
     profile = chain.sampled(exe)
     check("gcc-afdo is exported", chain.tool("export", "--format", "gcc-afdo", profile, "-o", exported).returncode == 0)
+    # gcc 12 takes what has no count for never executed, and divides by that
+    nodes = read_afdo(exported)
+    inside = [[l for l in lines if l < 0x8000] for _, lines in nodes]
+    check("every line has a count", len(nodes) > 5 and all(sorted(l) == list(range(len(l))) for l in inside),
+          [n for n, l in zip(nodes, inside) if sorted(l) != list(range(len(l)))][:1])
+    counts = [c for _, lines in nodes for c in lines.values()]
+    check("no count is near 0", min(counts) >= max(counts) >> 20 > 0, (min(counts), max(counts)))
     done = run(gcc, *DEBUG, "-fauto-profile=" + exported, "-fdump-tree-optimized-all", "-c", SOURCE, "-o",
                chain.path("used.o"), cwd=chain.folder)
     dumps = [f for f in os.listdir(chain.folder) if f.endswith(".optimized")]
