@@ -12,6 +12,7 @@
 enum { DEEPEST = 64 };
 
 struct row {
+    size_t order; /* in the table */
     uint64_t address;
     const char *file;
     uint32_t line, column, discriminator;
@@ -98,7 +99,8 @@ static int by_row(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
     if (x->address != y->address) return x->address < y->address ? -1 : 1;
-    return (int)y->ends - (int)x->ends; /* an end gives way to what starts there */
+    if (x->ends != y->ends) return (int)y->ends - (int)x->ends; /* an end gives way to what starts there */
+    return (x->order > y->order) - (x->order < y->order);       /* the last row of an address counts */
 }
 
 static void load_rows(struct fp_lines *lines, struct unit *unit)
@@ -118,6 +120,7 @@ static void load_rows(struct fp_lines *lines, struct unit *unit)
         dwarf_linediscriminator(one, &discriminator);
         dwarf_lineendsequence(one, &row.ends);
         row.address = address;
+        row.order = i;
         row.file = dwarf_linesrc(one, NULL, NULL);
         row.line = (uint32_t)line, row.column = (uint32_t)column, row.discriminator = discriminator;
         fp_vec_push(lines->arena, &unit->rows, row);
