@@ -6,7 +6,8 @@
 Cases: signals, forks (output as without samples), shares (samples in proportion to
 the CPU time of threads), paths (against exact counts), statically (says what to do),
 watch (a profile now and then, shown live), slots (lengths of instructions, against objdump),
-sanitizers (samples as without, or a word why not).
+sanitizers (samples as without, or a word why not), guide (a profile of samples guides
+the next build, whose samples are right).
 """
 import argparse
 import json
@@ -32,7 +33,7 @@ class Tester:
         cc = [os.path.join(self.args.bin, "footpath-cc"), "--fp-llvm=" + self.args.llvm]
         done = subprocess.run(cc + list(flags) + [self.args.opt, "-pthread", os.path.join(HERE, name + ".c"), "-o", exe],
                               capture_output=True, text=True)
-        if done.returncode:
+        if done.returncode or done.stderr:
             raise Failure("%s: %s" % (name, done.stderr))
         return exe
 
@@ -83,9 +84,17 @@ class Tester:
             if abs(part - due) > 0.05:
                 raise Failure("%s: %s has %.3f of the samples and %.3f of the CPU time: %s" % (how, name, part, due, taken))
 
-    def paths(self, how):
+    def guide(self, how):
+        first = self.build("paths", "paths.first." + how, "--fp-mode=pep", "--fp-pep=" + how)
+        _, profile = self.run(first, "4000000", FOOTPATH_TICK_MS="1")
+        self.paths(how, "--fp-guide=" + profile)
+        with open(first, "rb") as a, open(os.path.join(self.folder, "paths." + how), "rb") as b:
+            if a.read() == b.read():
+                raise Failure("%s: the guide made no difference" % how)
+
+    def paths(self, how, *flags):
         exact, truth = self.run(self.build("paths", "paths.exact", "--fp-mode=path"), "400000")
-        exe = self.build("paths", "paths." + how, "--fp-mode=pep", "--fp-pep=" + how)
+        exe = self.build("paths", "paths." + how, "--fp-mode=pep", "--fp-pep=" + how, *flags)
         done, profile = self.run(exe, "400000", FOOTPATH_TICK_MS="1", FOOTPATH_SAMPLES="1024")
         if done.stdout != exact.stdout:
             raise Failure("%s: %s, expected %s" % (how, done.stdout, exact.stdout))
