@@ -26,6 +26,7 @@ enum {
     MOST_WAYS = 24,
     MOST_SIZE = 32,     /* instructions in the block of the switch */
     MOST_GROWTH = 600,  /* instructions in all copies of one switch */
+    MOST_EDGES = 1500,  /* out of all copies: every value of the loop has a phi at each target */
     LEAST_SHARE = 40,   /* the block has at least one in 40 of the function's instructions */
 };
 
@@ -115,7 +116,8 @@ static void find_ways(const struct fp_ir *ir, const struct fp_guide_function *co
     uint64_t least = how->hot > d->count / MINOR_SHARE ? how->hot : d->count / MINOR_SHARE;
     add_ways(ir, counts, how->eager ? 1 : least, d, d->block);
     qsort(d->ways, d->nways, sizeof *d->ways, more_first);
-    while (d->nways && d->nways * d->size > MOST_GROWTH) d->nways--;
+    uint32_t nedges = LLVMGetNumSuccessors(LLVMGetBasicBlockTerminator(d->bb));
+    while (d->nways && (d->nways * d->size > MOST_GROWTH || d->nways * nedges > MOST_EDGES)) d->nways--;
 }
 
 static bool is_dispatch(const struct fp_ir *ir, const struct fp_guide_function *counts,

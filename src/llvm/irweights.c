@@ -17,6 +17,8 @@ void fp_ir_set_weights(LLVMValueRef terminator, uint64_t *weights, unsigned n)
         LLVMGetModuleContext(LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(terminator))));
     struct fp_arena arena = {0};
     uint64_t most = 0;
+    /* not allowed before LLVM 16 */
+    if (LLVMGetInstructionOpcode(terminator) == LLVMCallBr) return;
     for (unsigned i = 0; i < n; i++)
         if (weights[i] > most) most = weights[i];
     uint64_t scale = most / UINT32_MAX + 1;

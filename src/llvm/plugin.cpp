@@ -329,6 +329,37 @@ class BlockCopier {
         return From.count(P) || (P == OnlyFrom && To == OnlyTo);
     }
 
+    // From a block to what can follow it in the region before that is entered again.
+    bool isBefore(BasicBlock *D, BasicBlock *E)
+    {
+        SmallPtrSet<BasicBlock *, 16> Seen;
+        SmallVector<BasicBlock *, 16> Next = {D};
+        while (!Next.empty())
+            for (BasicBlock *To : successors(Next.pop_back_val())) {
+                if (To == OnlyTo || !Region.count(To) || !Seen.insert(To).second) continue;
+                if (To == E) return true;
+                Next.push_back(To);
+            }
+        return false;
+    }
+
+    // A region that holds a loop's header may use values of its own from the last time
+    // round. In the copy they are not the copy's: mergeValues says whose.
+    void keepOlderValues(BasicBlock *B, BasicBlock *C)
+    {
+        auto Copied = C->begin();
+        for (Instruction &I : *B) {
+            Instruction &J = *Copied++;
+            for (unsigned K = 0; K < I.getNumOperands(); K++) {
+                auto *Value = dyn_cast<Instruction>(I.getOperand(K));
+                if (!Value || !Region.count(Value->getParent())) continue;
+                auto *Phi = dyn_cast<PHINode>(&I);
+                BasicBlock *D = Value->getParent(), *E = Phi ? Phi->getIncomingBlock(K) : B;
+                if (D != E && Region.count(E) && !isBefore(D, E)) J.setOperand(K, Value);
+            }
+        }
+    }
+
     void cloneAll()
     {
         for (BasicBlock *B : Old) {
@@ -401,7 +432,6 @@ class BlockCopier {
 
     void mergeValues(BasicBlock *B, BasicBlock *C)
     {
-        SmallPtrSet<BasicBlock *, 16> Copies(New.begin(), New.end());
         for (Instruction &I : *B) {
             auto Copy = Map.find(&I);
             if (Copy == Map.end()) continue; // a phi made for another value: right already
@@ -410,7 +440,7 @@ class BlockCopier {
                 auto *User = cast<Instruction>(U.getUser());
                 auto *Phi = dyn_cast<PHINode>(User);
                 BasicBlock *At = Phi ? Phi->getIncomingBlock(U) : User->getParent();
-                if (At != B && !Copies.count(At)) Uses.push_back(&U);
+                if (At != B) Uses.push_back(&U); // in copies: of an older value
             }
             if (Uses.empty()) continue;
             SSAUpdater Updater;
@@ -432,6 +462,7 @@ public:
     ArrayRef<BasicBlock *> run()
     {
         cloneAll();
+        for (size_t I = 0; OnlyTo && I < Old.size(); I++) keepOlderValues(Old[I], New[I]);
         for (size_t I = 0; I < Old.size(); I++) extendPhis(Old[I], New[I]);
         for (size_t I = 0; I < Old.size(); I++) trimPhis(Old[I], New[I]);
         for (BasicBlock *P : From) redirect(P);

@@ -13,6 +13,7 @@
 #include "llvm/irweights.h"
 #include "llvm/shim.h"
 
+#include <llvm-c/Analysis.h>
 #include <stdio.h>
 
 struct using {
@@ -50,6 +51,8 @@ static void use_for_function(struct using *u, LLVMValueRef function)
         }
     }
     fp_arena_free(&arena);
+    /* tests copy wherever it is possible, to find what goes wrong */
+    if (u->options->eager_copies) LLVMVerifyFunction(function, LLVMAbortProcessAction);
 }
 
 static void use_for_module(struct using *u, LLVMModuleRef module)
