@@ -233,7 +233,7 @@ def make(folder):
     put("train-text-300k", lambda rng: text(rng, 300 << 10))
     put("train.tcl", lambda rng: TCL_TRAIN)
     put("train-go.gtp", lambda rng: go(rng, 30, 2))
-    put("train-sat.cnf", lambda rng: sat(rng, 125, 4.26))
+    put("train-sat-170.cnf", lambda rng: sat(rng, 170, 4.26))
     put("train-protein.fa", lambda rng: proteins(rng, 60))
     put("train.lua", lambda rng: LUA_TRAIN)
     put("words.awk", lambda rng: AWK)
@@ -241,18 +241,18 @@ def make(folder):
     put("bench.tcl", lambda rng: TCL)
     put("go-small.gtp", lambda rng: go(rng, 24, 2))
     put("go-large.gtp", lambda rng: go(rng, 20, 16))
-    put("chess-small.uci", lambda rng: chess(4))
-    put("chess-large.uci", lambda rng: chess(9))
+    put("chess-depth-7.uci", lambda rng: chess(7))
+    put("chess-depth-10.uci", lambda rng: chess(10))
     put("protein-small.fa", lambda rng: proteins(rng, 60))
     put("protein-large.fa", lambda rng: proteins(rng, 2500))
     put("check-small.c", lambda rng: c_source(rng, 3))
     put("check-large.c", lambda rng: c_source(rng, 60))
-    put("sat-small.cnf", lambda rng: sat(rng, 120, 4.26))
+    put("sat-170.cnf", lambda rng: sat(rng, 170, 4.26))
     put("sat-large.cnf", lambda rng: sat(rng, 230, 4.26))
     put("video.yuv", lambda rng: video(rng, 60))
     put("sphinx-small.ctl", lambda rng: "goforward\n")
     put("sphinx-large.ctl", lambda rng: "goforward\n" * 8)
-    for name, edges in (("ninja-small", 400), ("ninja-large", 8000)):
+    for name, edges in (("ninja-1500", 1500), ("ninja-large", 8000)):
         if not os.path.exists(os.path.join(folder, name, "build.ninja")):
             ninja(os.path.join(folder, name), edges)
     return folder

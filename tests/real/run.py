@@ -35,6 +35,8 @@ BUILDS = {
     "paths": "--fp-mode=path --fp-exits",
     "edges": "--fp-mode=edge --fp-exits",
     "chord": "--fp-mode=edge-min --fp-exits",
+    "pathx": "--fp-mode=path",
+    "edgex": "--fp-mode=edge",
 }
 
 
@@ -57,7 +59,7 @@ class Check:
             env = {"FOOTPATH_CC_FLAGS": "%s --fp-llvm=%s" % (flags, self.args.llvm)}
         os.makedirs(self.folder(name), exist_ok=True)
         cflags = self.args.opt
-        if name in ("paths", "edges", "chord"):
+        if name not in ("plain", "check"):
             cflags += " " + self.program.compare_flags
         return corpus.build(self.program, self.folder(name), cc, cxx, cflags, env)
 
@@ -107,9 +109,10 @@ class Check:
             return "; across builds: " + self.program.varies
         which = "compare" if self.program.compare else self.args.size
         wanted = self.run("plain", exe["plain"], which, self.args.heap)
-        profiles = {name: self.same(name, exe[name], which, wanted, self.args.heap) for name in ("paths", "edges", "chord")}
+        profiles = {name: self.same(name, exe[name], which, wanted, self.args.heap) for name in ("paths", "edges", "chord", "pathx", "edgex")}
         self.verify(profiles["paths"], profiles["edges"])
         self.verify(profiles["paths"], profiles["chord"])
+        self.verify(profiles["pathx"], profiles["edgex"])
         return ", across builds too"
 
 
