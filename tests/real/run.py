@@ -9,13 +9,17 @@ For every program of bench/corpus.py, built by its own build system:
   paths   --fp-mode=path --fp-exits        the edges that these paths imply are
   edges   --fp-mode=edge --fp-exits        the ones counted here,
   chord   --fp-mode=edge-min --fp-exits    and here
-Every build gives the plain one's output and status. Exit status 1 if anything
-differs. Runs are compared across builds under fixed_heap.c, so that data ordered by
+  plan0   --fp-mode=path                   the same without --fp-exits: only then do
+  edge0   --fp-mode=edge                   loops count their laps where they are left
+The short run leaves `edges` out. Every build gives the plain one's output and status.
+Exit status 1 if anything differs. Runs are compared across builds under fixed_heap.c, so that data ordered by
 address is ordered alike; where that is not enough, corpus.py says so and why, and
 the line of that program repeats it.
 """
 import argparse
+import collections
 import concurrent.futures
+import json
 import os
 import re
 import shutil
@@ -35,8 +39,8 @@ BUILDS = {
     "paths": "--fp-mode=path --fp-exits",
     "edges": "--fp-mode=edge --fp-exits",
     "chord": "--fp-mode=edge-min --fp-exits",
-    "pathx": "--fp-mode=path",
-    "edgex": "--fp-mode=edge",
+    "plan0": "--fp-mode=path",
+    "edge0": "--fp-mode=edge",
 }
 
 
@@ -96,8 +100,26 @@ class Check:
             raise Difference("verify %s: %s%s" % (names, done.stdout[-1500:], done.stderr[-500:]))
         return done.stdout.strip()
 
+    def json(self, *words):
+        done = subprocess.run([os.path.join(self.args.bin, "footpath"), *words, "--json"], capture_output=True, text=True)
+        return json.loads(done.stdout)
+
+    def verify_without_exits(self, profiles):
+        """Frames that never return lose their path: the build with --fp-exits tells
+        which functions they are of, and how many there are."""
+        left = collections.Counter()
+        for function in self.json("show", profiles["paths"])["functions"]:
+            for path in function["paths"]:
+                left[function["name"]] += path["count"] if path["ends_at"] == "left" else 0
+        result = self.json("verify", profiles["plan0"], profiles["edge0"])
+        wrong = [d for d in result["differences"] if abs(d["by_paths"] - d["counted"]) > left[d["function"]]]
+        if wrong or result["unmatched"] or len(result["differences"]) != result["different"]:
+            raise Difference("verify plan0 and edge0: %d edges differ, %d unmatched, such as %s" %
+                             (result["different"], result["unmatched"], wrong[:3]))
+
     def all(self):
-        exe = {name: self.build(name) for name in BUILDS if not self.args.check_only or name in ("plain", "check")}
+        names = ("plain", "check") if self.args.check_only else [n for n in BUILDS if n != "edges" or not self.args.short]
+        exe = {name: self.build(name) for name in names}
         wanted = self.run("plain", exe["plain"], self.args.size)
         if wanted[0] not in self.program.ends or not wanted[1]:
             raise Difference("the plain build ends with %d and %d bytes of output" % (wanted[0], len(wanted[1])))
@@ -109,10 +131,12 @@ class Check:
             return "; across builds: " + self.program.varies
         which = "compare" if self.program.compare else self.args.size
         wanted = self.run("plain", exe["plain"], which, self.args.heap)
-        profiles = {name: self.same(name, exe[name], which, wanted, self.args.heap) for name in ("paths", "edges", "chord", "pathx", "edgex")}
-        self.verify(profiles["paths"], profiles["edges"])
-        self.verify(profiles["paths"], profiles["chord"])
-        self.verify(profiles["pathx"], profiles["edgex"])
+        profiles = {name: self.same(name, exe[name], which, wanted, self.args.heap)
+                    for name in exe if name not in ("plain", "check")}
+        for edges in ("edges", "chord"):
+            if edges in profiles:
+                self.verify(profiles["paths"], profiles[edges])
+        self.verify_without_exits(profiles)
         return ", across builds too"
 
 
