@@ -119,6 +119,7 @@ class Case:
             subprocess.run(["llvm-profdata-" + LLVM, "merge", "-o", out] + glob.glob(folder + "/*.profraw"), check=True)
             return "-fprofile-use=" + out
         exe = self.build("training", "-fprofile-generate -fprofile-update=single -fprofile-dir=" + folder)
+        subprocess.run(["rm", "-rf", folder])  # what programs of configure left
         self.run(self.line("train", exe))
         return "-fprofile-use -fprofile-correction -Wno-missing-profile -fprofile-dir=" + folder
 
@@ -208,16 +209,23 @@ def main():
     args = parser.parse_args()
     store = os.path.join(WORK, "results.json" if args.input == "small" else "results-same.json")
     results = json.load(open(store)) if os.path.exists(store) else {}
+    failed = []
     for program in [] if args.table else corpus.names(args.programs):
         if not program.train:
             raise SystemExit("%s has no second input (train) to take a profile from" % program.name)
         for name in args.compilers.split(","):
-            results[name + " " + program.name] = Case(program, name, args.seconds).measure(args.input, args.rounds)
+            try:
+                results[name + " " + program.name] = Case(program, name, args.seconds).measure(args.input, args.rounds)
+            except (RuntimeError, subprocess.CalledProcessError) as problem:
+                failed.append("%s with %s: %s" % (program.name, name, problem))
+                continue
             with open(store, "w") as out:
                 json.dump(results, out, indent=1, sort_keys=True)
     write_table(results, sys.stdout)
     if args.docs:
         write_docs(results)
+    if failed:
+        raise SystemExit("not measured:\n" + "\n".join(failed))
 
 
 if __name__ == "__main__":
