@@ -2,10 +2,13 @@
 """The test suites of real programs: the same results with footpath-cc as with clang.
 
     suites.py --bin BUILD/bin [--suites m4,gawk,xz] [--mode "--fp-mode=path --fp-exits"] [--llvm 19] [--keep]
+    suites.py --bin BUILD/bin --use [--eager] [--suites xz]
 
 Each program is built twice, in fresh copies of its Debian source, and its own tests are
 run with both. What they say, test by test, must be the same; the profile that the tests
-of a check build leave must verify.
+of a check build leave must verify. With --use the program is counted while its tests run
+and built a third time by that profile (--fp-use), with --eager copying wherever it is
+possible; the tests must say the same once more.
 """
 import argparse
 import glob
@@ -48,10 +51,13 @@ def build_and_test(args, name, kind, flags):
         env["FOOTPATH_CC_FLAGS"] = "%s --fp-llvm=%s" % (flags, args.llvm)
     done = subprocess.run(["sh", "-ec", build], cwd=copy, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, errors="replace")
+    with open(os.path.join(folder, name + ".build.log"), "w") as out:
+        out.write(done.stdout)
     if done.returncode:
         raise SystemExit("%s does not build with %s:\n%s" % (name, cc, done.stdout[-2000:]))
     profile = os.path.join(folder, name + ".prof")
-    env["FOOTPATH_OUT"] = profile
+    # the programs that only test are builds of their own
+    env["FOOTPATH_OUT"] = os.path.join(folder, "%b.prof") if args.use else profile
     done = subprocess.run(["sh", "-c", test], cwd=copy, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace")
     with open(os.path.join(folder, name + ".log"), "w") as out:
@@ -61,6 +67,30 @@ def build_and_test(args, name, kind, flags):
     return done.returncode, re.findall("(?m)" + lines.replace("(PASS", "(?:PASS"), done.stdout), profile
 
 
+COUNT = "--fp-at=early --fp-inline=small --fp-cuts=few"
+
+
+def use(args, name):
+    """Trained on the suite and built by that: the same results?"""
+    start = time.time()
+    plain = build_and_test(args, name, "plain", None)
+    counted = build_and_test(args, name, "counted", COUNT)
+    how = "--fp-use=%s --fp-remarks%s" % (counted[2], " --fp-eager-copies" if args.eager else "")
+    used = build_and_test(args, name, "used", how)
+    with open(os.path.join(ROOT, ".cache", "suites", "used", name + ".build.log")) as f:
+        log = f.read()
+    sums = [sum(map(int, column)) for column in zip(*re.findall(r"(\d+) functions by the profile, (\d+) stale, (\d+) not in it; (\d+) copies", log))]
+    same = plain[:2] == counted[:2] == used[:2] and len(plain[1]) > 10 and bool(sums) and sums[0] > 0
+    print("%s: %d lines of results, status %d; counted %s, built by the profile %s; %s (%d s)" % (
+        name, len(plain[1]), plain[0], "the same" if plain[:2] == counted[:2] else "DIFFERENT",
+        "the same" if plain[:2] == used[:2] else "DIFFERENT, status %d" % used[0],
+        "%d functions by the profile, %d stale, %d not in it, %d copies" % tuple(sums) if sums else "NO PROFILE USED",
+        time.time() - start), flush=True)
+    for line in sorted(set(plain[1]) ^ set(used[1]))[:20]:
+        print("   %s %s" % ("plain:" if line in plain[1] else "ours: ", line))
+    return same
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", default=os.path.join(ROOT, "build", "bin"))
@@ -68,11 +98,16 @@ def main():
     parser.add_argument("--mode", default="--fp-mode=check")
     parser.add_argument("--suites", default="m4,gawk,xz")
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--use", action="store_true", help="count, and build by the profile")
+    parser.add_argument("--eager", action="store_true", help="with --use: copy wherever it is possible")
     args = parser.parse_args()
     args.bin = os.path.abspath(args.bin)
     names, failed = args.suites.split(","), 0
     subprocess.run([os.path.join(ROOT, "bench", "fetch"), corpus.CACHE] + [SUITES[n][0] for n in names], check=True)
     for name in names:
+        if args.use:
+            failed += not use(args, name)
+            continue
         start = time.time()
         plain = build_and_test(args, name, "plain", None)
         ours = build_and_test(args, name, "footpath", args.mode)
