@@ -6,12 +6,16 @@
  * to further levels, each eight times as large as the one before, with eight
  * places per key. A level is made once and kept.
  *
- * This file is compiled without floating-point registers: the entry below saves
- * only the others.
+ * The runtime is compiled without floating-point registers: the entry below saves
+ * only the others. Nor must what it calls here use them, so that memory is asked for
+ * by system call: sanitizers stand in for mmap.
  */
 #include "rt.h"
 
+#include <errno.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum { PLACES = 8, LEVEL_GROWTH = 3 };
 
@@ -28,9 +32,12 @@ static size_t level_size(uint64_t bits)
 
 static struct level *new_level(uint64_t bits)
 {
-    struct level *level = mmap(NULL, level_size(bits), PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (level == MAP_FAILED) return NULL;
+    int saved = errno;
+    long got = syscall(SYS_mmap, NULL, level_size(bits), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
+    errno = saved;
+    if (got == -1) return NULL;
+    struct level *level = (struct level *)got;
     rt_hide_from_helgrind(level, level_size(bits));
     level->bits = bits;
     return level;
@@ -47,7 +54,7 @@ static struct level *follow(uint64_t *link, uint64_t bits)
     if (__atomic_compare_exchange_n(link, &here, (uint64_t)made, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE))
         return made;
-    munmap(made, level_size(bits));
+    syscall(SYS_munmap, made, level_size(bits));
     return (struct level *)here;
 }
 

@@ -34,7 +34,7 @@ def directives(path):
     with open(path) as f:
         head = f.read().split("*/", 1)[0]
     found = {"cflags": [], "run": [], "paths": [], "calls": [], "lib": [], "not": [], "returns": []}
-    for name, value in re.findall(r"^[ /*]*(cflags|run|paths|calls|lib|not):(.*)$", head, re.M):
+    for name, value in re.findall(r"^[ /*]*(cflags|run|paths|calls|lib|not|returns):(.*)$", head, re.M):
         found[name].append(value.strip())
     runs = []
     for line in found["run"] or ["-> 0"]:
@@ -135,13 +135,20 @@ class Tester:
             # what depends on time or on other threads takes other ways in another run
             if "deterministic" not in " ".join(found["not"]):
                 paths, edges = (os.path.join(self.folder, n + ".prof") for n in ("paths", "edges"))
-                self.run(builds["paths"], args, paths)
-                self.run(builds["edges"], args, edges)
+                wanted = self.run(builds["plain"], args, None)
+                for name, profile_name in (("paths", paths), ("edges", edges)):
+                    got = self.run(builds[name], args, profile_name)
+                    if got != wanted:
+                        raise Failure("%s: %s: got %r, expected %r" % (args, name, got, wanted))
                 if "daemon" not in args:
                     self.verify(paths, edges)
-            alone = self.run(builds["alone"], args, os.path.join(self.folder, "alone.prof"))
-            if alone != self.run(builds["plain"], args, None):
-                raise Failure("%s: --fp-mode=path changes the program: %r" % (args, alone))
+            alone, each = (os.path.join(self.folder, n + ".prof") for n in ("alone", "each"))
+            got = self.run(builds["alone"], args, alone)
+            if got != self.run(builds["plain"], args, None):
+                raise Failure("%s: --fp-mode=path changes the program: %r" % (args, got))
+            if found["returns"]:
+                self.run(builds["each"], args, each)
+                self.verify(alone, each)
             self.check_counts(profile, "executed_paths", found["paths"])
             self.check_counts(profile, "calls", found["calls"])
             self.passed += 1
