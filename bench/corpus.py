@@ -74,7 +74,8 @@ PROGRAMS = [
         '$CC $CFLAGS -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -I. -o prog sqlite3.c '
         'test/speedtest1.c -lm',
         "prog", "{exe} --help", "{exe} --memdb --size 3 --testset main",
-        "{exe} --memdb --size 25 --testset main", train="{exe} --memdb --size 2 --testset main --sqlonly; {exe} --memdb --size 2 --testset main", needs=["tcl"]),
+        "{exe} --memdb --size 25 --testset main", train="{exe} --memdb --size 2 --testset main --sqlonly; {exe} --memdb --size 2 --testset main", needs=["tcl"],
+        noise=r"\.+ +\d+\.\d+s"),  # how long it took
     Program(
         "gnugo", ["gnugo"],
         'CFLAGS="$CFLAGS -fcommon -w" ./configure --quiet --without-curses --disable-color >/dev/null && '
