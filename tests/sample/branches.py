@@ -13,9 +13,10 @@ import json
 import os
 import random
 import struct
-import subprocess
 import sys
 import tempfile
+
+from common import check, result, run
 
 PROGRAM = """
         .text
@@ -43,19 +44,6 @@ leave:  ret
 """
 RECORDS, SAMPLES = 16, 4000
 SHAPES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "shapes.cc")
-
-passed = failed = 0
-
-
-def check(what, right, detail=""):
-    global passed, failed
-    passed, failed = passed + bool(right), failed + (not right)
-    if not right:
-        print("failed: %s %s" % (what, detail))
-
-
-def run(*command):
-    return subprocess.run(command, capture_output=True, text=True)
 
 
 # ---- the mock ----
@@ -189,8 +177,7 @@ def main():
         test_mock(folder, footpath)
         if args.pmu:
             test_simulated(folder, footpath, args.pmu)
-    print("%d passed, %d failed" % (passed, failed))
-    return 1 if failed else 0
+    return result()
 
 
 if __name__ == "__main__":

@@ -13,28 +13,16 @@ import os
 import re
 import shutil
 import struct
-import subprocess
 import sys
 import tempfile
+
+from common import check, result, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "shapes.cc")
 # valgrind 3.19 cannot read clang's DWARF 5
 DEBUG = ["-O2", "-g", "-gdwarf-4", "-fno-pie", "-no-pie"]
 CALLGRIND = ["valgrind", "--tool=callgrind", "--dump-instr=yes", "--collect-jumps=yes", "--skip-plt=no"]
-
-passed = failed = 0
-
-
-def check(what, right, detail=""):
-    global passed, failed
-    passed, failed = passed + bool(right), failed + (not right)
-    if not right:
-        print("failed: %s %s" % (what, detail))
-
-
-def run(*command, **options):
-    return subprocess.run(command, capture_output=True, text=True, errors="replace", **options)
 
 
 class Chain:
@@ -298,8 +286,7 @@ def main():
         if args.pmu:
             test_pmu(chain, args.pmu)
         test_errors(chain)
-    print("%d passed, %d failed" % (passed, failed))
-    return 1 if failed else 0
+    return result()
 
 
 if __name__ == "__main__":
