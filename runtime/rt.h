@@ -213,6 +213,7 @@ struct rt_process {
 };
 
 void rt_threads_start(void) FP_HIDDEN;
+uint32_t rt_thread_id(void) FP_HIDDEN; /* the kernel's */
 /* Of the table of copies. Fails after a while where `patient` is false: a signal
  * handler may have interrupted the owner. */
 bool rt_threads_lock(struct rt_process *process, bool patient) FP_HIDDEN;

@@ -23,11 +23,6 @@ struct entry {
     char name[];
 };
 
-static uint32_t thread_id(void)
-{
-    return (uint32_t)syscall(SYS_gettid);
-}
-
 static bool has_region(const struct rt_process *process, uint32_t tid)
 {
     for (uint32_t i = 0; i < process->nregions; i++)
@@ -75,7 +70,7 @@ void rt_adopt_threads(void)
     bool alone = fstat(folder, &about) == 0 && about.st_nlink == 3; /* one, ".", ".." */
     for (int rounds = 0; !alone && rounds < 8 && give_copies(process, folder); rounds++) {
         rt_with_threads_stopped(take_base, nothing, NULL);
-        if (thread_id() != (uint32_t)getpid()) take_base(NULL, NULL);
+        if (rt_thread_id() != (uint32_t)getpid()) take_base(NULL, NULL);
     }
     close(folder);
 }

@@ -275,7 +275,7 @@ void rt_sample_after_fork(void)
     int32_t *timer = &process->first_timer;
     for (uint32_t i = 0; i < process->nregions; i++)
         if (process->regions[i].bias == RT_LOCAL->bias) timer = &process->regions[i].timer;
-    make_timer(timer, (uint32_t)syscall(SYS_gettid), process->sampling_signal);
+    make_timer(timer, rt_thread_id(), process->sampling_signal);
 }
 
 /* The handlers are part of the module that goes: no ticks any more. When the process

@@ -144,7 +144,7 @@ static bool ask(uint32_t tid)
 
 static uint32_t signal_threads(void)
 {
-    uint32_t sent = 0, self = (uint32_t)syscall(SYS_gettid);
+    uint32_t sent = 0, self = rt_thread_id();
     struct rt_process *process = rt_this.process;
     for (uint32_t i = 0; i < process->nregions; i++) {
         uint32_t tid = process->regions[i].tid;

@@ -45,7 +45,7 @@ void rt_threads_unlock(struct rt_process *process)
     __atomic_store_n(&process->lock, 0, __ATOMIC_RELEASE);
 }
 
-static uint32_t thread_id(void)
+uint32_t rt_thread_id(void)
 {
     return (uint32_t)syscall(SYS_gettid);
 }
@@ -235,7 +235,7 @@ bool rt_threads_give_copy(struct rt_process *process, uint32_t tid)
 static struct rt_region *take_region(struct rt_process *process)
 {
     rt_threads_lock(process, true);
-    struct rt_region *region = find_region(process, thread_id());
+    struct rt_region *region = find_region(process, rt_thread_id());
     bool held = process->held;
     rt_threads_unlock(process);
     while (held) {
@@ -260,7 +260,7 @@ static void thread_ends(void *region)
 static bool has_begun(const struct rt_process *process)
 {
     int64_t bias = RT_LOCAL->bias;
-    uint32_t self = thread_id(), count = __atomic_load_n(&process->nregions, __ATOMIC_ACQUIRE);
+    uint32_t self = rt_thread_id(), count = __atomic_load_n(&process->nregions, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; bias && i < count; i++)
         if (process->regions[i].bias == bias) return process->regions[i].tid == self;
     return false;
@@ -284,7 +284,7 @@ static void begin_thread(void)
 int64_t rt_threads_own_bias(void)
 {
     struct rt_process *process = rt_this.process;
-    uint32_t self = thread_id(), count = __atomic_load_n(&process->nregions, __ATOMIC_ACQUIRE);
+    uint32_t self = rt_thread_id(), count = __atomic_load_n(&process->nregions, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < count; i++)
         if (process->regions[i].tid == self) return process->regions[i].bias;
     return 0;
@@ -455,7 +455,7 @@ void rt_threads_after_fork(void)
     process->held = 0;
     for (uint32_t i = 0; i < process->nregions; i++) {
         bool mine = process->regions[i].bias == RT_LOCAL->bias;
-        process->regions[i].tid = mine ? thread_id() : 0;
+        process->regions[i].tid = mine ? rt_thread_id() : 0;
     }
     for (size_t i = 0; i < MOST_STARTS; i++) starts[i].used = 0;
 }

@@ -57,7 +57,7 @@ static struct fp_flow_counts *counts_of(struct fp_arena *arena, const struct fp_
     return counts;
 }
 
-/* The plugin does the same when it builds a copy (llvm/instrument.c). */
+/* The build of a copy does the same. */
 static const double *weights_of(struct fp_arena *arena, const struct fp_function *f,
                                 const struct fp_part *part)
 {
