@@ -2,15 +2,22 @@
 """Random programs: built by their profile they print what they printed before.
 
     csmith.py --bin BUILD/bin --count 1000 [--seed 1] [--llvm 19] [--jobs 2]
+    csmith.py --generate DIR --count 1400 [--seed 1]
+    csmith.py --bin BUILD/bin --count 1000 --sources DIR
 
 Each program of csmith is built plainly, counted early (without cuts, so that paths are
 long), run, and built by its profile; where the threshold of duplication is lowered
 (--fp-eager-copies) code is copied in most of them. Programs that run too long are
 replaced by the next. Exits 1 where an output differs or something does not build. The copies
 made are counted and said; --least-copies makes too few of them a failure as well.
+
+--generate writes SEED.c and the headers they include and runs nothing; --sources takes the
+programs from there, on a machine without csmith. Too few that can be judged are a failure.
 """
 import argparse
 import concurrent.futures
+import glob
+import itertools
 import os
 import re
 import shutil
@@ -18,9 +25,40 @@ import subprocess
 import sys
 import tempfile
 
+HEADERS = "/usr/include/csmith"
+
 
 def run(command, seconds, **more):
     return subprocess.run(command, capture_output=True, text=True, timeout=seconds, errors="replace", **more)
+
+
+def source(seed):
+    return run(["csmith", "--seed", str(seed), "--max-funcs", "6", "--max-block-depth", "4"], 30).stdout
+
+
+def generate(args):
+    """SEED.c for every seed, and the headers of csmith beside them."""
+    os.makedirs(args.generate, exist_ok=True)
+    for header in glob.glob(os.path.join(HEADERS, "*.h")):
+        shutil.copy(header, args.generate)
+    made = 0
+    for seed in range(args.seed, args.seed + args.count):
+        try:
+            text = source(seed)
+        except subprocess.TimeoutExpired:
+            continue
+        made += 1
+        with open(os.path.join(args.generate, "%d.c" % seed), "w") as f:
+            f.write(text)
+    print("%d programs in %s" % (made, args.generate))
+    return 0
+
+
+def seeds(args):
+    if not args.sources:
+        return itertools.count(args.seed)
+    names = (os.path.basename(p)[:-2] for p in glob.glob(os.path.join(args.sources, "*.c")))
+    return iter(sorted(int(n) for n in names if n.isdigit() and int(n) >= args.seed))
 
 
 def one(args, seed):
@@ -28,12 +66,16 @@ def one(args, seed):
     folder = tempfile.mkdtemp(prefix="footpath-")
     at = lambda name: os.path.join(folder, name)
     cc = [os.path.join(args.bin, "footpath-cc"), "--fp-llvm=" + args.llvm]
-    flags = ["-O2", "-w", "-I/usr/include/csmith", at("p.c"), "-o"]
+    flags = ["-O2", "-w", "-I" + (args.sources or HEADERS), at("p.c"), "-o"]
     try:
-        with open(at("p.c"), "w") as f:
-            f.write(run(["csmith", "--seed", str(seed), "--max-funcs", "6", "--max-block-depth", "4"], 30).stdout)
-        if run(["clang-" + args.llvm] + flags + [at("plain")], 120).returncode:
-            return "skipped", 0, 0
+        if args.sources:
+            shutil.copy(os.path.join(args.sources, "%d.c" % seed), at("p.c"))
+        else:
+            with open(at("p.c"), "w") as f:
+                f.write(source(seed))
+        done = run(["clang-" + args.llvm] + flags + [at("plain")], 120)
+        if done.returncode:
+            return "does not build with clang: " + done.stderr[-300:], 0, 0
         try:
             plain = run([at("plain")], 3)
         except subprocess.TimeoutExpired:
@@ -55,25 +97,35 @@ def one(args, seed):
         if (used.returncode, used.stdout) != (plain.returncode, plain.stdout):
             return "used differs", int(summary.group(3)), int(summary.group(1))
         return "same", int(summary.group(3)), int(summary.group(1))
+    except subprocess.TimeoutExpired as late:
+        return "takes too long: " + " ".join(late.cmd), 0, 0
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
+    parser.add_argument("--bin", help="the tools of the build")
+    parser.add_argument("--generate", metavar="DIR", help="only write the programs there")
+    parser.add_argument("--sources", metavar="DIR", help="take the programs from there")
     parser.add_argument("--llvm", default="19")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--least-copies", type=int, default=0, help="fail where fewer were made in all")
     args = parser.parse_args()
+    if args.generate:
+        return generate(args)
+    if not args.bin:
+        parser.error("--bin is needed")
     same = bad = skipped = copies = functions = 0
-    seed = args.seed
+    numbers = seeds(args)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         while same + bad < args.count:
-            wave = range(seed, seed + min(8 * args.jobs, args.count - same - bad))
-            seed = wave[-1] + 1
+            wave = list(itertools.islice(numbers, min(8 * args.jobs, args.count - same - bad)))
+            if not wave:
+                print("no more programs: %d of %d judged" % (same + bad, args.count))
+                break
             for number, (verdict, made, used) in zip(wave, pool.map(lambda n: one(args, n), wave)):
                 copies, functions = copies + made, functions + used
                 if verdict == "same":
@@ -88,7 +140,7 @@ def main():
     print("%d passed, %d failed; %d skipped (too slow), %d functions used, %d copies made" %
           (same, bad, skipped, functions, copies))
     # few programs run long enough to have anything worth a copy: see --least-copies
-    return 1 if bad or copies < args.least_copies else 0
+    return 1 if bad or same < args.count or copies < args.least_copies else 0
 
 
 if __name__ == "__main__":
