@@ -84,12 +84,14 @@ struct rt_local {
     uint32_t wants_traps, trap_epoch;
     uint64_t branch, branch_register; /* address of the site in front of it, or 0 */
     uint64_t branch_frame;
-    uint32_t ncalls; /* active calls that were seen since the tick, the innermost last */
+    uint32_t ncalls; /* calls that were seen since the tick, the innermost last */
     uint32_t blind;  /* another thread passes a trap: this one may miss it */
     struct rt_call calls[RT_MOST_CALLS];
     uint32_t windows; /* windows_opened when this thread last looked, its own included */
     uint32_t nstepping; /* traps that are being passed, the innermost last */
     uint64_t stepping[RT_MOST_STEPPING];
+    uint64_t stack; /* nothing of it that is in use lies below */
+    uint32_t calls_epoch; /* in which `calls` and `branch` were seen */
 };
 extern struct rt_local rt_local FP_HIDDEN;
 /* This thread's; rt_local itself is the first thread's. */
@@ -124,6 +126,7 @@ struct rt_module {
     void (*set_traps)(bool on); /* or NULL */
     bool (*trap_hit)(struct rt_local *self, uint64_t address, ucontext_t *context, bool *armed);
     void (*trap_again)(uint64_t address);
+    void (*arm_active)(uint64_t pc, uint64_t sp);
 };
 
 extern struct rt_module rt_this FP_HIDDEN;
@@ -210,6 +213,7 @@ struct rt_process {
     uint32_t sampling;   /* now */
     struct rt_module *dumper; /* whose thread writes now and then, or NULL */
     struct sigaction trap_before, tick_before; /* what they did, or the program wants of them */
+    uint32_t nmodules; /* `modules` has no more */
 };
 
 void rt_threads_start(void) FP_HIDDEN;
@@ -251,16 +255,18 @@ void rt_sample_point(uint64_t counters, uint64_t id, bool hashed) FP_HIDDEN;
 uint32_t rt_mask_believed(void) FP_HIDDEN;
 void rt_mask_believe(uint32_t which) FP_HIDDEN;
 
-/* ---- traps: rt_trap.c ---- */
+/* ---- traps: rt_trap.c, rt_places.c ---- */
 
 bool rt_trap_has_sites(void) FP_HIDDEN;
 /* In this module: */
 void rt_trap_set(bool on) FP_HIDDEN;
+void rt_trap_arm_active(uint64_t pc, uint64_t sp) FP_HIDDEN;
 bool rt_trap_hit(struct rt_local *self, uint64_t address, ucontext_t *context,
                  bool *armed) FP_HIDDEN;
 void rt_trap_again(uint64_t address) FP_HIDDEN;
 /* In all: a thread wants samples, has enough; nobody gets any. */
-void rt_traps_want(struct rt_process *process, struct rt_local *self) FP_HIDDEN;
+void rt_traps_want(struct rt_process *process, struct rt_local *self,
+                   const ucontext_t *context) FP_HIDDEN;
 void rt_traps_enough(struct rt_process *process, struct rt_local *self) FP_HIDDEN;
 void rt_traps_none(struct rt_process *process) FP_HIDDEN;
 bool rt_traps_handle(struct rt_process *process, struct rt_local *self, siginfo_t *info,

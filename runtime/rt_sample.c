@@ -43,7 +43,7 @@ static struct rt_local *state(const struct rt_process *process)
 
 static void set_flags(const struct rt_process *process, unsigned char value)
 {
-    for (size_t i = 0; i < RT_MOST_MODULES; i++) {
+    for (size_t i = 0; i < process->nmodules; i++) {
         const struct rt_module *module = __atomic_load_n(&process->modules[i], __ATOMIC_ACQUIRE);
         if (module && module->sampling) module->sampling[RT_LOCAL->bias] = value;
     }
@@ -156,7 +156,7 @@ static void tick(int signal, siginfo_t *info, void *context)
         s->branch = 0;
         s->ncalls = 0; /* what happened since the last tick was not seen */
         set_flags(process, 1);
-        if (process->has_sites && may_trap(process, context)) rt_traps_want(process, s);
+        if (process->has_sites && may_trap(process, context)) rt_traps_want(process, s, context);
     }
     errno = saved;
 }
@@ -233,6 +233,7 @@ static void offer_traps(struct rt_process *process)
     rt_this.set_traps = rt_trap_set;
     rt_this.trap_hit = rt_trap_hit;
     rt_this.trap_again = rt_trap_again;
+    rt_this.arm_active = rt_trap_arm_active;
     process->has_sites = 1;
 }
 

@@ -403,6 +403,7 @@ void rt_threads_start(void)
     for (size_t i = 0; i < RT_MOST_MODULES; i++)
         if (!process->modules[i]) {
             process->modules[i] = &rt_this;
+            if (i >= process->nmodules) process->nmodules = (uint32_t)i + 1;
             break;
         }
     rt_this.process = process;

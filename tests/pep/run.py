@@ -3,7 +3,7 @@
 
     run.py --bin BUILD/bin [--llvm 19] [--opt=-O2] CASE...
 
-Cases: signals, forks (output as without samples), shares (samples in proportion to
+Cases: active (functions that are called once have their part of the samples), signals, forks (output as without samples), shares (samples in proportion to
 the CPU time of threads), paths (against exact counts), statically (says what to do),
 watch (a profile now and then, shown live), slots (lengths of instructions, against objdump),
 sanitizers (samples as without, or a word why not), guide (a profile of samples guides
@@ -113,6 +113,15 @@ class Tester:
         for metric, least in (("wall", 0.93), ("relative", 0.95), ("absolute", 0.75)):
             if float(values[metric]) < least:
                 raise Failure("%s: %s %s" % (how, metric, values[metric]))
+
+    def active(self, how):
+        for at in ("late", "early"):
+            flags = "--fp-at=" + at, "--fp-pep=" + how
+            _, truth = self.run(self.build("active", "active.exact", "--fp-mode=path", flags[0]), "400000")
+            _, profile = self.run(self.build("active", "active." + at, "--fp-mode=pep", *flags), "2000000", FOOTPATH_TICK_MS="1")
+            values = dict(line.split() for line in self.tool("compare", truth, profile).splitlines())
+            if min(float(values["wall"]), float(values["relative"]), float(values["absolute"])) < 0.95:
+                raise Failure("%s, %s: %s" % (how, at, values))
 
     def watch(self, how):
         """A profile every 50 ms is shown live, does not grow for ever, and is whole at the end."""

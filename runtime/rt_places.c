@@ -1,0 +1,458 @@
+/* The places of this module at which samples are taken, and the traps in them.
+ *
+ * A large program has tens of thousands of places, and a tick needs few of them. So at
+ * a tick traps go where calls begin, and into functions that are active: where the thread
+ * is, and wherever a word on its stack could be a return address. A function that is called
+ * later gets its traps when the first one is hit. It has all of them or only those where
+ * calls begin, so that no path end of a call is missed once its beginning was seen.
+ * Functions of which code lies in one another (inlined after the plugin had seen them) get
+ * theirs together: a group.
+ *
+ * Nothing here is atomic but the stores into code: who arms has the lock and blocks all
+ * signals. Not handled: stacks deeper than 64 KB. A function whose frame lies further out
+ * has traps when a tick finds it further in.
+ */
+#include "rt_places.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+extern struct fp_site sites_start[] __asm__("__start_" FP_SITE_SECTION) __attribute__((weak)) FP_HIDDEN;
+extern struct fp_site sites_end[] __asm__("__stop_" FP_SITE_SECTION) __attribute__((weak)) FP_HIDDEN;
+
+enum { INT3 = 0xcc, PAGE = 4096, MOST_STACK = 64 << 10, TAIL = 64 << 10, LINE_BITS = 7 };
+
+/* Bytes of code that become traps, by distance from the first place. */
+struct bytes {
+    uint32_t *at;
+    unsigned char *original;
+    size_t count;
+};
+
+enum { UNARMED, ARMED, ALWAYS };
+
+struct group {
+    uint32_t place, byte; /* its first; it ends where the next one begins */
+    unsigned char armed;
+    bool ready;
+};
+
+static struct {
+    struct rt_place *places; /* by address */
+    size_t count;
+    uint64_t base;
+    uint32_t *lines; /* the first place of each 128 bytes of code, or behind them */
+    struct bytes all;    /* without repetition */
+    struct bytes starts; /* those that are traps from the tick on */
+    struct group *groups;
+    uint32_t ngroups;
+    uint32_t *armed_groups, narmed;
+    unsigned char *slots; /* or NULL: all is as it would be, but slower */
+    uint64_t *stack;      /* a copy to look at */
+    uint32_t armed;
+    bool failed;
+} table;
+
+static void *room(size_t size)
+{
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+/* ---- places, by address ---- */
+
+static int16_t register_named(const char *place)
+{
+    static const struct { char name[5]; int16_t reg; } names[] = {
+        {"%rsp", REG_RSP},
+        {"%rax", REG_RAX}, {"%rbx", REG_RBX}, {"%rcx", REG_RCX}, {"%rdx", REG_RDX},
+        {"%rsi", REG_RSI}, {"%rdi", REG_RDI}, {"%rbp", REG_RBP}, {"%r8", REG_R8},
+        {"%r9", REG_R9},   {"%r10", REG_R10}, {"%r11", REG_R11}, {"%r12", REG_R12},
+        {"%r13", REG_R13}, {"%r14", REG_R14}, {"%r15", REG_R15}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strncmp(names[i].name, place, 4)) return names[i].reg;
+    return -1;
+}
+
+/* 24(%rsp) */
+static void read_frame(struct rt_place *place, const char *text)
+{
+    bool negative = *text == '-';
+    size_t i = negative;
+    int32_t offset = 0;
+    for (; i < 11 && text[i] >= '0' && text[i] <= '9'; i++) offset = offset * 10 + text[i] - '0';
+    place->frame_offset = negative ? -offset : offset;
+    place->frame_reg = text[i] == '(' ? register_named(text + i + 1) : -1;
+}
+
+/* Several at one address are in the section in the order in which they happen. */
+static bool before(const struct rt_place *a, const struct rt_place *b)
+{
+    return a->address != b->address ? a->address < b->address : a->site < b->site;
+}
+
+static void sift(struct rt_place *places, size_t root, size_t n)
+{
+    for (size_t child; (child = 2 * root + 1) < n; root = child) {
+        if (child + 1 < n && before(&places[child], &places[child + 1])) child++;
+        if (!before(&places[root], &places[child])) return;
+        struct rt_place swap = places[root];
+        places[root] = places[child];
+        places[child] = swap;
+    }
+}
+
+static void sort(struct rt_place *places, size_t n)
+{
+    for (size_t i = n / 2; i-- > 0;) sift(places, i, n);
+    for (size_t i = n; i-- > 1;) {
+        struct rt_place swap = places[0];
+        places[0] = places[i];
+        places[i] = swap;
+        sift(places, 0, i);
+    }
+}
+
+static uint64_t last_address(void)
+{
+    return table.places[table.count - 1].address;
+}
+
+static bool find_places(void)
+{
+    size_t n = (size_t)(sites_end - sites_start);
+    struct rt_place *places = room(n * sizeof *places);
+    bool sorted = true; /* linkers leave them in the order of the code */
+    if (!places) return false;
+    for (size_t i = 0; i < n; i++) {
+        const struct fp_site *site = &sites_start[i];
+        uint64_t address = (uint64_t)&site->address + (uint64_t)site->address;
+        places[i].address = address;
+        places[i].site = site;
+        places[i].original = *(const unsigned char *)address;
+        sorted &= !i || before(&places[i - 1], &places[i]);
+    }
+    if (!sorted) sort(places, n);
+    for (size_t i = 1; i < n; i++) places[i - 1].more = places[i - 1].address == places[i].address;
+    table.places = places;
+    table.count = n;
+    table.base = places[0].address;
+    return last_address() - table.base < UINT32_MAX;
+}
+
+static bool find_lines(void)
+{
+    size_t i = 0, n = ((last_address() - table.base) >> LINE_BITS) + 1;
+    table.lines = room((n + 1) * sizeof *table.lines);
+    for (size_t line = 0; table.lines && line <= n; line++) {
+        while (i < table.count && (table.places[i].address - table.base) >> LINE_BITS < line) i++;
+        table.lines[line] = (uint32_t)i;
+    }
+    return table.lines;
+}
+
+const struct rt_place *rt_places_at(uint64_t address)
+{
+    uint64_t line = (address - table.base) >> LINE_BITS;
+    if (!table.count || address < table.base || address > last_address()) return NULL;
+    const struct rt_place *place = &table.places[table.lines[line]];
+    while (place->address < address) place++;
+    return place->address == address ? place : NULL;
+}
+
+/* ---- groups ---- */
+
+struct function {
+    uint32_t id;
+    uint32_t last; /* place, + 1 */
+    bool starts;
+};
+
+struct functions {
+    struct function *at;
+    size_t size; /* a power of two */
+};
+
+static struct function *function_of(const struct functions *all, const struct rt_place *place)
+{
+    uint32_t id = place->site->function;
+    size_t i = (id * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (all->size - 1);
+    while (all->at[i].last && all->at[i].id != id) i = (i + 1) & (all->size - 1);
+    all->at[i].id = id;
+    return &all->at[i];
+}
+
+static bool continues(size_t i)
+{
+    const struct rt_place *place = &table.places[i];
+    return i && (place[-1].more || place[-1].site->function == place->site->function);
+}
+
+static bool make_functions(struct functions *all)
+{
+    size_t runs = 1;
+    for (size_t i = 1; i < table.count; i++)
+        runs += table.places[i].site->function != table.places[i - 1].site->function;
+    all->size = 16;
+    while (all->size < 2 * runs) all->size *= 2;
+    all->at = room(all->size * sizeof *all->at);
+    table.groups = room((runs + 1) * sizeof *table.groups);
+    table.armed_groups = room(runs * sizeof *table.armed_groups);
+    return all->at && table.groups && table.armed_groups;
+}
+
+/* Mostly the same one as last time. */
+static struct function *next_function(const struct functions *all, struct function *last,
+                                      const struct rt_place *place)
+{
+    return last && last->id == place->site->function ? last : function_of(all, place);
+}
+
+/* A function that comes again takes with it all that began meanwhile. */
+static void make_groups(const struct functions *all)
+{
+    struct function *function = NULL;
+    for (size_t i = 0; i < table.count; i++) {
+        function = next_function(all, function, &table.places[i]);
+        if (!continues(i)) table.groups[table.ngroups++] = (struct group){.place = (uint32_t)i};
+        while (function->last && table.groups[table.ngroups - 1].place >= function->last)
+            table.ngroups--;
+        function->last = (uint32_t)i + 1;
+        function->starts |= (table.places[i].site->flags & FP_SITE_START) != 0;
+    }
+    for (uint32_t g = 0; g < table.ngroups; g++) {
+        size_t end = g + 1 < table.ngroups ? table.groups[g + 1].place : table.count;
+        for (size_t i = table.groups[g].place; i < end; i++) table.places[i].group = g;
+    }
+}
+
+static bool make_bytes(struct bytes *bytes)
+{
+    bytes->at = room(table.count * sizeof *bytes->at);
+    bytes->original = room(table.count);
+    return bytes->at && bytes->original;
+}
+
+static void add_byte(struct bytes *bytes, const struct rt_place *place)
+{
+    uint32_t at = (uint32_t)(place->address - table.base);
+    if (bytes->count && bytes->at[bytes->count - 1] == at) return;
+    bytes->at[bytes->count] = at;
+    bytes->original[bytes->count++] = place->original;
+}
+
+/* Near the code: jumps reach 2 GB. */
+static unsigned char *map_slots(uint64_t first, uint64_t last, size_t size)
+{
+    enum { GAP = 16 << 20 };
+    const uint64_t reach = ((uint64_t)1 << 31) - PAGE;
+    for (int low = 0; low < 2; low++) {
+        void *hint = !low && first > size + 2 * GAP ? (void *)((first - size - GAP) & ~(uint64_t)(PAGE - 1)) : NULL;
+        unsigned char *slots = mmap(hint, size, PROT_READ | PROT_EXEC,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | (low ? MAP_32BIT : 0), -1, 0);
+        if (slots == MAP_FAILED) continue;
+        uint64_t start = (uint64_t)slots < first ? (uint64_t)slots : first;
+        uint64_t end = (uint64_t)slots + size > last ? (uint64_t)slots + size : last;
+        if (end - start < reach) return slots;
+        munmap(slots, size);
+    }
+    return NULL;
+}
+
+static bool protect(const void *from, const void *to, int protection)
+{
+    uint64_t start = (uint64_t)from & ~(uint64_t)(PAGE - 1);
+    return mprotect((void *)start, (uint64_t)to - start, protection) == 0;
+}
+
+static void make_ready(struct rt_place *place, bool slots)
+{
+    unsigned char *slot = slots ? table.slots + (size_t)(place - table.places) * RT_SLOT_SIZE : NULL;
+    if (place->ready) return;
+    place->reg = register_named(place->site->place);
+    read_frame(place, place->site->word);
+    if (slot && rt_slot_make((const unsigned char *)place->address, slot)) place->slot = slot;
+    place->ready = true;
+}
+
+/* Where calls begin, and all of functions where that is not marked. */
+static void find_starts(const struct functions *all)
+{
+    struct function *function = NULL;
+    unsigned char *end_of_slots = table.slots + table.count * RT_SLOT_SIZE;
+    bool slots = table.slots && protect(table.slots, end_of_slots, PROT_READ | PROT_WRITE);
+    for (uint32_t g = 0; g < table.ngroups; g++) {
+        struct group *group = &table.groups[g];
+        size_t end = g + 1 < table.ngroups ? group[1].place : table.count, others = 0;
+        group->byte = (uint32_t)table.all.count;
+        for (size_t i = group->place; i < end; i++) {
+            struct rt_place *place = &table.places[i];
+            function = next_function(all, function, place);
+            bool starts = place->site->flags & FP_SITE_START || !function->starts;
+            others += !starts;
+            add_byte(&table.all, place);
+            if (starts) add_byte(&table.starts, place);
+            if (starts) make_ready(place, slots);
+        }
+        group->armed = others ? UNARMED : ALWAYS;
+    }
+    table.groups[table.ngroups] =
+        (struct group){(uint32_t)table.count, (uint32_t)table.all.count, ALWAYS, true};
+    if (slots && !protect(table.slots, end_of_slots, PROT_READ | PROT_EXEC)) table.failed = true;
+}
+
+static bool make_table(void)
+{
+    struct functions functions = {0};
+    bool ok = find_places() && find_lines() && make_functions(&functions) &&
+              make_bytes(&table.all) && make_bytes(&table.starts) && (table.stack = room(MOST_STACK));
+    if (ok) {
+        make_groups(&functions);
+        table.slots = map_slots(table.base, last_address(), table.count * RT_SLOT_SIZE);
+        find_starts(&functions);
+    }
+    if (functions.at) munmap(functions.at, functions.size * sizeof *functions.at);
+    return ok && !table.failed;
+}
+
+/* ---- traps ---- */
+
+static void put_byte(uint64_t address, unsigned char byte)
+{
+    __atomic_store_n((unsigned char *)address, byte, __ATOMIC_RELEASE);
+}
+
+static void put_traps(const struct bytes *bytes, size_t from, size_t to)
+{
+    for (; from < to; from++) put_byte(table.base + bytes->at[from], INT3);
+}
+
+static void put_back(const struct bytes *bytes, size_t from, size_t to)
+{
+    for (; from < to; from++) put_byte(table.base + bytes->at[from], bytes->original[from]);
+}
+
+static bool make_code(int protection)
+{
+    return protect((void *)table.base, (void *)(last_address() + 1), protection);
+}
+
+static void make_group_ready(struct group *group)
+{
+    unsigned char *from = table.slots + (size_t)group->place * RT_SLOT_SIZE;
+    unsigned char *to = table.slots + (size_t)group[1].place * RT_SLOT_SIZE;
+    bool slots = table.slots && protect(from, to, PROT_READ | PROT_WRITE | PROT_EXEC);
+    for (size_t i = group->place; i < group[1].place; i++) make_ready(&table.places[i], slots);
+    if (slots) protect(from, to, PROT_READ | PROT_EXEC);
+    group->ready = true;
+}
+
+static void arm(uint32_t g)
+{
+    struct group *group = &table.groups[g];
+    if (group->armed != UNARMED) return;
+    if (!group->ready) make_group_ready(group);
+    put_traps(&table.all, group->byte, group[1].byte);
+    table.armed_groups[table.narmed++] = g;
+    __atomic_store_n(&group->armed, ARMED, __ATOMIC_RELEASE);
+}
+
+static void disarm_all(void)
+{
+    while (table.narmed) {
+        struct group *group = &table.groups[table.armed_groups[--table.narmed]];
+        __atomic_store_n(&group->armed, UNARMED, __ATOMIC_RELEASE);
+        put_back(&table.all, group->byte, group[1].byte);
+    }
+    put_back(&table.starts, 0, table.starts.count);
+}
+
+bool rt_trap_has_sites(void)
+{
+    return &sites_start[0] != &sites_end[0];
+}
+
+/* Under the lock, with all signals blocked. */
+void rt_trap_set(bool on)
+{
+    if (table.failed || (!on && !table.armed) || !rt_trap_has_sites()) return;
+    if (on && ((!table.stack && !make_table()) || !make_code(PROT_READ | PROT_WRITE | PROT_EXEC))) {
+        table.failed = true;
+        rt_warn("the code cannot be written to; paths are not sampled, build with --fp-pep=flag", NULL);
+        return;
+    }
+    __atomic_store_n(&table.armed, on, __ATOMIC_RELEASE);
+    if (on) {
+        put_traps(&table.starts, 0, table.starts.count);
+    } else {
+        disarm_all();
+        make_code(PROT_READ | PROT_EXEC);
+    }
+}
+
+bool rt_place_is_armed(const struct rt_place *place)
+{
+    return __atomic_load_n(&table.groups[place->group].armed, __ATOMIC_ACQUIRE) != UNARMED;
+}
+
+void rt_place_arm(const struct rt_place *place)
+{
+    if (table.armed) arm(place->group);
+}
+
+bool rt_place_open(const struct rt_place *place)
+{
+    if (!__atomic_load_n(&table.armed, __ATOMIC_ACQUIRE)) return false;
+    __atomic_add_fetch(&rt_this.process->windows_opened, 1, __ATOMIC_ACQ_REL);
+    put_byte(place->address, place->original);
+    return true;
+}
+
+static bool is_start(const struct rt_place *place)
+{
+    uint32_t at = (uint32_t)(place->address - table.base);
+    size_t low = 0, high = table.starts.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (table.starts.at[middle] < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < table.starts.count && table.starts.at[low] == at;
+}
+
+/* The traps may have gone meanwhile, and others have come. */
+void rt_place_close(const struct rt_place *place)
+{
+    if (table.armed && (rt_place_is_armed(place) || is_start(place))) put_byte(place->address, INT3);
+}
+
+/* ---- functions that are active ---- */
+
+/* The function whose first place is nearest before: where none has begun yet, its
+ * beginning is a trap anyway. */
+static void arm_function_at(uint64_t address)
+{
+    size_t i = address > last_address() ? table.count : table.lines[(address - table.base) >> LINE_BITS];
+    while (i < table.count && table.places[i].address <= address) i++;
+    arm(table.places[i - 1].group);
+}
+
+/* Where it is, and the words on its stack that could be return addresses. */
+void rt_trap_arm_active(uint64_t pc, uint64_t sp)
+{
+    if (!table.armed) return;
+    uint64_t span = table.all.at[table.all.count - 1] + (uint64_t)TAIL;
+    struct iovec local = {table.stack, MOST_STACK}, remote = {(void *)(sp & ~(uint64_t)7), MOST_STACK};
+    long got = syscall(SYS_process_vm_readv, getpid(), &local, 1, &remote, 1, 0);
+    if (got < 0)
+        for (uint32_t g = 0; g < table.ngroups; g++) arm(g);
+    if (pc - table.base < span) arm_function_at(pc);
+    for (const uint64_t *word = table.stack, *end = word + got / 8; word < end; word++)
+        if (*word - table.base < span) arm_function_at(*word);
+}
