@@ -71,7 +71,7 @@ static const struct flag flags[] = {
     {"deny", "deny", NULL},
     {"array-paths", "array-paths", NULL},
     {"loop-entries", "loop-entries", NULL},
-    {"cuts", "cuts", "fit few"},
+    {"cuts", "cuts", "loops fit few"},
     {"weights", "weights", "llvm static"},
     {"plan", "plan", NULL},
     {"copy", "copy", NULL},
@@ -368,7 +368,8 @@ static void print_help(const char *program)
            "  --fp-inline=none|small     with early: inline small functions before counting (none)\n"
            "  --fp-metric=count|cycles   add 1 per path, or also the cycles it took\n"
            "  --fp-allow=LIST --fp-deny=LIST            functions and files to instrument\n"
-           "  --fp-cuts=fit|few          end paths at cold edges so that counters fit arrays (fit)\n"
+           "  --fp-cuts=loops|fit|few    end paths where hot loops are entered, and at cold edges so\n"
+           "                             that counters fit arrays; the latter only; neither (loops)\n"
            "  --fp-guide=FILE            weights from an earlier profile: cheaper counting\n"
            "  --fp-plan=FILE --fp-copy=I copy I of a plan (footpath plan, footpath p3)\n"
            "  --fp-hits                  also count executed operations\n"

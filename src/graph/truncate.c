@@ -70,7 +70,6 @@ static bool can_cut(const struct cutter *c, uint32_t e)
 static void cut(struct cutter *c, uint32_t e)
 {
     c->order->fate[e] = FP_FATE_TRUNCATED;
-    c->out->ncuts++;
 }
 
 /* Every kept way into the block can be cut, and there is one. */
@@ -196,14 +195,13 @@ static uint64_t cut_to_limit(struct cutter *c, uint64_t limit, struct fp_arena *
     uint8_t *fates = FP_NEW_ARRAY(scratch, uint8_t, nedges);
     memcpy(fates, c->order->fate, nedges);
     struct fp_lap *laps = FP_NEW_ARRAY(scratch, struct fp_lap, c->out->laps.len);
-    uint32_t nlaps = c->out->laps.len, ncuts = c->out->ncuts;
+    uint32_t nlaps = c->out->laps.len;
     if (nlaps) memcpy(laps, c->out->laps.at, nlaps * sizeof *laps);
     for (uint64_t soft = limit >> 22 ? limit >> 22 : limit / 4 + 1;; soft = soft / 16) {
         memcpy(c->order->fate, fates, nedges);
         if (nlaps) memcpy(c->out->laps.at, laps, nlaps * sizeof *laps);
         c->out->laps.len = nlaps;
         mark_laps(c);
-        c->out->ncuts = ncuts;
         cut_to_soft_limit(c, soft);
         total = fp_count_paths(c->cfg, c->order, c->from);
         if (total <= limit || soft == 0) return total;
@@ -269,7 +267,6 @@ static uint64_t cut_to_fit(struct cutter *c, uint64_t total, uint64_t fit, struc
     if (total <= fit || c->cfg->nedges > MANY_EDGES) return total;
     uint8_t *fates = FP_NEW_ARRAY(scratch, uint8_t, c->cfg->nedges);
     memcpy(fates, c->order->fate, c->cfg->nedges);
-    uint32_t ncuts = c->out->ncuts;
     uint64_t before = total;
     double ends = weight_of_ends(c), spent = 0;
     for (int i = 0; i < MOST_CUTS && total > fit; i++) {
@@ -283,7 +280,6 @@ static uint64_t cut_to_fit(struct cutter *c, uint64_t total, uint64_t fit, struc
     }
     if (total <= fit) return total;
     memcpy(c->order->fate, fates, c->cfg->nedges);
-    c->out->ncuts = ncuts;
     return before;
 }
 
@@ -303,6 +299,23 @@ static void cut_hot_loops(struct cutter *c, const struct fp_loops *loops, double
         }
         if (round > 0 && entered * entries <= round) cut_block(c, h);
     }
+}
+
+/* Edges that are truncated though they could be followed, to where no path would begin
+ * but for them: not the doors of loops. */
+static uint32_t count_cuts(const struct fp_cfg *cfg, const struct fp_order *order)
+{
+    struct fp_arena scratch = {0};
+    struct fp_order natural;
+    uint32_t cuts = 0;
+    fp_order_make(&scratch, cfg, &natural);
+    struct fp_bitset begin = fp_bitset_new(&scratch, cfg->nblocks);
+    mark_starts(cfg, natural.fate, &begin);
+    for (uint32_t e = 0; e < cfg->nedges; e++)
+        cuts += order->fate[e] == FP_FATE_TRUNCATED && natural.fate[e] == FP_FATE_KEPT &&
+                !fp_bitset_has(&begin, cfg->edges[e].dst);
+    fp_arena_free(&scratch);
+    return cuts;
 }
 
 /* The order in which laps are numbered. */
@@ -338,6 +351,7 @@ void fp_truncate(struct fp_arena *arena, const struct fp_cfg *cfg, const double 
     out->num_paths = cut_to_limit(&c, max, &scratch);
     if (limits->good_paths)
         out->num_paths = cut_to_fit(&c, out->num_paths, limits->good_paths, &scratch);
+    out->ncuts = count_cuts(cfg, &out->order);
     if (out->laps.len) qsort(out->laps.at, out->laps.len, sizeof *out->laps.at, by_closing_edge);
     fp_arena_free(&scratch);
 }
@@ -370,19 +384,6 @@ static bool restore_lap(struct fp_arena *arena, const struct fp_truncation *out,
         back.at[back.len - 1 - i] = swap;
     }
     return true;
-}
-
-/* Edges that are truncated though they close no cycle and can be followed. */
-static uint32_t count_cuts(const struct fp_cfg *cfg, const struct fp_order *order)
-{
-    struct fp_arena scratch = {0};
-    struct fp_order natural;
-    uint32_t cuts = 0;
-    fp_order_make(&scratch, cfg, &natural);
-    for (uint32_t e = 0; e < cfg->nedges; e++)
-        cuts += order->fate[e] == FP_FATE_TRUNCATED && natural.fate[e] == FP_FATE_KEPT;
-    fp_arena_free(&scratch);
-    return cuts;
 }
 
 bool fp_truncate_as_stored(struct fp_arena *arena, const struct fp_cfg *cfg, const uint8_t *fates,

@@ -30,7 +30,7 @@ struct fp_truncation {
     const struct fp_cfg *cfg;
     struct fp_order order; /* fates are final */
     struct fp_laps laps; /* ordered by closing edge */
-    uint32_t ncuts;     /* edges truncated for a limit */
+    uint32_t ncuts;     /* edges truncated for a limit, doors of loops not included */
     uint64_t num_paths; /* laps not included */
 };
 

@@ -241,6 +241,18 @@ static bool weigh(struct module_work *work, struct fp_ir *ir)
     return true;
 }
 
+/* How often a loop goes round is guessed badly: without a guide it has to look hotter. */
+static struct fp_limits limits_for(const struct fp_llvm_options *options, bool guided)
+{
+    struct fp_limits limits = {0};
+    double entries = options->loop_entries > 0 ? options->loop_entries : guided ? 4 : 8;
+    if (options->cuts != FP_CUTS_FEW) limits.good_paths = options->array_paths;
+    if (options->cuts == FP_CUTS_LOOPS) limits.loop_entries = entries;
+    /* cycles are kept in an array: cut whatever does not fit one */
+    if (options->cycles) limits.max_paths = options->array_paths;
+    return limits;
+}
+
 /* The counters of the function as the reference has them, which tell its id there. */
 static void plan_reference(struct module_work *work, struct fp_arena *arena, struct fp_ir *ir)
 {
@@ -249,12 +261,7 @@ static void plan_reference(struct module_work *work, struct fp_arena *arena, str
     f->flags = mode_flags(options);
     if (fp_ir_has_one_body(ir->function)) f->flags |= FP_FUNCTION_ONE_BODY;
     if (options->callees) fp_ir_list_callees(arena, ir->function, f);
-    struct fp_limits limits = {.good_paths = options->array_paths};
-    /* where the register is not set on the way round, a cut gains nothing */
-    if (weigh(work, ir) && !(f->flags & FP_FUNCTION_SAMPLED)) limits.loop_entries = options->loop_entries;
-    if (options->few_cuts) limits = (struct fp_limits){0};
-    /* cycles are kept in an array: cut whatever does not fit one */
-    if (options->cycles) limits.max_paths = options->array_paths;
+    struct fp_limits limits = limits_for(options, weigh(work, ir));
     f->truncation = FP_NEW(arena, struct fp_truncation);
     fp_truncate(arena, f->cfg, ir->weights, &limits, f->truncation);
     if (!ir->weights) ir->weights = FP_NEW_ARRAY(arena, double, f->cfg->nedges);

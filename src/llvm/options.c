@@ -34,6 +34,8 @@ static bool set_option(struct fp_arena *arena, struct fp_llvm_options *o, const 
     static const struct choice points[] = {{"late", 0}, {"early", 1}, {NULL, 0}};
     static const struct choice peps[] = {{"trap", FP_PEP_TRAP}, {"flag", FP_PEP_FLAG}, {NULL, 0}};
     static const struct choice metrics[] = {{"count", 0}, {"cycles", 1}, {NULL, 0}};
+    static const struct choice cuts[] = {
+        {"loops", FP_CUTS_LOOPS}, {"fit", FP_CUTS_FIT}, {"few", FP_CUTS_FEW}, {NULL, 0}};
     int chosen = 0;
     if (!strcmp(name, "mode")) {
         if (!choose(name, value, modes, &chosen, error)) return false;
@@ -63,7 +65,8 @@ static bool set_option(struct fp_arena *arena, struct fp_llvm_options *o, const 
     } else if (!strcmp(name, "loop-entries")) {
         o->loop_entries = strtod(value, NULL);
     } else if (!strcmp(name, "cuts")) {
-        o->few_cuts = !strcmp(value, "few");
+        if (!choose(name, value, cuts, &chosen, error)) return false;
+        o->cuts = (enum fp_cuts)chosen;
     } else if (!strcmp(name, "allow")) {
         o->allow = fp_arena_strdup(arena, value);
     } else if (!strcmp(name, "deny")) {
@@ -100,7 +103,7 @@ bool fp_llvm_options_parse(struct fp_arena *arena, const char *text, struct fp_l
                            struct fp_error *error)
 {
     *options = (struct fp_llvm_options){
-        .mode = FP_MODE_NONE, .array_paths = 4096, .loop_entries = 4};
+        .mode = FP_MODE_NONE, .array_paths = 4096};
     if (!text) return true;
     char *copy = fp_arena_strdup(arena, text), *save = NULL;
     for (char *word = strtok_r(copy, "\n", &save); word; word = strtok_r(NULL, "\n", &save)) {

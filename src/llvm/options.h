@@ -13,6 +13,10 @@ enum fp_mode { FP_MODE_NONE, FP_MODE_PATH, FP_MODE_EDGE, FP_MODE_EDGE_MIN, FP_MO
  * or by testing a flag. */
 enum fp_pep { FP_PEP_TRAP, FP_PEP_FLAG };
 
+/* Where paths end though nothing compels them: at the doors of hot loops and where
+ * counters then fit an array, only the latter, or only where ids would not fit. */
+enum fp_cuts { FP_CUTS_LOOPS, FP_CUTS_FIT, FP_CUTS_FEW };
+
 struct fp_llvm_options {
     enum fp_mode mode;
     enum fp_pep pep;
@@ -22,9 +26,9 @@ struct fp_llvm_options {
     bool strip_lines; /* line tables were only asked for by the wrapper, for the map */
     uint64_t array_paths; /* above, a hash table */
     bool static_weights;  /* ours instead of LLVM's */
-    bool few_cuts;        /* where ids would not fit, but not to fit an array */
+    enum fp_cuts cuts;
     const char *allow, *deny; /* lists of patterns, or NULL */
-    double loop_entries;      /* with a guide: see fp_limits */
+    double loop_entries;      /* see fp_limits; 0: by what weights are worth */
     const char *guide;        /* a guide: counts of an earlier run */
     const char *plan; /* file of a division, or NULL */
     uint32_t copy;    /* which copy of it this is */
