@@ -112,10 +112,12 @@ static LLVMValueRef value_from(LLVMValueRef phi, LLVMBasicBlockRef latch, bool i
     return found;
 }
 
-/* Extra instructions where the loop is left. */
+/* Extra instructions where the loop is left, or in it: the code generator would rather
+ * step pointers, and has to keep a variable that is asked for. */
 static int cost_of(const struct fp_lap_variable *v)
 {
-    int cost = v->step != 1;
+    enum { IN_LOOP = 8 };
+    int cost = (v->step != 1) + (v->final ? 0 : IN_LOOP);
     if (v->down) cost++;
     if (!LLVMIsConstant(v->start)) cost += 2; /* and a register through the loop */
     else if (!LLVMIsNull(v->start)) cost++;
@@ -139,14 +141,52 @@ static bool read_variable(const struct fp_ir *ir, const struct fp_lap *lap, LLVM
     return v->next_at != FP_NONE;
 }
 
+/* The test that leaves the loop: the only edge that does comes out of a branch on it. */
+static LLVMValueRef leaving_test(const struct fp_ir *ir, uint32_t lap)
+{
+    const struct fp_cfg *cfg = ir->f->cfg;
+    const struct fp_lap *l = lap_of(ir, lap);
+    for (uint32_t k = 0; k <= l->nedges; k++) {
+        uint32_t block = fp_ir_lap_block(ir, l, k);
+        for (uint32_t e = cfg->first_out[block]; e < cfg->first_out[block + 1]; e++) {
+            if (!fp_ir_leaves_lap(ir, lap, e)) continue;
+            LLVMValueRef branch = LLVMGetBasicBlockTerminator(ir->blocks[block].bb);
+            if (!LLVMIsABranchInst(branch) || !LLVMIsConditional(branch)) return NULL;
+            LLVMValueRef test = LLVMGetCondition(branch);
+            if (!LLVMIsAICmpInst(test)) return NULL;
+            bool if_true = LLVMGetSuccessor(branch, 0) == fp_ir_target(ir, e);
+            return LLVMGetICmpPredicate(test) == (if_true ? LLVMIntEQ : LLVMIntNE) ? test : NULL;
+        }
+    }
+    return NULL;
+}
+
+/* Is the test one of the variable, or of a sum with it, against a value from outside the
+ * loop? */
+static void read_final(const struct fp_ir *ir, const struct fp_lap *lap, LLVMValueRef test,
+                       struct fp_lap_variable *v)
+{
+    LLVMModuleRef module = LLVMGetGlobalParent(ir->function);
+    for (unsigned i = 0; test && i < 2; i++) {
+        LLVMValueRef tested = LLVMGetOperand(test, i), final = LLVMGetOperand(test, 1 - i);
+        int64_t offset = 0;
+        if (tested != v->phi && !constant_step(module, tested, v->phi, &offset)) continue;
+        if (LLVMIsAInstruction(final) && place_of_value(ir, lap, final) != FP_NONE) continue;
+        v->final = final;
+        v->offset = offset;
+    }
+}
+
 static void find_variable(const struct fp_ir *ir, uint32_t lap, struct fp_lap_variable *best)
 {
     const struct fp_lap *l = lap_of(ir, lap);
     LLVMBasicBlockRef header = ir->blocks[ir->f->cfg->edges[l->closing].dst].bb;
+    LLVMValueRef test = leaving_test(ir, lap);
     for (LLVMValueRef phi = LLVMGetFirstInstruction(header); phi && LLVMIsAPHINode(phi);
          phi = LLVMGetNextInstruction(phi)) {
         struct fp_lap_variable v = {0};
         if (!read_variable(ir, l, phi, &v)) continue;
+        read_final(ir, l, test, &v);
         if (!best->phi || cost_of(&v) < cost_of(best)) *best = v;
     }
 }
@@ -174,20 +214,31 @@ static LLVMValueRef as_integer(struct fp_editor *ed, LLVMValueRef value)
     return LLVMBuildPtrToInt(ed->builder, value, ed->i64, "");
 }
 
+/* How far `now` is from the start, and `more`, over the step. */
+static LLVMValueRef steps_to(struct fp_editor *ed, const struct fp_lap_variable *v, LLVMValueRef now,
+                             uint64_t more)
+{
+    LLVMBuilderRef builder = ed->builder;
+    LLVMValueRef start = as_integer(ed, v->start);
+    now = as_integer(ed, now);
+    LLVMValueRef moved = v->down ? LLVMBuildSub(builder, start, now, "")
+                                 : LLVMBuildSub(builder, now, start, "");
+    if (more)
+        moved = LLVMBuildAdd(builder, moved, LLVMConstInt(LLVMTypeOf(moved), more, 1), "");
+    moved = LLVMBuildZExt(builder, moved, ed->i64, "");
+    if (v->step == 1) return moved;
+    return LLVMBuildExactUDiv(builder, moved, LLVMConstInt(ed->i64, v->step, 0), "");
+}
+
 /* Laps are (phi - start) / step; next is one step further. Behind the closing block its
  * visits are one more than the laps. */
 LLVMValueRef fp_ir_lap_amount(struct fp_editor *ed, const struct fp_lap_variable *v, uint32_t lap,
                               uint32_t edge)
 {
-    LLVMBuilderRef builder = ed->builder;
     const struct fp_lap *l = lap_of(ed->ir, lap);
     uint32_t from = place_of(ed->ir, l, ed->ir->f->cfg->edges[edge].src);
     bool one_more = v->visits && from == l->nedges;
-    LLVMValueRef now = as_integer(ed, one_more ? v->next : v->phi);
-    LLVMValueRef start = as_integer(ed, v->start);
-    LLVMValueRef moved = v->down ? LLVMBuildSub(builder, start, now, "")
-                                 : LLVMBuildSub(builder, now, start, "");
-    moved = LLVMBuildZExt(builder, moved, ed->i64, "");
-    if (v->step == 1) return moved;
-    return LLVMBuildExactUDiv(builder, moved, LLVMConstInt(ed->i64, v->step, 0), "");
+    if (!v->final) return steps_to(ed, v, one_more ? v->next : v->phi, 0);
+    uint64_t offset = (uint64_t)v->offset;
+    return steps_to(ed, v, v->final, (v->down ? offset : -offset) + (one_more ? v->step : 0));
 }

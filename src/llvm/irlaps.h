@@ -2,7 +2,8 @@
  *
  * Where a loop of one way round (graph/laps.h) steps a variable by a constant, the
  * number of its laps is what that variable has moved, over the step. It is added up
- * where the loop is left, instead of counting on every lap.
+ * where the loop is left, instead of counting on every lap. Where the loop's test says
+ * what the variable is then (i == n), n stands for it: the loop need not carry it.
  *
  * Only for loops that control leaves by an edge: with calls that might not return,
  * or where paths in flight are wanted (--fp-exits), laps are counted one by one.
@@ -19,6 +20,8 @@ struct fp_lap_variable {
     uint64_t step;       /* its size */
     bool down;           /* towards smaller values */
     uint32_t next_at;    /* cfg block in which next is computed */
+    LLVMValueRef final;  /* what phi + offset is where the loop is left, or NULL: not known */
+    int64_t offset;
     bool visits;         /* the counter holds visits of the closing block, not laps */
 };
 

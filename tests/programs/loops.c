@@ -86,6 +86,34 @@ static NOINLINE void copy_words(char *to, const char *from, size_t n)
     for (size_t i = 0; i < n; i += 8) memcpy(to + i, from + i, 8);
 }
 
+/* The test is of what i was, not of what it is. */
+static NOINLINE long tests_before(const int *a, long n)
+{
+    long sum = 0, i = 0;
+    do sum += a[i & 4095];
+    while (i++ != n);
+    return sum;
+}
+
+struct triple {
+    int a, b, c;
+};
+
+static NOINLINE long backwards(const struct triple *from, const struct triple *to)
+{
+    long sum = 0;
+    for (const struct triple *p = to; p != from; p--) sum = sum * 3 ^ p[-1].b;
+    return sum;
+}
+
+static NOINLINE long always_twelve(int x)
+{
+    long sum = x;
+#pragma clang loop unroll(disable) vectorize(disable)
+    for (int i = 0; i < 24; i += 2) sum = sum * 5 + (sum >> i);
+    return sum;
+}
+
 static NOINLINE int search(const char *s, int c, int last)
 {
     for (int i = 0;; i++) {
@@ -110,6 +138,8 @@ int main(void)
         const int *found = until(numbers, numbers + n, 77);
         sum += found ? found - numbers : -1;
         sum += search(text + n, 'y', (int)n * 10) + search(text + 1300 + n, 'y', 100000);
+        sum += tests_before(numbers, n * 5) + always_twelve((int)n);
+        sum += backwards((const struct triple *)numbers, (const struct triple *)numbers + n * 3);
         copy_words(other, text, (size_t)n);
     }
     printf("%ld %c\n", sum, other[5]);
