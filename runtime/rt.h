@@ -287,7 +287,7 @@ size_t rt_insn_length(const unsigned char *at) FP_HIDDEN;
 void rt_hash_count(uint64_t table, uint64_t key) FP_HIDDEN;
 
 /* All entries of a table, its further levels included. */
-void rt_hash_each(const struct fp_hash_table *table,
+void rt_hash_each(struct fp_hash_table *table,
                   void (*call)(uint64_t key, uint64_t count, void *context), void *context) FP_HIDDEN;
 void rt_hash_clear(struct fp_hash_table *table) FP_HIDDEN;
 

@@ -13,17 +13,25 @@
 #include "rt.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { PLACES = 8, LEVEL_GROWTH = 3 };
+#define LEVEL_GROWTH 3
+enum { PLACES = 8, SECOND_BITS = FP_HASH_BITS + LEVEL_GROWTH };
 
+/* Laid out as the first, which is a struct fp_hash_table; bits grow from level to level. */
 struct level {
     uint64_t more;
-    uint64_t bits;
+    uint64_t used;
     struct fp_hash_entry entries[];
 };
+
+static struct level *first_level(struct fp_hash_table *table)
+{
+    return (struct level *)table;
+}
 
 static size_t level_size(uint64_t bits)
 {
@@ -37,10 +45,8 @@ static struct level *new_level(uint64_t bits)
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
     errno = saved;
     if (got == -1) return NULL;
-    struct level *level = (struct level *)got;
-    rt_hide_from_helgrind(level, level_size(bits));
-    level->bits = bits;
-    return level;
+    rt_hide_from_helgrind((void *)got, level_size(bits));
+    return (struct level *)got;
 }
 
 /* The level behind a link, made if there is none. A handler that interrupts this
@@ -58,33 +64,38 @@ static struct level *follow(uint64_t *link, uint64_t bits)
     return (struct level *)here;
 }
 
-/* Counts in the entry if it is the key's, or free and now the key's. */
-static bool count_in(struct fp_hash_entry *entry, uint64_t key)
+/* Counts in the entry if it is the key's, or free and now the key's. The bit comes
+ * before the key: a profile that is written in between has nothing to miss. */
+static bool count_in(struct level *level, uint64_t bits, uint64_t at, uint64_t key)
 {
+    struct fp_hash_entry *entry = &level->entries[at];
     uint64_t found = __atomic_load_n(&entry->key, __ATOMIC_ACQUIRE);
-    if (!found)
+    if (!found) {
+        __atomic_fetch_or(&level->used, (uint64_t)1 << (at >> (bits - 6)), __ATOMIC_RELEASE);
         __atomic_compare_exchange_n(&entry->key, &found, key, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE);
+    }
     if (found && found != key) return false;
     __atomic_fetch_add(&entry->count, 1, __ATOMIC_RELAXED);
     return true;
 }
 
-static bool count_in_level(struct level *level, uint64_t key)
+static bool count_in_level(struct level *level, uint64_t bits, uint64_t key)
 {
-    uint64_t mask = ((uint64_t)1 << level->bits) - 1;
-    uint64_t at = (key * FP_HASH_FACTOR) >> (64 - level->bits);
+    uint64_t mask = ((uint64_t)1 << bits) - 1;
+    uint64_t at = (key * FP_HASH_FACTOR) >> (64 - bits);
     for (uint64_t i = 0; i < PLACES; i++)
-        if (count_in(&level->entries[(at + i) & mask], key)) return true;
+        if (count_in(level, bits, (at + i) & mask, key)) return true;
     return false;
 }
 
 static void count_key(struct fp_hash_table *table, uint64_t key)
 {
-    if (count_in(&table->entries[(key * FP_HASH_FACTOR) >> FP_HASH_SHIFT], key)) return;
-    uint64_t *link = &table->more, bits = FP_HASH_BITS + LEVEL_GROWTH;
-    for (struct level *level; (level = follow(link, bits)); link = &level->more) {
-        if (count_in_level(level, key)) return;
+    struct level *level = first_level(table);
+    uint64_t bits = SECOND_BITS;
+    if (count_in(level, FP_HASH_BITS, (key * FP_HASH_FACTOR) >> FP_HASH_SHIFT, key)) return;
+    while ((level = follow(&level->more, bits))) {
+        if (count_in_level(level, bits, key)) return;
         bits += LEVEL_GROWTH;
     }
     static uint32_t complained;
@@ -92,12 +103,12 @@ static void count_key(struct fp_hash_table *table, uint64_t key)
         rt_warn("out of memory for path counts; some are lost", NULL);
 }
 
+/* table: as linked; this thread's copy lies its bias away. */
 void rt_hash_count(uint64_t table, uint64_t key)
 {
     count_key((struct fp_hash_table *)(table + (uint64_t)RT_LOCAL->bias), key);
 }
 
-/* table: as linked; this thread's copy lies its bias away. */
 __attribute__((used)) static void hash_miss(uint64_t table, uint64_t key)
 {
     rt_hash_count(table, key);
@@ -121,10 +132,10 @@ __attribute__((used)) static void hash_shared(uint64_t table, uint64_t key)
 }
 
 /* Instrumented code calls these as functions that preserve all registers but r11. */
-#define ENTRY(name, target)                                                       \
+#define ENTRY(name, quickly, target)                                              \
     __asm__(".pushsection .text\n"                                                \
             ".globl " name "\n.hidden " name "\n.type " name ",@function\n" name ":\n" \
-            ".cfi_startproc\n"                                                    \
+            ".cfi_startproc\n" quickly                                            \
             "push %rax\n.cfi_adjust_cfa_offset 8\n"                               \
             "push %rcx\n.cfi_adjust_cfa_offset 8\n"                               \
             "push %rdx\n.cfi_adjust_cfa_offset 8\n"                               \
@@ -146,32 +157,84 @@ __attribute__((used)) static void hash_shared(uint64_t table, uint64_t key)
             "pop %rax\n.cfi_adjust_cfa_offset -8\n"                               \
             "ret\n.cfi_endproc\n.size " name ", . - " name "\n.popsection\n")
 
-ENTRY(FP_HASH_MISS_SYMBOL, "hash_miss");
-ENTRY(FP_HASH_SHARED_SYMBOL, "hash_shared");
-ENTRY(FP_SAMPLE_ARRAY_SYMBOL, "sample_array");
-ENTRY(FP_SAMPLE_HASH_SYMBOL, "sample_hash");
+#define TEXT_OF(macro) TEXT(macro)
+#define TEXT(words) #words
 
-static void each_entry(const struct fp_hash_entry *entries, uint64_t count,
-                       void (*call)(uint64_t, uint64_t, void *), void *context)
+/* Most keys that found no place in the table are the first of their place in the
+ * second level, of which nobody but this thread knows: %gs is the base of the copy. */
+#define COUNT_IN_SECOND                                                           \
+    "mov %gs:(%rdi), %r11\n"                                                      \
+    "test %r11, %r11\n"                                                           \
+    "jz 1f\n"                                                                     \
+    "push %rax\n.cfi_adjust_cfa_offset 8\n"                                       \
+    "mov hash_factor(%rip), %rax\n"                                               \
+    "imul %rsi, %rax\n"                                                           \
+    "shr $64 - " TEXT_OF(FP_HASH_BITS) " - " TEXT_OF(LEVEL_GROWTH) ", %rax\n"     \
+    "shl $4, %rax\n"                                                              \
+    "add %rax, %r11\n"                                                            \
+    "pop %rax\n.cfi_adjust_cfa_offset -8\n"                                       \
+    "cmp %rsi, 16(%r11)\n"                                                        \
+    "jne 1f\n"                                                                    \
+    "incq 24(%r11)\n"                                                             \
+    "ret\n"                                                                       \
+    "1:\n"
+
+__attribute__((used)) static const uint64_t hash_factor = FP_HASH_FACTOR;
+_Static_assert(sizeof(struct fp_hash_entry) == 16 && offsetof(struct level, entries) == 16, "above");
+
+ENTRY(FP_HASH_MISS_SYMBOL, COUNT_IN_SECOND, "hash_miss");
+ENTRY(FP_HASH_SHARED_SYMBOL, "", "hash_shared");
+ENTRY(FP_SAMPLE_ARRAY_SYMBOL, "", "sample_array");
+ENTRY(FP_SAMPLE_HASH_SYMBOL, "", "sample_hash");
+
+/* What was ever used of a level. */
+static void each_used(struct level *level, uint64_t bits,
+                      void (*call)(struct fp_hash_entry *, void *), void *context)
 {
-    for (uint64_t i = 0; i < count; i++)
-        if (entries[i].key && entries[i].count) call(entries[i].key, entries[i].count, context);
+    uint64_t used = __atomic_load_n(&level->used, __ATOMIC_ACQUIRE);
+    uint64_t count = (uint64_t)1 << (bits - 6);
+    for (; used; used &= used - 1) {
+        struct fp_hash_entry *entries = level->entries + (uint64_t)__builtin_ctzll(used) * count;
+        for (uint64_t i = 0; i < count; i++)
+            if (entries[i].key) call(&entries[i], context);
+    }
 }
 
-void rt_hash_each(const struct fp_hash_table *table, void (*call)(uint64_t, uint64_t, void *),
-                  void *context)
+static void each_key(struct fp_hash_table *table, void (*call)(struct fp_hash_entry *, void *),
+                     void *context)
 {
-    each_entry(table->entries, FP_HASH_ENTRIES, call, context);
-    for (struct level *level = (struct level *)table->more; level;
-         level = (struct level *)level->more)
-        each_entry(level->entries, (uint64_t)1 << level->bits, call, context);
+    uint64_t bits = FP_HASH_BITS;
+    for (struct level *level = first_level(table); level; level = (struct level *)level->more) {
+        each_used(level, bits, call, context);
+        bits += LEVEL_GROWTH;
+    }
+}
+
+struct visit {
+    void (*call)(uint64_t, uint64_t, void *);
+    void *context;
+};
+
+static void visit_entry(struct fp_hash_entry *entry, void *context)
+{
+    struct visit *visit = context;
+    if (entry->count) visit->call(entry->key, entry->count, visit->context);
+}
+
+void rt_hash_each(struct fp_hash_table *table, void (*call)(uint64_t, uint64_t, void *), void *context)
+{
+    struct visit visit = {call, context};
+    each_key(table, visit_entry, &visit);
+}
+
+static void clear_entry(struct fp_hash_entry *entry, void *context)
+{
+    (void)context;
+    entry->count = 0;
 }
 
 /* Keys stay where they are; a handler may be about to count in one. */
 void rt_hash_clear(struct fp_hash_table *table)
 {
-    for (uint64_t i = 0; i < FP_HASH_ENTRIES; i++) table->entries[i].count = 0;
-    for (struct level *level = (struct level *)table->more; level;
-         level = (struct level *)level->more)
-        for (uint64_t i = 0; i < (uint64_t)1 << level->bits; i++) level->entries[i].count = 0;
+    each_key(table, clear_entry, NULL);
 }

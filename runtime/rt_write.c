@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -19,20 +20,45 @@ enum { PAGE = 4096, WORDS = PAGE / sizeof(uint64_t) };
 
 /* ---- which pages were ever written to ---- */
 
+enum { AHEAD = 64 };
+
 /* /proc/self/pagemap has 64 bits per page: bit 63 in memory, bit 62 in swap. Where
  * it cannot be read every page counts as touched. */
-static int open_pagemap(void)
+struct pagemap {
+    int fd;
+    uint64_t first, count; /* pages of which this is: */
+    uint64_t entries[AHEAD];
+};
+
+static void open_pagemap(struct pagemap *map)
 {
-    return open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    map->fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    map->count = 0;
 }
 
-static bool touched(int pagemap, const char *page)
+static void close_pagemap(struct pagemap *map)
 {
-    uint64_t entry;
-    if (pagemap < 0) return true;
-    off_t at = (off_t)((uintptr_t)page / PAGE * sizeof entry);
-    if (pread(pagemap, &entry, sizeof entry, at) != sizeof entry) return true;
-    return entry >> 62;
+    if (map->fd >= 0) close(map->fd);
+}
+
+static bool touched(struct pagemap *map, const char *place)
+{
+    uint64_t page = (uintptr_t)place / PAGE;
+    if (map->fd < 0) return true;
+    if (page - map->first >= map->count) {
+        ssize_t got = pread(map->fd, map->entries, sizeof map->entries, (off_t)(page * sizeof(uint64_t)));
+        map->first = page;
+        map->count = got > 0 ? (uint64_t)got / sizeof(uint64_t) : 0;
+    }
+    return !map->count || map->entries[page - map->first] >> 62;
+}
+
+/* Bit i: the i-th page from here on. */
+static uint64_t touched_pages(struct pagemap *map, const char *from, uint64_t count)
+{
+    uint64_t pages = 0;
+    for (uint64_t i = 0; i < count; i++) pages |= (uint64_t)touched(map, from + i * PAGE) << i;
+    return pages;
 }
 
 /* ---- copies of a place: the first thread's, then the others' ---- */
@@ -50,6 +76,7 @@ static char *copy_of(char *place, uint32_t i)
 /* ---- counters ---- */
 
 struct counters {
+    const struct rt_range *range;
     struct rt_buffer *out;
     uint64_t last;  /* index of the last one put */
     uint64_t count; /* how many */
@@ -63,39 +90,88 @@ static void put_counter(struct counters *c, uint64_t index, uint64_t value)
     c->count++;
 }
 
-/* Pairs of distance and value for every counter that is not 0. */
-static void put_page(struct counters *c, int pagemap, char *page, const struct rt_range *range)
+static uint64_t word_at(const uint64_t *words, size_t w)
 {
-    uint64_t sums[WORDS];
-    bool any = false;
-    for (uint32_t i = 0; i < ncopies(); i++) {
-        const uint64_t *words = (const uint64_t *)copy_of(page, i);
-        if (!touched(pagemap, (const char *)words)) continue;
-        for (size_t w = 0; w < WORDS; w++) {
-            uint64_t value = __atomic_load_n(&words[w], __ATOMIC_RELAXED);
-            sums[w] = any ? sums[w] + value : value;
+    return __atomic_load_n(&words[w], __ATOMIC_RELAXED);
+}
+
+enum { GROUP = 8 }; /* that is looked at at once */
+
+static bool is_zero(const uint64_t *words)
+{
+    uint64_t any = 0;
+    for (size_t w = 0; w < GROUP; w++) any |= word_at(words, w);
+    return !any;
+}
+
+/* Pairs of distance and value for every counter that is not 0. words: of the page. */
+static void put_words(struct counters *c, const char *page, const uint64_t *words)
+{
+    const struct rt_range *range = c->range;
+    size_t from = page < range->start ? (size_t)(range->start - page) / sizeof *words : 0;
+    size_t to = range->end - page < PAGE ? (size_t)(range->end - page) / sizeof *words : WORDS;
+    uint64_t first = (uint64_t)((page - range->start) / (ptrdiff_t)sizeof *words);
+    for (size_t w = from; w < to;) {
+        size_t end = to - w < GROUP ? to : w + GROUP;
+        if (end == w + GROUP && is_zero(words + w)) w = end;
+        for (; w < end; w++) {
+            uint64_t value = word_at(words, w);
+            if (value) put_counter(c, first + w, value);
         }
-        any = true;
-    }
-    if (!any) return;
-    for (size_t w = 0; w < WORDS; w++) {
-        char *at = page + w * sizeof(uint64_t);
-        if (sums[w] && at >= range->start && at < range->end)
-            put_counter(c, (uint64_t)(at - range->start) / sizeof(uint64_t), sums[w]);
     }
 }
 
-static void put_counters(struct rt_buffer *out, int pagemap)
+/* Of a page that several copies have: bit `bit` of their masks. */
+static void put_sums(struct counters *c, char *page, const uint64_t *masks, uint32_t copies, unsigned bit)
 {
-    const struct rt_range *range = &rt_this.ranges[RT_COUNTERS];
-    struct rt_buffer pairs = {0};
-    struct counters c = {.out = &pairs};
-    char *first = (char *)((uintptr_t)range->start & ~(uintptr_t)(PAGE - 1));
-    for (char *page = first; page < range->end; page += PAGE) put_page(&c, pagemap, page, range);
+    uint64_t sums[WORDS] = {0};
+    for (uint32_t i = 0; i < copies; i++) {
+        const uint64_t *words = (const uint64_t *)copy_of(page, i);
+        for (size_t w = 0; w < WORDS && masks[i] >> bit & 1; w++) sums[w] += word_at(words, w);
+    }
+    put_words(c, page, sums);
+}
+
+/* Up to 64 pages. Mostly only one copy of a page was touched. */
+static void put_pages(struct counters *c, char *first, const uint64_t *masks, uint32_t copies)
+{
+    uint64_t any = 0, several = 0;
+    for (uint32_t i = 0; i < copies; i++) {
+        several |= any & masks[i];
+        any |= masks[i];
+    }
+    for (; any; any &= any - 1) {
+        unsigned bit = (unsigned)__builtin_ctzll(any);
+        char *page = first + (size_t)bit * PAGE;
+        uint32_t i = 0;
+        while (!(masks[i] >> bit & 1)) i++;
+        if (several >> bit & 1)
+            put_sums(c, page, masks, copies, bit);
+        else
+            put_words(c, page, (const uint64_t *)copy_of(page, i));
+    }
+}
+
+static void put_counters(struct rt_buffer *out, struct pagemap *map)
+{
+    struct rt_buffer pairs = {0}, masks = {0};
+    struct counters c = {.range = &rt_this.ranges[RT_COUNTERS], .out = &pairs};
+    uint32_t copies = ncopies();
+    char *page = (char *)((uintptr_t)c.range->start & ~(uintptr_t)(PAGE - 1));
+    while (page < c.range->end && !masks.failed) {
+        uint64_t left = (uint64_t)(c.range->end - page + PAGE - 1) / PAGE;
+        uint64_t count = left < AHEAD ? left : AHEAD;
+        masks.len = 0;
+        for (uint32_t i = 0; i < copies; i++)
+            rt_put_u64(&masks, touched_pages(map, copy_of(page, i), count));
+        if (!masks.failed) put_pages(&c, page, (const uint64_t *)masks.bytes, copies);
+        page += count * PAGE;
+    }
     rt_put_uint(out, c.count);
     rt_put_bytes(out, pairs.bytes, pairs.len);
-    out->failed |= pairs.failed;
+    out->failed |= pairs.failed | masks.failed;
     rt_buffer_free(&pairs);
+    rt_buffer_free(&masks);
 }
 
 /* ---- hash tables ---- */
@@ -114,47 +190,64 @@ static void put_entry(uint64_t key, uint64_t count, void *context)
     t->count++;
 }
 
-/* Triples of table, path and count; a path of several threads is there several
- * times, and the reader adds up. */
-static void put_tables(struct rt_buffer *out, int pagemap)
+/* Calls with every copy of a table in which something was counted, and its number. The
+ * head of a table says what of it is used. */
+static void each_table(struct pagemap *map, void (*call)(struct fp_hash_table *, uint64_t, void *),
+                       void *context)
 {
     const struct rt_range *range = &rt_this.ranges[RT_TABLES];
+    uint64_t count = (uint64_t)(range->end - range->start) / FP_HASH_TABLE_SIZE;
+    for (uint32_t i = 0; i < ncopies(); i++)
+        for (uint64_t n = 0; n < count; n++) {
+            char *place = copy_of(range->start + n * FP_HASH_TABLE_SIZE, i);
+            struct fp_hash_table *table = (struct fp_hash_table *)place;
+            if (touched(map, (const char *)&table->used)) call(table, n, context);
+        }
+}
+
+static void put_table(struct fp_hash_table *table, uint64_t number, void *context)
+{
+    struct tables *t = context;
+    t->table = number;
+    rt_hash_each(table, put_entry, t);
+}
+
+/* Triples of table, path and count; a path of several threads is there several
+ * times, and the reader adds up. */
+static void put_tables(struct rt_buffer *out, struct pagemap *map)
+{
     struct rt_buffer entries = {0};
     struct tables t = {.out = &entries};
-    for (char *at = range->start; at + FP_HASH_TABLE_SIZE <= range->end; at += FP_HASH_TABLE_SIZE) {
-        for (uint32_t i = 0; i < ncopies(); i++) {
-            char *table = copy_of(at, i);
-            bool used = false;
-            for (char *page = table; page < table + FP_HASH_TABLE_SIZE + PAGE; page += PAGE)
-                used |= touched(pagemap, page);
-            if (used) rt_hash_each((struct fp_hash_table *)table, put_entry, &t);
-        }
-        t.table++;
-    }
+    each_table(map, put_table, &t);
     rt_put_uint(out, t.count);
     rt_put_bytes(out, entries.bytes, entries.len);
     out->failed |= entries.failed;
     rt_buffer_free(&entries);
 }
 
+static void clear_table(struct fp_hash_table *table, uint64_t number, void *context)
+{
+    (void)number;
+    (void)context;
+    rt_hash_clear(table);
+}
+
 void rt_clear_counters(void)
 {
-    int pagemap = open_pagemap();
+    struct pagemap map;
     const struct rt_range *range = &rt_this.ranges[RT_COUNTERS];
+    open_pagemap(&map);
     for (uint32_t i = 0; i < ncopies(); i++) {
         char *end = copy_of(range->end, i);
         for (char *at = copy_of(range->start, i); at < end;) {
             char *next = (char *)(((uintptr_t)at + PAGE) & ~(uintptr_t)(PAGE - 1));
             if (next > end) next = end;
-            if (touched(pagemap, at)) memset(at, 0, (size_t)(next - at));
+            if (touched(&map, at)) memset(at, 0, (size_t)(next - at));
             at = next;
         }
-        const struct rt_range *tables = &rt_this.ranges[RT_TABLES];
-        for (char *at = tables->start; at + FP_HASH_TABLE_SIZE <= tables->end; at += FP_HASH_TABLE_SIZE)
-            if (touched(pagemap, copy_of(at, i)))
-                rt_hash_clear((struct fp_hash_table *)copy_of(at, i));
     }
-    if (pagemap >= 0) close(pagemap);
+    each_table(&map, clear_table, NULL);
+    close_pagemap(&map);
 }
 
 /* ---- the record ---- */
@@ -222,10 +315,11 @@ static void gather_frames(const struct rt_frame *frame, void *context)
 static void gather(void *context)
 {
     struct gathering *g = context;
-    int pagemap = open_pagemap();
-    put_counters(g->out, pagemap);
-    put_tables(g->out, pagemap);
-    if (pagemap >= 0) close(pagemap);
+    struct pagemap map;
+    open_pagemap(&map);
+    put_counters(g->out, &map);
+    put_tables(g->out, &map);
+    close_pagemap(&map);
     if (g->frame) gather_frames(g->frame, g);
     g->nin_flight += rt_in_flight_left(&g->in_flight);
     g->nin_flight += rt_in_flight_waiting(&g->in_flight);

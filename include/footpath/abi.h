@@ -95,11 +95,12 @@ struct fp_hash_entry {
     uint64_t key, count;
 };
 
-enum { FP_HASH_BITS = 10, FP_HASH_ENTRIES = 1 << FP_HASH_BITS, FP_HASH_SHIFT = 64 - FP_HASH_BITS };
+#define FP_HASH_BITS 10
+enum { FP_HASH_ENTRIES = 1 << FP_HASH_BITS, FP_HASH_SHIFT = 64 - FP_HASH_BITS };
 
 struct fp_hash_table {
     uint64_t more; /* further levels, owned by the runtime */
-    uint64_t unused;
+    uint64_t used; /* bit i: some entry of the i-th 64th has a key */
     struct fp_hash_entry entries[FP_HASH_ENTRIES];
 };
 

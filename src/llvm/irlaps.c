@@ -116,8 +116,8 @@ static LLVMValueRef value_from(LLVMValueRef phi, LLVMBasicBlockRef latch, bool i
  * step pointers, and has to keep a variable that is asked for. */
 static int cost_of(const struct fp_lap_variable *v)
 {
-    enum { IN_LOOP = 8 };
-    int cost = (v->step != 1) + (v->final ? 0 : IN_LOOP);
+    enum { TESTED = 4, IN_LOOP = 8 };
+    int cost = (v->step != 1) + (v->is_fixed ? 0 : v->final ? TESTED : IN_LOOP);
     if (v->down) cost++;
     if (!LLVMIsConstant(v->start)) cost += 2; /* and a register through the loop */
     else if (!LLVMIsNull(v->start)) cost++;
@@ -141,8 +141,9 @@ static bool read_variable(const struct fp_ir *ir, const struct fp_lap *lap, LLVM
     return v->next_at != FP_NONE;
 }
 
-/* The test that leaves the loop: the only edge that does comes out of a branch on it. */
-static LLVMValueRef leaving_test(const struct fp_ir *ir, uint32_t lap)
+/* The test that leaves the loop: the only edge that does comes out of a branch on it.
+ * *equal: are both sides the same then? */
+static LLVMValueRef leaving_test(const struct fp_ir *ir, uint32_t lap, bool *equal)
 {
     const struct fp_cfg *cfg = ir->f->cfg;
     const struct fp_lap *l = lap_of(ir, lap);
@@ -155,25 +156,27 @@ static LLVMValueRef leaving_test(const struct fp_ir *ir, uint32_t lap)
             LLVMValueRef test = LLVMGetCondition(branch);
             if (!LLVMIsAICmpInst(test)) return NULL;
             bool if_true = LLVMGetSuccessor(branch, 0) == fp_ir_target(ir, e);
-            return LLVMGetICmpPredicate(test) == (if_true ? LLVMIntEQ : LLVMIntNE) ? test : NULL;
+            *equal = LLVMGetICmpPredicate(test) == (if_true ? LLVMIntEQ : LLVMIntNE);
+            return test;
         }
     }
     return NULL;
 }
 
-/* Is the test one of the variable, or of a sum with it, against a value from outside the
- * loop? */
-static void read_final(const struct fp_ir *ir, const struct fp_lap *lap, LLVMValueRef test,
+/* Is the test one of the variable, or of a sum with it? Then that is at hand where the
+ * loop is left. If it equals something from outside the loop, that is better yet. */
+static void read_final(const struct fp_ir *ir, const struct fp_lap *lap, LLVMValueRef test, bool equal,
                        struct fp_lap_variable *v)
 {
     LLVMModuleRef module = LLVMGetGlobalParent(ir->function);
     for (unsigned i = 0; test && i < 2; i++) {
-        LLVMValueRef tested = LLVMGetOperand(test, i), final = LLVMGetOperand(test, 1 - i);
+        LLVMValueRef tested = LLVMGetOperand(test, i), other = LLVMGetOperand(test, 1 - i);
         int64_t offset = 0;
         if (tested != v->phi && !constant_step(module, tested, v->phi, &offset)) continue;
-        if (LLVMIsAInstruction(final) && place_of_value(ir, lap, final) != FP_NONE) continue;
-        v->final = final;
+        v->is_fixed = equal && (!LLVMIsAInstruction(other) || place_of_value(ir, lap, other) == FP_NONE);
+        v->final = v->is_fixed ? other : tested;
         v->offset = offset;
+        return;
     }
 }
 
@@ -181,12 +184,13 @@ static void find_variable(const struct fp_ir *ir, uint32_t lap, struct fp_lap_va
 {
     const struct fp_lap *l = lap_of(ir, lap);
     LLVMBasicBlockRef header = ir->blocks[ir->f->cfg->edges[l->closing].dst].bb;
-    LLVMValueRef test = leaving_test(ir, lap);
+    bool equal = false;
+    LLVMValueRef test = leaving_test(ir, lap, &equal);
     for (LLVMValueRef phi = LLVMGetFirstInstruction(header); phi && LLVMIsAPHINode(phi);
          phi = LLVMGetNextInstruction(phi)) {
         struct fp_lap_variable v = {0};
         if (!read_variable(ir, l, phi, &v)) continue;
-        read_final(ir, l, test, &v);
+        read_final(ir, l, test, equal, &v);
         if (!best->phi || cost_of(&v) < cost_of(best)) *best = v;
     }
 }
@@ -230,6 +234,23 @@ static LLVMValueRef steps_to(struct fp_editor *ed, const struct fp_lap_variable 
     return LLVMBuildExactUDiv(builder, moved, LLVMConstInt(ed->i64, v->step, 0), "");
 }
 
+/* A value of the loop as it is on the edge that leaves it: a phi, through which the code
+ * generator does not look. It would keep a variable of its own in the loop for what is
+ * made of it. */
+static LLVMValueRef value_behind(struct fp_editor *ed, LLVMValueRef value, uint32_t edge)
+{
+    LLVMBasicBlockRef from = ed->ir->blocks[ed->ir->f->cfg->edges[edge].src].bb;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(ed->builder);
+    if (!LLVMIsABranchInst(LLVMGetBasicBlockTerminator(from))) return value; /* several ways here */
+    LLVMMetadataRef location = LLVMGetCurrentDebugLocation2(ed->builder);
+    LLVMPositionBuilderBefore(ed->builder, LLVMGetFirstInstruction(here));
+    LLVMSetCurrentDebugLocation2(ed->builder, location);
+    LLVMValueRef phi = LLVMBuildPhi(ed->builder, LLVMTypeOf(value), "");
+    LLVMAddIncoming(phi, &value, &from, 1);
+    fp_edit_on_edge(ed, edge, false);
+    return phi;
+}
+
 /* Laps are (phi - start) / step; next is one step further. Behind the closing block its
  * visits are one more than the laps. */
 LLVMValueRef fp_ir_lap_amount(struct fp_editor *ed, const struct fp_lap_variable *v, uint32_t lap,
@@ -238,7 +259,8 @@ LLVMValueRef fp_ir_lap_amount(struct fp_editor *ed, const struct fp_lap_variable
     const struct fp_lap *l = lap_of(ed->ir, lap);
     uint32_t from = place_of(ed->ir, l, ed->ir->f->cfg->edges[edge].src);
     bool one_more = v->visits && from == l->nedges;
-    if (!v->final) return steps_to(ed, v, one_more ? v->next : v->phi, 0);
+    if (!v->final) return steps_to(ed, v, value_behind(ed, one_more ? v->next : v->phi, edge), 0);
     uint64_t offset = (uint64_t)v->offset;
-    return steps_to(ed, v, v->final, (v->down ? offset : -offset) + (one_more ? v->step : 0));
+    LLVMValueRef now = v->is_fixed ? v->final : value_behind(ed, v->final, edge);
+    return steps_to(ed, v, now, (v->down ? offset : -offset) + (one_more ? v->step : 0));
 }

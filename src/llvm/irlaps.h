@@ -22,6 +22,7 @@ struct fp_lap_variable {
     uint32_t next_at;    /* cfg block in which next is computed */
     LLVMValueRef final;  /* what phi + offset is where the loop is left, or NULL: not known */
     int64_t offset;
+    bool is_fixed;       /* final is from outside the loop */
     bool visits;         /* the counter holds visits of the closing block, not laps */
 };
 
