@@ -32,7 +32,7 @@ void rt_put_bytes(struct rt_buffer *b, const void *bytes, size_t len)
 
 void rt_put_uint(struct rt_buffer *b, uint64_t value)
 {
-    if (!make_room(b, 10)) return;
+    if (b->cap - b->len < 10 && !make_room(b, 10)) return; /* failed: nobody will read it */
     for (; value > 0x7f; value >>= 7) b->bytes[b->len++] = (unsigned char)(value | 0x80);
     b->bytes[b->len++] = (unsigned char)value;
 }

@@ -95,13 +95,13 @@ static uint64_t word_at(const uint64_t *words, size_t w)
     return __atomic_load_n(&words[w], __ATOMIC_RELAXED);
 }
 
-enum { GROUP = 8 }; /* that is looked at at once */
+/* Most counters are 0: they are passed in groups. */
+enum { GROUP = 16 };
 
-static bool is_zero(const uint64_t *words)
+static bool is_zero(const uint64_t *w)
 {
-    uint64_t any = 0;
-    for (size_t w = 0; w < GROUP; w++) any |= word_at(words, w);
-    return !any;
+    return !(w[0] | w[1] | w[2] | w[3] | w[4] | w[5] | w[6] | w[7] | w[8] | w[9] | w[10] | w[11] | w[12] |
+             w[13] | w[14] | w[15]);
 }
 
 /* Pairs of distance and value for every counter that is not 0. words: of the page. */
@@ -112,9 +112,8 @@ static void put_words(struct counters *c, const char *page, const uint64_t *word
     size_t to = range->end - page < PAGE ? (size_t)(range->end - page) / sizeof *words : WORDS;
     uint64_t first = (uint64_t)((page - range->start) / (ptrdiff_t)sizeof *words);
     for (size_t w = from; w < to;) {
-        size_t end = to - w < GROUP ? to : w + GROUP;
-        if (end == w + GROUP && is_zero(words + w)) w = end;
-        for (; w < end; w++) {
+        while (to - w >= GROUP && is_zero(words + w)) w += GROUP;
+        for (size_t end = to - w < GROUP ? to : w + GROUP; w < end; w++) {
             uint64_t value = word_at(words, w);
             if (value) put_counter(c, first + w, value);
         }
