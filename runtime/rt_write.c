@@ -33,7 +33,7 @@ struct pagemap {
 static void open_pagemap(struct pagemap *map)
 {
     map->fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    map->count = 0;
+    map->first = map->count = 0;
 }
 
 static void close_pagemap(struct pagemap *map)
