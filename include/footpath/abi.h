@@ -90,12 +90,14 @@ struct fp_site {
  *     entry = table->entries[(key * FP_HASH_FACTOR) >> FP_HASH_SHIFT]
  *     if (entry->key == key) entry->count++; else __footpath_hash_miss(table, key)
  *
- * key is the path's id + 1; 0 is an empty entry. */
+ * key is the path's id + 1; 0 is an empty entry. Keys that come late find their place
+ * taken and cost three times as much for ever, so there are many places: of gnugo's
+ * 23 million counts 1,024 missed 2.4 million, 4,096 miss 1.3 million. */
 struct fp_hash_entry {
     uint64_t key, count;
 };
 
-#define FP_HASH_BITS 10
+#define FP_HASH_BITS 12
 enum { FP_HASH_ENTRIES = 1 << FP_HASH_BITS, FP_HASH_SHIFT = 64 - FP_HASH_BITS };
 
 struct fp_hash_table {
