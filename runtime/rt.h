@@ -91,6 +91,7 @@ struct rt_local {
     uint32_t nstepping; /* traps that are being passed, the innermost last */
     uint64_t stepping[RT_MOST_STEPPING];
     uint64_t stack; /* nothing of it that is in use lies below */
+    uint64_t readable, readable_end; /* pages of it that were looked at since the tick */
     uint32_t calls_epoch; /* in which `calls` and `branch` were seen */
 };
 extern struct rt_local rt_local FP_HIDDEN;

@@ -154,6 +154,7 @@ static void tick(int signal, siginfo_t *info, void *context)
         s->samples_left = rt_settings.samples * (1 + (missed < MOST_MISSED ? missed : MOST_MISSED));
         s->skip = s->rotation++ % rt_settings.stride;
         s->branch = 0;
+        s->readable = s->readable_end = 0;
         s->ncalls = 0; /* what happened since the last tick was not seen */
         set_flags(process, 1);
         if (process->has_sites && may_trap(process, context)) rt_traps_want(process, s, context);

@@ -17,10 +17,12 @@
  */
 #include "rt_places.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -107,11 +109,30 @@ static void arrive(struct rt_local *self, const struct fp_site *here)
             sample(self, from, self->branch_register, self->branch_frame);
 }
 
+/* The word of a call that has just begun may lie where the stack has not grown to yet, which
+ * our own stack being another one keeps it from. It will be 0 then. */
+static uint64_t read_word(struct rt_local *self, uint64_t address)
+{
+    enum { PAGE = 4096 };
+    uint64_t word = 0, page = address & ~(uint64_t)(PAGE - 1);
+    if (address >= self->readable && address < self->readable_end) return *(const uint64_t *)address;
+    struct iovec local = {&word, sizeof word}, remote = {(void *)address, sizeof word};
+    if (syscall(SYS_process_vm_readv, getpid(), &local, 1, &remote, 1, 0) != sizeof word)
+        return errno == EFAULT ? 0 : *(const uint64_t *)address;
+    bool below = page + PAGE == self->readable;
+    if (!below && page != self->readable_end) self->readable = page;
+    if (below)
+        self->readable = page;
+    else
+        self->readable_end = page + PAGE;
+    return word;
+}
+
 static void pass(struct rt_local *self, const struct rt_place *place, const greg_t *regs)
 {
     uint64_t reg = place->reg >= 0 ? (uint64_t)regs[place->reg] : 0;
     uint64_t frame = place->frame_reg >= 0 ? (uint64_t)(regs[place->frame_reg] + place->frame_offset) : 0;
-    if (frame) reg = *(const uint64_t *)frame;
+    if (frame) reg = read_word(self, frame);
     if (place->site->flags & FP_SITE_BRANCH) {
         self->branch = place->address;
         if (frame || place->reg >= 0) self->branch_register = reg;
