@@ -60,7 +60,7 @@ VARIANTS = {
     "pep-guided": dict(footpath("--fp-mode=pep"), train="pep", guide="--fp-guide=", times=20),
     "pep-flag": footpath("--fp-mode=pep", "--fp-pep=flag"),
     # faster builds, trained on another input: ours, and clang's own
-    "path-train": footpath("--fp-mode=path", "--fp-at=early", "--fp-inline=small", "--fp-cuts=few"),
+    "path-train": footpath("--fp-mode=path", "--fp-at=early", "--fp-inline=small", "--fp-cuts=few", "--fp-values"),
     "use": dict(footpath(), train="path-train", guide="--fp-use="),
     "use-weights": dict(footpath("--fp-paths=no"), train="path-train", guide="--fp-use="),
     "clang-use": dict(clang(), train="clang-pgo", guide="-fprofile-use="),

@@ -138,7 +138,7 @@ static void take_flag(struct invocation *in, const char *program, const char *wo
 {
     const char *name = word + strlen("--fp-"), *equals = strchr(name, '=');
     size_t len = equals ? (size_t)(equals - name) : strlen(name);
-    static const char *const switches[] = {"exits", "hits", "callees", "remarks", "eager-copies"};
+    static const char *const switches[] = {"exits", "hits", "callees", "values", "remarks", "eager-copies"};
     for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
         if (!strcmp(name, switches[i])) {
             push(in, &in->plugin, fp_arena_printf(&in->arena, "%s=1", name));
@@ -368,6 +368,7 @@ static void print_help(const char *program)
            "  --fp-inline=none|small     with early: inline small functions before counting (none)\n"
            "  --fp-metric=count|cycles   add 1 per path, or also the cycles it took\n"
            "  --fp-allow=LIST --fp-deny=LIST            functions and files to instrument\n"
+           "  --fp-values                with early: count targets of indirect calls and sizes of copies\n"
            "  --fp-cuts=loops|fit|few    end paths where hot loops are entered, and at cold edges so\n"
            "                             that counters fit arrays; the latter only; neither (loops)\n"
            "  --fp-guide=FILE            weights from an earlier profile: cheaper counting\n"

@@ -97,7 +97,7 @@ static bool go_round(struct fp_arena *arena, const struct cycle *c)
     unlink(profile);
     /* what a build runs while building is not training */
     setenv("FOOTPATH_OUT", fp_arena_printf(arena, "%s/while-building.prof", folder), 1);
-    set_compilers(arena, c, "--fp-at=early --fp-inline=small --fp-cuts=few");
+    set_compilers(arena, c, "--fp-at=early --fp-inline=small --fp-cuts=few --fp-values");
     if (c->clean && system(c->clean) != 0) return cli_say("%s failed", c->clean), false;
     if (!run_step("Building to count", c->build)) return false;
     setenv("FOOTPATH_OUT", profile, 1);

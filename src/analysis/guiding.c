@@ -138,7 +138,7 @@ void fp_guiding_finish(struct fp_guiding_maker *m)
 /* ---- one profile ---- */
 
 static void add_function(struct fp_guiding_maker *m, const struct fp_module *module,
-                         const struct fp_function *f)
+                         const struct fp_function *f, const struct fp_symbols *symbols)
 {
     struct fp_counts counts;
     struct fp_edge_counts edges;
@@ -152,6 +152,7 @@ static void add_function(struct fp_guiding_maker *m, const struct fp_module *mod
     out.entries = edges.entries;
     out.edges = edges.edges;
     if (f->flags & FP_FUNCTION_PATHS) keep_paths(m->arena, &counts, &out);
+    if (f->flags & FP_FUNCTION_VALUES) fp_guiding_values(m, module, f, symbols, &out);
     fp_guiding_add(m, f, out);
 }
 
@@ -162,9 +163,11 @@ void fp_guiding_make(struct fp_arena *arena, const struct fp_profile *profile,
     struct fp_guiding_maker m = {.arena = arena, .guiding = guiding};
     for (size_t i = 0; i < profile->modules.len; i++) {
         const struct fp_module *module = profile->modules.at[i];
+        struct fp_symbols symbols;
+        fp_symbols_read(arena, module->program.path, &symbols);
         for (size_t k = 0; k < module->program.nfunctions; k++)
             if (!(module->program.functions[k].flags & FP_FUNCTION_SKIPPED))
-                add_function(&m, module, &module->program.functions[k]);
+                add_function(&m, module, &module->program.functions[k], &symbols);
     }
     fp_guiding_finish(&m);
 }

@@ -3,6 +3,8 @@
 #define FP_ANALYSIS_GUIDINGPARTS_H
 
 #include "analysis/guiding.h"
+#include "profile/profile.h"
+#include "profile/symbols.h"
 
 enum { FP_GUIDING_PATHS = 2000 }; /* kept of one function, at most */
 
@@ -21,6 +23,10 @@ struct fp_guide_function fp_guiding_function(const struct fp_function *function)
 /* Adds one, with its counts, and notes those of its blocks. */
 void fp_guiding_add(struct fp_guiding_maker *maker, const struct fp_function *function,
                     struct fp_guide_function counts);
+/* What its calls were given: guidingvalues.c. */
+void fp_guiding_values(struct fp_guiding_maker *maker, const struct fp_module *module,
+                       const struct fp_function *function, const struct fp_symbols *symbols,
+                       struct fp_guide_function *out);
 /* The summary, and the list. */
 void fp_guiding_finish(struct fp_guiding_maker *maker);
 

@@ -20,6 +20,7 @@
 #include "llvm/irlaps.h"
 #include "llvm/irmap.h"
 #include "llvm/irpath.h"
+#include "llvm/irvalues.h"
 #include "llvm/irweights.h"
 #include "llvm/options.h"
 #include "llvm/shim.h"
@@ -93,7 +94,8 @@ static void place_counters(struct fp_function *f, uint64_t num_ids,
 {
     f->flags &= ~(uint32_t)FP_FUNCTION_HASHED;
     f->edge_slots = 0;
-    if (num_ids > options->array_paths && !options->cycles) {
+    bool values = f->flags & FP_FUNCTION_VALUES; /* a table is where they are counted */
+    if ((num_ids > options->array_paths || values) && !options->cycles) {
         f->flags |= FP_FUNCTION_HASHED;
         f->path_slots = FP_HASH_TABLE_SIZE / 8;
         f->edge_slots = f->truncation->laps.len; /* laps keep counters of their own */
@@ -253,6 +255,13 @@ static struct fp_limits limits_for(const struct fp_llvm_options *options, bool g
     return limits;
 }
 
+static bool wants_values(const struct module_work *work)
+{
+    const struct fp_llvm_options *options = work->options;
+    return options->values && options->early && options->mode == FP_MODE_PATH && !options->cycles &&
+           !work->division;
+}
+
 /* The counters of the function as the reference has them, which tell its id there. */
 static void plan_reference(struct module_work *work, struct fp_arena *arena, struct fp_ir *ir)
 {
@@ -261,6 +270,7 @@ static void plan_reference(struct module_work *work, struct fp_arena *arena, str
     f->flags = mode_flags(options);
     if (fp_ir_has_one_body(ir->function)) f->flags |= FP_FUNCTION_ONE_BODY;
     if (options->callees) fp_ir_list_callees(arena, ir->function, f);
+    if (wants_values(work) && fp_ir_has_values(ir->function)) f->flags |= FP_FUNCTION_VALUES;
     struct fp_limits limits = limits_for(options, weigh(work, ir));
     f->truncation = FP_NEW(arena, struct fp_truncation);
     fp_truncate(arena, f->cfg, ir->weights, &limits, f->truncation);
@@ -299,6 +309,7 @@ static void edit(struct module_work *work, struct fp_ir *ir, const struct fp_par
     bool slot = options->exits && fp_ir_needs_slot(f);
     if (options->exits) fp_ir_emit_marks(&ed, slot);
     if (f->flags & FP_FUNCTION_EDGES) fp_ir_emit_edges(&ed);
+    if (f->flags & FP_FUNCTION_VALUES) fp_ir_emit_values(&ed);
     if (slot) fp_ir_emit_slot(&ed, plan);
     if (plan && f->flags & FP_FUNCTION_HITS) fp_ir_emit_hits(&ed, plan);
     if (plan) fp_ir_emit_paths(&ed, plan, f->flags & FP_FUNCTION_SAMPLED ? &options->pep : NULL);

@@ -203,3 +203,18 @@ void fp_edit_add_to(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef amo
     LLVMValueRef sum = LLVMBuildAdd(ed->builder, old, amount, "");
     LLVMSetAlignment(LLVMBuildStore(ed->builder, sum, pointer), 8);
 }
+
+void fp_edit_hash_call(struct fp_editor *ed, const char *name, LLVMValueRef table, LLVMValueRef key)
+{
+    LLVMTypeRef types[] = {LLVMTypeOf(table), ed->i64};
+    LLVMTypeRef type = LLVMFunctionType(ed->void_, types, 2, 0);
+    LLVMValueRef function = LLVMGetNamedFunction(ed->module, name);
+    if (!function) {
+        function = LLVMAddFunction(ed->module, name, type);
+        LLVMSetVisibility(function, LLVMHiddenVisibility);
+    }
+    enum { PRESERVE_ALL = 15 }; /* the runtime's entry saves every register it uses */
+    LLVMSetFunctionCallConv(function, PRESERVE_ALL);
+    LLVMValueRef args[] = {table, key};
+    LLVMSetInstructionCallConv(LLVMBuildCall2(ed->builder, type, function, args, 2, ""), PRESERVE_ALL);
+}

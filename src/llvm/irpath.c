@@ -632,24 +632,6 @@ static void make_arrivals(struct code *c)
 
 /* ---- hash tables ---- */
 
-static LLVMValueRef runtime_call(struct code *c, const char *name, LLVMTypeRef table_type,
-                                 LLVMValueRef key)
-{
-    LLVMTypeRef types[] = {table_type, c->ed->i64};
-    LLVMTypeRef type = LLVMFunctionType(c->ed->void_, types, 2, 0);
-    LLVMValueRef function = LLVMGetNamedFunction(c->ed->module, name);
-    if (!function) {
-        function = LLVMAddFunction(c->ed->module, name, type);
-        LLVMSetVisibility(function, LLVMHiddenVisibility);
-    }
-    enum { PRESERVE_ALL = 15 }; /* the runtime's entry saves every register it uses */
-    LLVMSetFunctionCallConv(function, PRESERVE_ALL);
-    LLVMValueRef args[] = {c->counters, key};
-    LLVMValueRef call = LLVMBuildCall2(c->ed->builder, type, function, args, 2, "");
-    LLVMSetInstructionCallConv(call, PRESERVE_ALL);
-    return call;
-}
-
 static LLVMValueRef table_word(struct code *c, LLVMValueRef offset, uint64_t word)
 {
     LLVMBuilderRef builder = c->ed->builder;
@@ -666,11 +648,10 @@ static void emit_probe(struct code *c, const struct probe *probe)
 {
     struct fp_editor *ed = c->ed;
     LLVMBuilderRef builder = ed->builder;
-    LLVMTypeRef table_type = LLVMTypeOf(c->counters);
     LLVMBasicBlockRef before = LLVMGetInstructionParent(probe->marker);
     if (ed->threads != FP_THREADS_LOCAL) {
         LLVMPositionBuilderBefore(builder, probe->marker);
-        runtime_call(c, FP_HASH_SHARED_SYMBOL, table_type, probe->key);
+        fp_edit_hash_call(ed, FP_HASH_SHARED_SYMBOL, c->counters, probe->key);
         LLVMInstructionEraseFromParent(probe->marker);
         return;
     }
@@ -694,7 +675,7 @@ static void emit_probe(struct code *c, const struct probe *probe)
     fp_edit_add_to(ed, table_word(c, offset, 3), NULL);
     LLVMBuildBr(builder, after);
     LLVMPositionBuilderAtEnd(builder, miss);
-    runtime_call(c, FP_HASH_MISS_SYMBOL, table_type, probe->key);
+    fp_edit_hash_call(ed, FP_HASH_MISS_SYMBOL, c->counters, probe->key);
     LLVMBuildBr(builder, after);
     LLVMInstructionEraseFromParent(probe->marker);
 }

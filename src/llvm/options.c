@@ -75,6 +75,8 @@ static bool set_option(struct fp_arena *arena, struct fp_llvm_options *o, const 
         o->no_paths = !strcmp(value, "no");
     } else if (!strcmp(name, "eager-copies")) {
         o->eager_copies = !strcmp(value, "1");
+    } else if (!strcmp(name, "values")) {
+        o->values = !strcmp(value, "1");
     } else if (!strcmp(name, "remarks")) {
         o->remarks = !strcmp(value, "1");
     } else if (!strcmp(name, "use")) {

@@ -15,9 +15,12 @@
 #include "llvm/IR/Operator.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/ProfileData/InstrProf.h"
+#include "llvm/Support/MD5.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Inliner.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Instrumentation/PGOInstrumentation.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
@@ -285,6 +288,28 @@ void fp_shim_inline_small(LLVMModuleRef M)
     Passes.addPass(GlobalDCEPass());
     Passes.run(*unwrap(M), *ModuleAnalyses);
     // the passes may have dropped the link through which analyses of functions are invalidated
+    Analyses = &ModuleAnalyses->getResult<FunctionAnalysisManagerModuleProxy>(*unwrap(M)).getManager();
+}
+
+void fp_shim_note_values(LLVMValueRef Call, const struct fp_shim_value *Values, unsigned N, uint64_t Total)
+{
+    auto *I = unwrap<Instruction>(Call);
+    SmallVector<InstrProfValueData, 16> Data;
+    for (const struct fp_shim_value *V = Values; V < Values + N; V++) {
+        auto *F = V->function ? unwrap<Function>(V->function) : nullptr;
+        Data.push_back({F ? MD5Hash(getPGOFuncName(*F)) : V->size, V->count});
+    }
+    annotateValueSite(*I->getModule(), *I, Data, Total,
+                      Values[0].function ? IPVK_IndirectCallTarget : IPVK_MemOPSize, N);
+}
+
+void fp_shim_use_values(LLVMModuleRef M)
+{
+    ModulePassManager Passes;
+    Passes.addPass(PGOIndirectCallPromotion(false, false));
+    Passes.addPass(createModuleToFunctionPassAdaptor(PGOMemOPSizeOpt()));
+    ModuleAnalyses->invalidate(*unwrap(M), PreservedAnalyses::none());
+    Passes.run(*unwrap(M), *ModuleAnalyses);
     Analyses = &ModuleAnalyses->getResult<FunctionAnalysisManagerModuleProxy>(*unwrap(M)).getManager();
 }
 

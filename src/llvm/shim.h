@@ -82,6 +82,19 @@ void fp_shim_inline_small(LLVMModuleRef module);
 /* The module's profile summary was set: analyses that have one read it again. */
 void fp_shim_refresh_summary(LLVMModuleRef module);
 
+/* One value that a call was given, and how often: a function, or a size. */
+struct fp_shim_value {
+    LLVMValueRef function; /* NULL: a size */
+    uint64_t size, count;
+};
+
+/* Notes on a call what it was given, the most frequent first, of `total` times in all. */
+void fp_shim_note_values(LLVMValueRef call, const struct fp_shim_value *values, unsigned n, uint64_t total);
+
+/* Calls that were noted become direct for frequent targets, operations of a fixed size
+ * for frequent sizes, by LLVM's passes for its own profiles. */
+void fp_shim_use_values(LLVMModuleRef module);
+
 /* Called by the pass; `early` tells which of the two points of the pipeline it
  * is, `optimizing` whether at -O1 or above. True when the module was changed. */
 bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing);

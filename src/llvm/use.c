@@ -10,6 +10,7 @@
 #include "llvm/irdispatch.h"
 #include "llvm/irguide.h"
 #include "llvm/irsuper.h"
+#include "llvm/irvalues.h"
 #include "llvm/irweights.h"
 #include "llvm/shim.h"
 
@@ -22,6 +23,7 @@ struct using {
     uint64_t module_hash;
     const char *module_name;
     uint32_t copies;
+    uint32_t values; /* calls of which is known what they were given */
 };
 
 static void print_remark(void *context, const char *function, const char *text)
@@ -45,6 +47,7 @@ static void use_for_function(struct using *u, LLVMValueRef function)
                                   .context = u};
         fp_ir_set_entry_count(&ir, &counts, summary);
         fp_ir_set_branch_weights(&ir, &counts);
+        u->values += fp_ir_set_values(function, &counts);
         if (!u->options->no_paths) {
             u->copies += fp_ir_duplicate(&ir, &counts, &how);
             u->copies += fp_ir_copy_dispatch(&ir, &counts, &how);
@@ -62,10 +65,12 @@ static void use_for_module(struct using *u, LLVMModuleRef module)
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f) && LLVMGetLinkage(f) != LLVMAvailableExternallyLinkage)
             use_for_function(u, f);
+    if (u->values) fp_shim_use_values(module);
     fp_ir_guide_report(&u->guide, u->module_name);
     if (!u->options->remarks) return;
-    fprintf(stderr, "footpath: %s: remark: %u functions by the profile, %u stale, %u not in it; %u copies\n",
-            u->module_name, u->guide.found, u->guide.stale, u->guide.absent, u->copies);
+    fprintf(stderr, "footpath: %s: remark: %u functions by the profile, %u stale, %u not in it; %u copies, %u calls by "
+            "their values\n",
+            u->module_name, u->guide.found, u->guide.stale, u->guide.absent, u->copies, u->values);
 }
 
 /* Was the profile made of code into which small functions had been inlined? */

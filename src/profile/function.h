@@ -31,6 +31,7 @@ enum fp_function_flag {
     FP_FUNCTION_ONE_BODY = 1 << 19, /* its code cannot be there twice */
     FP_FUNCTION_UNPLANNED = 1 << 20, /* skipped because the plan does not have it */
     FP_FUNCTION_INLINED = 1 << 21, /* early, but small functions were inlined before */
+    FP_FUNCTION_VALUES = 1 << 22, /* its hash table also counts values (values.h) */
 };
 
 /* Where an instruction comes from: a line in a scope; a scope is a function, or

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define MAGIC "fpguide\n"
-enum { VERSION = 1, OLDEST_READER = 1, HEADER_SIZE = 48, ENTRY_SIZE = 56 };
+enum { VERSION = 2, OLDEST_READER = 1, HEADER_SIZE = 48, ENTRY_SIZE = 56 };
 
 uint64_t fp_guide_key(const char *name, const char *file)
 {
@@ -35,6 +35,16 @@ static void encode_path(struct fp_writer *w, const struct fp_guide_path *path)
     for (uint32_t i = 0; i < path->nedges; i++) fp_write_uint(w, path->edges[i]);
 }
 
+static void encode_value(struct fp_writer *w, const struct fp_guide_value *value)
+{
+    fp_write_uint(w, (uint64_t)value->site * 2 + (value->kind == FP_VALUE_SIZE));
+    fp_write_uint(w, value->count);
+    if (value->kind == FP_VALUE_SIZE)
+        fp_write_uint(w, value->size);
+    else
+        fp_write_string(w, value->target);
+}
+
 static void encode_counts(struct fp_writer *w, const struct fp_guide_function *f)
 {
     fp_write_uint(w, f->entries);
@@ -42,6 +52,8 @@ static void encode_counts(struct fp_writer *w, const struct fp_guide_function *f
     for (uint32_t e = 0; e < f->nedges; e++) fp_write_uint(w, f->edges[e]);
     fp_write_uint(w, f->npaths);
     for (uint32_t i = 0; i < f->npaths; i++) encode_path(w, &f->paths[i]);
+    fp_write_uint(w, f->nvalues);
+    for (uint32_t i = 0; i < f->nvalues; i++) encode_value(w, &f->values[i]);
 }
 
 static void encode_summary(struct fp_writer *w, const struct fp_guide_summary *s)
@@ -123,9 +135,10 @@ static bool decode_header(struct fp_reader *r, struct fp_guide *guide, uint64_t 
         r->at = 0;
         return fp_reader_fail(r, "expected a guide; make one by footpath export --format guide");
     }
-    uint32_t version = fp_read_u32(r), oldest = fp_read_u32(r);
+    guide->version = fp_read_u32(r);
+    uint32_t oldest = fp_read_u32(r);
     if (oldest > VERSION)
-        return fp_reader_fail(r, "expected version %d of the format, got %u", VERSION, version);
+        return fp_reader_fail(r, "expected version %d of the format, got %u", VERSION, guide->version);
     guide->source.size = fp_read_u64(r);
     guide->source.time_ns = fp_read_u64(r);
     *count = fp_read_u64(r);
@@ -205,6 +218,18 @@ static void decode_path(struct fp_arena *arena, struct fp_reader *r, const struc
         path->edges[i] = fp_read_index(r, cfg->nedges, "an edge");
 }
 
+static void decode_value(struct fp_arena *arena, struct fp_reader *r, struct fp_guide_value *value)
+{
+    uint64_t site = fp_read_index(r, 2 * FP_VALUE_SITES, "the site of a value");
+    value->kind = site & 1 ? FP_VALUE_SIZE : FP_VALUE_TARGET;
+    value->site = (uint32_t)(site / 2);
+    value->count = fp_read_uint(r);
+    if (value->kind == FP_VALUE_SIZE)
+        value->size = fp_read_uint(r);
+    else
+        value->target = fp_read_string(r, arena);
+}
+
 /* The edges follow one another; what does not is not used. */
 static bool is_connected(const struct fp_cfg *cfg, const struct fp_guide_path *path)
 {
@@ -234,6 +259,9 @@ static bool decode_counts(struct fp_arena *arena, const struct fp_guide *guide, 
         decode_path(arena, &r, cfg, &f->paths[i]);
         if (r.failed || !is_connected(cfg, &f->paths[i])) return false;
     }
+    f->nvalues = guide->version < 2 ? 0 : (uint32_t)fp_read_count(&r, 3);
+    f->values = FP_NEW_ARRAY(arena, struct fp_guide_value, f->nvalues);
+    for (uint32_t i = 0; i < f->nvalues && !r.failed; i++) decode_value(arena, &r, &f->values[i]);
     return !r.failed;
 }
 
@@ -262,6 +290,7 @@ static void add_up(struct fp_arena *arena, struct fp_guide_function *sum,
     if (one->npaths) memcpy(paths + sum->npaths, one->paths, one->npaths * sizeof *paths);
     sum->paths = paths;
     sum->npaths += one->npaths;
+    if (!sum->nvalues) sum->values = one->values, sum->nvalues = one->nvalues; /* of one of them */
 }
 
 enum fp_guide_match fp_guide_find(struct fp_arena *arena, const struct fp_guide *guide,

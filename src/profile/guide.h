@@ -17,6 +17,7 @@
 #include "base/varint.h"
 #include "base/vec.h"
 #include "profile/function.h"
+#include "profile/values.h"
 
 struct fp_guide_path {
     uint64_t count;
@@ -25,6 +26,15 @@ struct fp_guide_path {
     uint32_t end_edge;    /* the truncated edge that ends it, or FP_NONE */
     uint32_t nedges;
     uint32_t *edges;      /* kept edges in between */
+};
+
+/* What a call was given: see values.h. */
+struct fp_guide_value {
+    enum fp_value_kind kind;
+    uint32_t site;
+    uint64_t count;
+    uint64_t size;      /* of a memory operation */
+    const char *target; /* of an indirect call: its linkage name */
 };
 
 struct fp_guide_function {
@@ -37,6 +47,8 @@ struct fp_guide_function {
     uint32_t nedges, npaths;
     uint64_t *edges;             /* taken, per cfg edge */
     struct fp_guide_path *paths; /* most frequent first */
+    struct fp_guide_value *values; /* by kind and site, the most frequent first */
+    uint32_t nvalues;
 };
 
 /* As LLVM's ProfileSummary. A cutoff of 990000: blocks that ran at least
@@ -65,6 +77,7 @@ struct fp_guide {
     size_t nfunctions;
     struct fp_file file;
     size_t *offsets; /* of the counts of each function */
+    uint32_t version;
 };
 
 uint64_t fp_guide_key(const char *name, const char *file);

@@ -5,6 +5,7 @@
 #include "footpath/abi.h"
 #include "footpath/profile_abi.h"
 #include "graph/select.h"
+#include "profile/values.h"
 #include "profile/waiting.h"
 
 #include <inttypes.h>
@@ -313,12 +314,37 @@ static void array_counts(struct fp_arena *arena, const struct fp_function *f, co
                 id, words[id * stride], cycles ? words[id * stride + 1] : 0};
 }
 
-static void table_counts(struct fp_arena *arena, const struct fp_module *module,
-                         const struct fp_function *f, struct fp_counts *counts)
+/* What is in a function's hash table, or NULL for nothing. */
+static const struct fp_map *table_of(const struct fp_module *module, const struct fp_function *f)
 {
     uint64_t table = (f->path_address - module->id.tables_address) / FP_HASH_TABLE_SIZE;
     const uint64_t *index = fp_map_find(&module->tables, table);
-    const struct fp_map *paths = index ? &module->paths_of.at[*index - 1] : NULL;
+    return index ? &module->paths_of.at[*index - 1] : NULL;
+}
+
+static int by_value_key(const void *a, const void *b)
+{
+    const struct fp_value_count *x = a, *y = b;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+size_t fp_profile_values(struct fp_arena *arena, const struct fp_module *module,
+                         const struct fp_function *f, struct fp_value_count **values)
+{
+    const struct fp_map *table = f->flags & FP_FUNCTION_VALUES ? table_of(module, f) : NULL;
+    size_t n = 0;
+    uint64_t key, count;
+    *values = FP_NEW_ARRAY(arena, struct fp_value_count, table ? table->len : 0);
+    for (size_t i = 0; table && fp_map_next(table, &i, &key, &count);)
+        if (count && fp_value_is(key)) (*values)[n++] = (struct fp_value_count){key, count};
+    if (n) qsort(*values, n, sizeof **values, by_value_key);
+    return n;
+}
+
+static void table_counts(struct fp_arena *arena, const struct fp_module *module,
+                         const struct fp_function *f, struct fp_counts *counts)
+{
+    const struct fp_map *paths = table_of(module, f);
     uint32_t nlaps = f->truncation->laps.len;
     counts->paths = FP_NEW_ARRAY(arena, struct fp_path_count, (paths ? paths->len : 0) + nlaps);
     uint64_t id, count;

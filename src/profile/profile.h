@@ -80,6 +80,15 @@ struct fp_counts {
 void fp_profile_counts(struct fp_arena *arena, const struct fp_module *module,
                        const struct fp_function *function, struct fp_counts *counts);
 
+/* A value that a call was given (values.h). */
+struct fp_value_count {
+    uint64_t key, count;
+};
+
+/* Those of one function with FP_FUNCTION_VALUES, by key; returns how many. */
+size_t fp_profile_values(struct fp_arena *arena, const struct fp_module *module,
+                         const struct fp_function *function, struct fp_value_count **values);
+
 /* Runs, of which each has a record per module. */
 uint64_t fp_profile_run_count(const struct fp_profile *profile);
 

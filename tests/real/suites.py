@@ -67,7 +67,7 @@ def build_and_test(args, name, kind, flags):
     return done.returncode, re.findall("(?m)" + lines.replace("(PASS", "(?:PASS"), done.stdout), profile
 
 
-COUNT = "--fp-at=early --fp-inline=small --fp-cuts=few"
+COUNT = "--fp-at=early --fp-inline=small --fp-cuts=few --fp-values"
 
 
 def use(args, name):

@@ -81,7 +81,7 @@ def one(args, seed):
         except subprocess.TimeoutExpired:
             return "skipped", 0, 0
         inline = "--fp-inline=" + ("small" if seed % 2 else "none")
-        done = run(cc + ["--fp-at=early", inline, "--fp-cuts=few"] + flags + [at("counted")], 240)
+        done = run(cc + ["--fp-at=early", inline, "--fp-cuts=few", "--fp-values"] + flags + [at("counted")], 240)
         if done.returncode:
             return "does not build: " + done.stderr[-300:], 0, 0
         counted = run([at("counted")], 60, env=dict(os.environ, FOOTPATH_OUT=at("p.prof")))

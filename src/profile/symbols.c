@@ -1,0 +1,70 @@
+/* Reading symbol tables: see symbols.h. */
+#include "profile/symbols.h"
+
+#include "base/vec.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef FP_VEC(struct fp_symbol) symbol_list;
+
+static void read_table(struct fp_arena *arena, Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
+                       symbol_list *list)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    size_t count = data && header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
+    for (size_t i = 0; i < count; i++) {
+        GElf_Sym symbol;
+        if (!gelf_getsym(data, (int)i, &symbol) || GELF_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
+        const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
+        if (!name || symbol.st_shndx == SHN_UNDEF) continue;
+        struct fp_symbol found = {symbol.st_value, fp_arena_strdup(arena, name)};
+        fp_vec_push(arena, list, found);
+    }
+}
+
+static void read_tables(struct fp_arena *arena, Elf *elf, symbol_list *list)
+{
+    Elf_Scn *section = NULL;
+    while ((section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+        if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB)
+            read_table(arena, elf, section, &header, list);
+    }
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct fp_symbol *x = a, *y = b;
+    if (x->address != y->address) return x->address < y->address ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+void fp_symbols_read(struct fp_arena *arena, const char *path, struct fp_symbols *symbols)
+{
+    symbol_list list = {0};
+    elf_version(EV_CURRENT);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
+    if (elf && elf_kind(elf) == ELF_K_ELF) read_tables(arena, elf, &list);
+    if (elf) elf_end(elf);
+    if (fd >= 0) close(fd);
+    if (list.len) qsort(list.at, list.len, sizeof *list.at, by_address);
+    *symbols = (struct fp_symbols){list.at, list.len};
+}
+
+const struct fp_symbol *fp_symbols_find(const struct fp_symbols *symbols, uint64_t address)
+{
+    size_t low = 0, high = symbols->len;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (symbols->at[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < symbols->len && symbols->at[low].address == address ? &symbols->at[low] : NULL;
+}
