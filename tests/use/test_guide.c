@@ -27,6 +27,9 @@ static struct fp_guide_function counted(struct fp_arena *arena, const char *name
     f.paths = FP_NEW_ARRAY(arena, struct fp_guide_path, 1);
     uint32_t *edges = FP_NEW_ARRAY(arena, uint32_t, 1);
     f.paths[0] = (struct fp_guide_path){unit, true, 0, FP_NONE, 1, edges};
+    f.values = FP_NEW_ARRAY(arena, struct fp_guide_value, 2);
+    f.values[f.nvalues++] = (struct fp_guide_value){FP_VALUE_TARGET, 3, unit, 0, name};
+    f.values[f.nvalues++] = (struct fp_guide_value){FP_VALUE_SIZE, 0, unit, 64, NULL};
     return f;
 }
 
@@ -65,6 +68,9 @@ static void test_found(struct fp_arena *arena, struct fp_cfg *a, struct fp_cfg *
     CHECK_EQUAL(found.entries, 100);
     CHECK_EQUAL(found.edges[1], 100);
     CHECK(found.npaths == 1 && found.paths[0].from_entry && found.paths[0].end_edge == FP_NONE);
+    CHECK(found.nvalues == 2 && found.values[0].kind == FP_VALUE_TARGET && found.values[0].site == 3);
+    CHECK(!strcmp(found.values[0].target, "f") && found.values[0].count == 100);
+    CHECK(found.values[1].kind == FP_VALUE_SIZE && found.values[1].size == 64);
     /* an unknown id: both are it */
     CHECK_EQUAL(find(arena, &guide, "f", "x/a.c", a, 99, &found), FP_GUIDE_FOUND);
     CHECK_EQUAL(found.entries, 101);
@@ -97,6 +103,19 @@ static void test_damage(struct fp_writer *bytes)
     }
 }
 
+/* Keys of values lie above all ids of paths, and say what went in. */
+static void test_keys(void)
+{
+    uint64_t table = 0x400000, target = 0x3ffe10;
+    uint64_t key = fp_value_key(FP_VALUE_TARGET, 7) + ((target - table) & FP_VALUE_MASK);
+    CHECK(fp_value_is(key) && !fp_value_is(FP_MAX_PATHS));
+    CHECK(fp_value_kind(key) == FP_VALUE_TARGET && fp_value_site(key) == 7);
+    CHECK(fp_value_target(key, table) == target);
+    key = fp_value_key(FP_VALUE_SIZE, FP_VALUE_SITES - 1) + 16;
+    CHECK(fp_value_kind(key) == FP_VALUE_SIZE && fp_value_site(key) == FP_VALUE_SITES - 1);
+    CHECK((key & FP_VALUE_MASK) == 16 && key + 1 != 0);
+}
+
 int main(void)
 {
     struct fp_arena arena = {0};
@@ -107,6 +126,7 @@ int main(void)
     struct fp_cfg *a = fp_shape_diamonds(&arena, 2), *b = fp_shape_diamonds(&arena, 3);
     write_guide(&arena, a, b, &bytes);
     test_found(&arena, a, b);
+    test_keys();
     test_damage(&bytes);
     unlink(path);
     fp_writer_free(&bytes);

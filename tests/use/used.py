@@ -44,6 +44,28 @@ int main(void) {
   return 0;
 }
 """
+# 8 of 10 calls go to `often`, one out of the program; 9 of 10 copies are of 16 bytes
+VALUES = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static long seen;
+__attribute__((noinline)) static long often(long n) { seen += n; return n; }
+__attribute__((noinline)) static long rarely(long n) { seen -= n; return -n; }
+static long (*const all[])(long) = {often, rarely, labs};
+__attribute__((noinline)) static long call(long (*f)(long), long n) { return f(n); }
+__attribute__((noinline)) static void copy(char *to, const char *from, size_t n) { memcpy(to, from, n); }
+int main(void) {
+  char from[64] = "abc", to[64];
+  for (long i = 0; i < 10000; i++) {
+    seen += call(all[i % 10 < 8 ? 0 : i % 10 - 7], i);
+    copy(to, from, i % 10 ? 16 : (size_t)i % 50);
+    seen += to[i & 3];
+  }
+  printf("%ld\\n", seen);
+  return 0;
+}
+"""
 passed = failed = 0
 
 
@@ -153,6 +175,34 @@ def copies(args, folder):
     check("no copies by edges", " 0 copies" in said and "copied:" not in said, said)
 
 
+def values(args, folder):
+    """Frequent targets are called directly, frequent sizes fixed; the paths are counted as ever."""
+    source, exe, text, profile, plain = (os.path.join(folder, n) for n in ("v.c", "v", "v.ll", "v.prof", "plain.prof"))
+    with open(source, "w") as f:
+        f.write(VALUES)
+    show = lambda p: json.loads(run([os.path.join(args.bin, "footpath"), "show", "--json", "--top", "0", p]).stdout)["functions"]
+    counts = lambda p: [(f["name"], f.get("executions"), [(q["id"], q["count"]) for q in f.get("paths", [])]) for f in show(p)]
+    build(args, source, exe, "--fp-at=early")
+    expected = trained(exe, plain)
+    without = counts(plain)
+    build(args, source, exe, "--fp-at=early", "--fp-values")
+    check("same output when values are counted", trained(exe, profile) == expected)
+    trained(exe, profile)
+    run([exe], env=dict(os.environ, FOOTPATH_OUT=profile))  # elsewhere in memory, the same targets
+    check("paths beside values", len(without) >= 5 and [(n, [(i, 2 * c) for i, c in p]) for n, _, p in without] ==
+          [(n, p) for n, _, p in counts(profile)], counts(profile))
+    said = build(args, source, text, "--fp-use=" + profile, "--fp-remarks", "-S", "-emit-llvm")
+    check("both calls are known", " 2 calls by their values" in said, said)
+    with open(text) as f:
+        ir = f.read()
+    check("the frequent target is asked for", re.search(r"icmp eq .* @often\b", ir) and not re.search(r"icmp eq .* @labs\b", ir))
+    check("with its counts", re.search(r'"branch_weights", (i32 16000, i32 4000|i32 4000, i32 16000)\}', ir))
+    check("the frequent size is fixed", re.search(r"memcpy.*i64 16, i1 false", ir) or "load <2 x i64>" in ir or "load i128" in ir)
+    build(args, source, exe, "--fp-use=" + profile)
+    done = run([exe])
+    check("same output by values", (done.returncode, done.stdout) == expected, done.stdout)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
@@ -166,6 +216,7 @@ def main():
         inlined_before(args, folder)
         counted_again(args, folder)
         copies(args, folder)
+        values(args, folder)
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0
 
