@@ -102,12 +102,13 @@ PROGRAMS = [
         "ninja", ["ninja-build"],
         'cmake -G Ninja -B out -DCMAKE_C_COMPILER=$CC -DCMAKE_CXX_COMPILER=$CXX -DCMAKE_CXX_FLAGS="$CFLAGS" '
         '-DBUILD_TESTING=OFF . >/dev/null && cmake --build out --target ninja >/dev/null',
-        "out/ninja", "{exe} --version", "{exe} -n -C {in}/ninja-1500", "{exe} -n -C {in}/ninja-large", cxx=True),
+        "out/ninja", "{exe} --version", "{exe} -n -C {in}/ninja-1500", "{exe} -n -C {in}/ninja-large",
+        train="{exe} -n -C {in}/train-ninja", cxx=True),
     Program(
         "cppcheck", ["cppcheck"],
         'make -s -j2 CXX="$CXX" CXXFLAGS="$CFLAGS -w" FILESDIR=$PWD cppcheck >/dev/null 2>&1',
         "cppcheck", "{exe} --version", "{exe} {in}/check-small.c 2>&1", "{exe} -q --enable=all {in}/check-large.c",
-        cxx=True),
+        train="{exe} {in}/train-check.c", cxx=True),
     Program(
         "gnuchess", ["gnuchess"],
         # in UCI mode it cancels a thread that it never started, and polls 10,000 times a second
@@ -115,7 +116,8 @@ PROGRAMS = [
         'CFLAGS="$CFLAGS -w" CXXFLAGS="$CFLAGS -w -std=gnu++14" ./configure --quiet --without-readline >/dev/null 2>&1 && '
         'make -s -j2 -C src $AM >/dev/null 2>&1',  # of man/ it needs help2man
         "src/gnuchess", "{exe} --version", "python3 {bench}/uci.py {in}/chess-depth-7.uci {exe} -u",
-        "python3 {bench}/uci.py {in}/chess-depth-10.uci {exe} -u", cxx=True, threads=True,
+        "python3 {bench}/uci.py {in}/chess-depth-10.uci {exe} -u",
+        train="python3 {bench}/uci.py {in}/train-chess.uci {exe} -u", cxx=True, threads=True,
         varies="not compared, its front end polls"),
     Program(
         "pocketsphinx", ["pocketsphinx", "sphinxbase"],
@@ -130,13 +132,16 @@ PROGRAMS = [
         "-cepdir {src}/test/data -ctl {in}/sphinx-small.ctl -adcin yes -cepext .raw -hyp /dev/stdout",
         "{exe} -hmm {src}/model/en-us/en-us -lm {src}/test/data/turtle.lm.bin -dict {src}/test/data/turtle.dic "
         "-cepdir {src}/test/data -ctl {in}/sphinx-large.ctl -adcin yes -cepext .raw -hyp /dev/stdout",
+        train="{exe} -hmm {src}/model/en-us/en-us -lm {src}/test/data/turtle.lm.bin -dict {src}/test/data/turtle.dic "
+        "-cepdir {src}/test/data -ctl {in}/train-sphinx.ctl -adcin yes -cepext .raw -hyp /dev/stdout",
         needs=["bison", "swig", "libasound2-dev", "pkg-config"]),
     Program(
         "x264", ["x264"],
         'CC="$CC" ./configure --disable-asm --disable-opencl --disable-lavf --disable-swscale --disable-ffms '
         '--disable-gpac --disable-lsmash --extra-cflags="$CFLAGS -w" >/dev/null && make -s -j2 x264 >/dev/null 2>&1',
         "x264", "{exe} --version", "{exe} --quiet --threads 1 --frames 4 --input-res 176x144 -o /dev/null {in}/video.yuv",
-        "{exe} --quiet --threads 1 --frames 60 --input-res 176x144 -o /dev/null {in}/video.yuv", threads=True),
+        "{exe} --quiet --threads 1 --frames 60 --input-res 176x144 -o /dev/null {in}/video.yuv",
+        train="{exe} --quiet --threads 1 --frames 4 --input-res 176x144 -o /dev/null {in}/train-video.yuv", threads=True),
     Program(
         "tcl", ["tcl8.6"],
         'cd unix && CFLAGS="$CFLAGS -w" ./configure --quiet --disable-shared --disable-threads >/dev/null 2>&1 && '

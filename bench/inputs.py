@@ -147,8 +147,8 @@ def go(rng, moves, genmoves):
     return "\n".join(lines + ["final_score", "quit", ""])
 
 
-def chess(depth):
-    games = ["startpos", "startpos moves e2e4 e7e5 g1f3 b8c6 f1b5", "startpos moves d2d4 g8f6 c2c4 e7e6"]
+def chess(depth, games=None):
+    games = games or ["startpos", "startpos moves e2e4 e7e5 g1f3 b8c6 f1b5", "startpos moves d2d4 g8f6 c2c4 e7e6"]
     lines = ["uci", "isready"]
     for game in games:
         lines += ["position " + game, "go depth %d" % depth]
@@ -198,12 +198,12 @@ def sat(rng, variables, ratio):
     return "\n".join(lines) + "\n"
 
 
-def video(rng, frames, width=176, height=144):
+def video(rng, frames, width=176, height=144, step=2):
     """A moving gradient with a noisy box: planar YUV 4:2:0."""
     out = bytearray()
     noise = rng.randbytes(64 * 64)
     for t in range(frames):
-        plane = bytearray((x + y + 2 * t) & 255 for y in range(height) for x in range(width))
+        plane = bytearray((x + y + step * t) & 255 for y in range(height) for x in range(width))
         for y in range(64):
             at = ((20 + t // 2 + y) % height) * width + (t * 3) % (width - 64)
             plane[at:at + 64] = noise[y * 64:y * 64 + 64]
@@ -233,6 +233,10 @@ def make(folder):
     put("train-text-300k", lambda rng: text(rng, 300 << 10))
     put("train.tcl", lambda rng: TCL_TRAIN)
     put("train-go.gtp", lambda rng: go(rng, 30, 2))
+    put("train-check.c", lambda rng: c_source(rng, 3))
+    put("train-chess.uci", lambda rng: chess(7, ["startpos moves c2c4 g8f6", "startpos moves e2e4 c7c5 g1f3 d7d6"]))
+    put("train-video.yuv", lambda rng: video(rng, 4, step=3))
+    put("train-sphinx.ctl", lambda rng: "something\n")
     put("train-sat-170.cnf", lambda rng: sat(rng, 170, 4.26))
     put("train-protein.fa", lambda rng: proteins(rng, 60))
     put("train.lua", lambda rng: LUA_TRAIN)
@@ -252,7 +256,7 @@ def make(folder):
     put("video.yuv", lambda rng: video(rng, 60))
     put("sphinx-small.ctl", lambda rng: "goforward\n")
     put("sphinx-large.ctl", lambda rng: "goforward\n" * 8)
-    for name, edges in (("ninja-1500", 1500), ("ninja-large", 8000)):
+    for name, edges in (("ninja-1500", 1500), ("train-ninja", 1100), ("ninja-large", 8000)):
         if not os.path.exists(os.path.join(folder, name, "build.ninja")):
             ninja(os.path.join(folder, name), edges)
     return folder

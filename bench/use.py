@@ -13,10 +13,12 @@ import argparse
 import hashlib
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
 import sys
+import time
 
 import corpus
 import inputs
@@ -118,6 +120,21 @@ def summary(results):
                 ", ".join(different) or "none")), different
 
 
+def machine():
+    with open("/proc/cpuinfo") as f:
+        models = [line.split(":", 1)[1].strip() for line in f if line.startswith("model name")]
+    return "%s, %d cores" % (models[0] if models else platform.machine(), os.cpu_count())
+
+
+def measured(results):
+    """When and where: dates of each machine."""
+    days = {}
+    for known in results.values():
+        at = known.get("measured", {})
+        days.setdefault(at.get("machine", "unknown"), set()).add(at.get("date", "unknown"))
+    return "Measured " + "; ".join("on %s (%s)" % (", ".join(sorted(dates)), where) for where, dates in sorted(days.items())) + "."
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--programs", default=os.environ.get("BENCH"))
@@ -137,6 +154,7 @@ def main():
             for folder in [os.path.join("build", v) for v in VARIANTS + ("path-train", "clang-pgo")] + ["train/path-train", "train/clang-pgo"]:
                 shutil.rmtree(os.path.join(measure.WORK, folder, p.name), ignore_errors=True)
         known = results.setdefault(p.name, {})
+        known["measured"] = {"date": time.strftime("%Y-%m-%d"), "machine": machine()}
         try:
             for v in VARIANTS:
                 measure.build(p, v)
@@ -150,7 +168,7 @@ def main():
             json.dump(results, f, indent=1, sort_keys=True)
     ordered = {p.name: results[p.name] for p in corpus.names() if results.get(p.name)}
     said, different = summary(ordered)
-    text = table(ordered) + "\n\n" + said
+    text = table(ordered) + "\n\n" + said + " " + measured(ordered)
     print(text)
     if args.output:
         with open(args.output) as f:
