@@ -134,7 +134,17 @@ static void pass_on(const struct sigaction *before, int signal, siginfo_t *info,
         action.sa_handler(signal);
 }
 
-enum { MOST_MISSED = 15 };
+/* So that samples are in proportion to CPU time: the kernel looks at CPU clocks when it can,
+ * and what it missed is made up for. So is what this thread did not get because others that
+ * ran into its traps had them taken away. */
+static uint32_t samples_due(const struct rt_process *process, const struct rt_local *s, int overrun)
+{
+    enum { MOST_MISSED = 15 };
+    uint64_t due = (1 + (overrun > 0 ? (uint64_t)overrun : 0)) * rt_settings.samples;
+    uint64_t most = (1 + MOST_MISSED) * (uint64_t)rt_settings.samples;
+    if (s->wants_traps && s->trap_epoch != process->trap_epoch) due += s->samples_left;
+    return (uint32_t)(due < most ? due : most);
+}
 
 static void tick(int signal, siginfo_t *info, void *context)
 {
@@ -148,10 +158,7 @@ static void tick(int signal, siginfo_t *info, void *context)
     restart_system_call(context);
     if (process && process->sampling && !process->paused) {
         struct rt_local *s = state(process);
-        /* The kernel looks at CPU clocks when it can; what it missed is made up for, so
-         * that samples are in proportion to CPU time. */
-        uint32_t missed = info->si_overrun > 0 ? (uint32_t)info->si_overrun : 0;
-        s->samples_left = rt_settings.samples * (1 + (missed < MOST_MISSED ? missed : MOST_MISSED));
+        s->samples_left = samples_due(process, s, info->si_overrun);
         s->skip = s->rotation++ % rt_settings.stride;
         s->branch = 0;
         s->readable = s->readable_end = 0;
