@@ -300,7 +300,10 @@ static void add_compilation(struct invocation *in, struct cc_words *command, con
             fp_arena_printf(&in->arena, "expected %s; build footpath with LLVM=%s", plugin, in->llvm));
     push(in, command, "--start-no-unused-arguments");
     push(in, command, fp_arena_printf(&in->arena, "-fpass-plugin=%s", plugin));
-    if (!in->look.debug) push(in, command, "-gline-tables-only");
+    if (!in->look.debug) {
+        push(in, command, "-gline-tables-only");
+        push(in, command, "-gno-column-info"); /* nobody looks at them */
+    }
     push(in, command, "--end-no-unused-arguments");
 }
 

@@ -64,11 +64,10 @@ static uint64_t descending_key(double weight)
     return ~bits;
 }
 
-/* Least significant digit first, 16 bits at a time; digits that all keys share
- * are skipped. Stable. */
+/* Least significant digit first; digits that all keys share are skipped. Stable. Few
+ * keys are not worth a large table. */
 static struct keyed *sort_keyed(struct fp_arena *scratch, struct keyed *items, uint32_t n)
 {
-    enum { DIGITS = 1 << 16 };
     if (n < 64) { /* insertion sort: most functions are small */
         for (uint32_t i = 1; i < n; i++) {
             struct keyed item = items[i];
@@ -79,14 +78,15 @@ static struct keyed *sort_keyed(struct fp_arena *scratch, struct keyed *items, u
         return items;
     }
     struct keyed *other = FP_NEW_ARRAY(scratch, struct keyed, n);
-    uint32_t *start = FP_NEW_ARRAY(scratch, uint32_t, DIGITS + 1);
-    for (unsigned shift = 0; shift < 64; shift += 16) {
-        memset(start, 0, (DIGITS + 1) * sizeof *start);
-        for (uint32_t i = 0; i < n; i++) start[(items[i].key >> shift & (DIGITS - 1)) + 1]++;
-        if (start[(items[0].key >> shift & (DIGITS - 1)) + 1] == n) continue;
-        for (uint32_t d = 0; d < DIGITS; d++) start[d + 1] += start[d];
-        for (uint32_t i = 0; i < n; i++)
-            other[start[items[i].key >> shift & (DIGITS - 1)]++] = items[i];
+    const unsigned bits = n < 1 << 14 ? 8 : 16;
+    const uint32_t digits = (uint32_t)1 << bits, mask = digits - 1;
+    uint32_t *start = FP_NEW_ARRAY(scratch, uint32_t, digits + 1);
+    for (unsigned shift = 0; shift < 64; shift += bits) {
+        memset(start, 0, (digits + 1) * sizeof *start);
+        for (uint32_t i = 0; i < n; i++) start[(items[i].key >> shift & mask) + 1]++;
+        if (start[(items[0].key >> shift & mask) + 1] == n) continue;
+        for (uint32_t d = 0; d < digits; d++) start[d + 1] += start[d];
+        for (uint32_t i = 0; i < n; i++) other[start[items[i].key >> shift & mask]++] = items[i];
         struct keyed *swap = items;
         items = other;
         other = swap;
