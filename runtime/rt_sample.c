@@ -188,6 +188,22 @@ static int free_signal(void)
     return 0;
 }
 
+static struct timespec as_time(uint64_t ns)
+{
+    return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+}
+
+/* The first tick is anywhere in the first period, so that many short runs are sampled in all
+ * of their parts, and threads that end before their first tick in proportion. */
+static uint64_t first_tick(uint32_t tid)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t seed = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + ((uint64_t)tid << 40);
+    seed ^= seed >> 31;
+    return 1 + (seed * UINT64_C(0x9e3779b97f4a7c15) >> 20) % rt_settings.tick_ns;
+}
+
 /* By system calls: libc's allocate. */
 static bool make_timer(int32_t *timer, uint32_t tid, int signal)
 {
@@ -195,9 +211,7 @@ static bool make_timer(int32_t *timer, uint32_t tid, int signal)
     event._sigev_un._tid = (pid_t)tid;
     int clock = (int)(~tid << 3 | 6); /* the CPU clock of a thread */
     int made;
-    struct timespec tick = {(time_t)(rt_settings.tick_ns / 1000000000u),
-                            (long)(rt_settings.tick_ns % 1000000000u)};
-    struct itimerspec when = {tick, tick};
+    struct itimerspec when = {as_time(rt_settings.tick_ns), as_time(first_tick(tid))};
     if (syscall(SYS_timer_create, clock, &event, &made) < 0) return false;
     *timer = made + 1;
     return syscall(SYS_timer_settime, made, 0, &when, NULL) == 0;
