@@ -189,26 +189,42 @@ static void put_entry(uint64_t key, uint64_t count, void *context)
     t->count++;
 }
 
-/* Calls with every copy of a table in which something was counted, and its number. The
- * head of a table says what of it is used. */
-static void each_table(struct pagemap *map, void (*call)(struct fp_hash_table *, uint64_t, void *),
+/* Calls with every copy of a table, and its number. */
+static void each_table(struct pagemap *map, void (*call)(struct pagemap *, struct fp_hash_table *, uint64_t, void *),
                        void *context)
 {
     const struct rt_range *range = &rt_this.ranges[RT_TABLES];
     uint64_t count = (uint64_t)(range->end - range->start) / FP_HASH_TABLE_SIZE;
     for (uint32_t i = 0; i < ncopies(); i++)
-        for (uint64_t n = 0; n < count; n++) {
-            char *place = copy_of(range->start + n * FP_HASH_TABLE_SIZE, i);
-            struct fp_hash_table *table = (struct fp_hash_table *)place;
-            if (touched(map, (const char *)&table->used)) call(table, n, context);
-        }
+        for (uint64_t n = 0; n < count; n++)
+            call(map, (struct fp_hash_table *)copy_of(range->start + n * FP_HASH_TABLE_SIZE, i), n, context);
 }
 
-static void put_table(struct fp_hash_table *table, uint64_t number, void *context)
+/* The end of the page, or of the range. */
+static char *page_end(const char *at, char *end)
+{
+    char *next = (char *)(((uintptr_t)at + PAGE) & ~(uintptr_t)(PAGE - 1));
+    return next < end ? next : end;
+}
+
+static void put_direct(struct pagemap *map, struct fp_hash_table *table, struct tables *t)
+{
+    char *end = (char *)(table->direct + FP_HASH_DIRECT);
+    for (char *at = (char *)table->direct, *next; at < end; at = next) {
+        next = page_end(at, end);
+        if (!touched(map, at)) continue;
+        for (uint64_t *word = (uint64_t *)at; word < (uint64_t *)next; word++)
+            if (*word) put_entry((uint64_t)(word - table->direct) + 1, *word, t);
+    }
+}
+
+/* The head of a table says what of it is used. */
+static void put_table(struct pagemap *map, struct fp_hash_table *table, uint64_t number, void *context)
 {
     struct tables *t = context;
     t->table = number;
-    rt_hash_each(table, put_entry, t);
+    if (touched(map, (const char *)&table->used)) rt_hash_each(table, put_entry, t);
+    put_direct(map, table, t);
 }
 
 /* Triples of table, path and count; a path of several threads is there several
@@ -224,11 +240,20 @@ static void put_tables(struct rt_buffer *out, struct pagemap *map)
     rt_buffer_free(&entries);
 }
 
-static void clear_table(struct fp_hash_table *table, uint64_t number, void *context)
+static void clear_words(struct pagemap *map, char *at, char *end)
+{
+    for (char *next; at < end; at = next) {
+        next = page_end(at, end);
+        if (touched(map, at)) memset(at, 0, (size_t)(next - at));
+    }
+}
+
+static void clear_table(struct pagemap *map, struct fp_hash_table *table, uint64_t number, void *context)
 {
     (void)number;
     (void)context;
-    rt_hash_clear(table);
+    if (touched(map, (const char *)&table->used)) rt_hash_clear(table);
+    clear_words(map, (char *)table->direct, (char *)(table->direct + FP_HASH_DIRECT));
 }
 
 void rt_clear_counters(void)
@@ -236,15 +261,8 @@ void rt_clear_counters(void)
     struct pagemap map;
     const struct rt_range *range = &rt_this.ranges[RT_COUNTERS];
     open_pagemap(&map);
-    for (uint32_t i = 0; i < ncopies(); i++) {
-        char *end = copy_of(range->end, i);
-        for (char *at = copy_of(range->start, i); at < end;) {
-            char *next = (char *)(((uintptr_t)at + PAGE) & ~(uintptr_t)(PAGE - 1));
-            if (next > end) next = end;
-            if (touched(&map, at)) memset(at, 0, (size_t)(next - at));
-            at = next;
-        }
-    }
+    for (uint32_t i = 0; i < ncopies(); i++)
+        clear_words(&map, copy_of(range->start, i), copy_of(range->end, i));
     each_table(&map, clear_table, NULL);
     close_pagemap(&map);
 }

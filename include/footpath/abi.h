@@ -100,10 +100,15 @@ struct fp_hash_entry {
 #define FP_HASH_BITS 12
 enum { FP_HASH_ENTRIES = 1 << FP_HASH_BITS, FP_HASH_SHIFT = 64 - FP_HASH_BITS };
 
+/* Paths with small ids are counted directly where the code can have no others: a path's
+ * count is what is found in both. */
+enum { FP_HASH_DIRECT = 4096 };
+
 struct fp_hash_table {
     uint64_t more; /* further levels, owned by the runtime */
     uint64_t used; /* bit i: some entry of the i-th 64th has a key */
     struct fp_hash_entry entries[FP_HASH_ENTRIES];
+    uint64_t direct[FP_HASH_DIRECT]; /* by id */
 };
 
 #define FP_HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio */

@@ -16,9 +16,11 @@
 #include "footpath/abi.h"
 #include "graph/loops.h"
 #include "llvm/irlaps.h"
+#include "llvm/irrange.h"
 #include "llvm/irsample.h"
 #include "llvm/shim.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -643,12 +645,27 @@ static LLVMValueRef table_word(struct code *c, LLVMValueRef offset, uint64_t wor
     return LLVMBuildBitCast(builder, at, fp_edit_pointer_type(c->ed, c->ed->i64), "");
 }
 
+/* Where all paths that can come have small ids. */
+static bool count_directly(struct code *c, struct fp_ir_ranges *ranges, const struct probe *probe)
+{
+    LLVMBuilderRef builder = c->ed->builder;
+    uint64_t first_word = offsetof(struct fp_hash_table, direct) / sizeof(uint64_t);
+    struct fp_ir_range keys = fp_ir_range_of(ranges, probe->key);
+    if (!keys.known || keys.low < 1 || keys.high > FP_HASH_DIRECT) return false;
+    LLVMPositionBuilderBefore(builder, probe->marker);
+    LLVMValueRef offset = LLVMBuildShl(builder, probe->key, LLVMConstInt(c->ed->i64, 3, 0), "");
+    fp_edit_add_to(c->ed, table_word(c, offset, first_word - 1), NULL);
+    LLVMInstructionEraseFromParent(probe->marker);
+    return true;
+}
+
 /*   entry = hash(key); if (entry->key == key) entry->count++; else miss(table, key) */
-static void emit_probe(struct code *c, const struct probe *probe)
+static void emit_probe(struct code *c, struct fp_ir_ranges *ranges, const struct probe *probe)
 {
     struct fp_editor *ed = c->ed;
     LLVMBuilderRef builder = ed->builder;
     LLVMBasicBlockRef before = LLVMGetInstructionParent(probe->marker);
+    if (count_directly(c, ranges, probe)) return;
     if (ed->threads != FP_THREADS_LOCAL) {
         LLVMPositionBuilderBefore(builder, probe->marker);
         fp_edit_hash_call(ed, FP_HASH_SHARED_SYMBOL, c->counters, probe->key);
@@ -716,6 +733,8 @@ void fp_ir_emit_paths(struct fp_editor *ed, const struct fp_plan *plan, const en
     for (uint32_t i = 0; i < f->truncation->laps.len; i++)
         if (counts_itself(&c, i)) count_laps_left(&c, i);
     for (size_t i = 0; i < c.phis.len; i++) fill_phi(&c, &c.phis.at[i]);
-    for (size_t i = 0; i < c.probes.len; i++) emit_probe(&c, &c.probes.at[i]);
+    struct fp_ir_ranges ranges;
+    fp_ir_ranges_init(&ranges, ir->arena);
+    for (size_t i = 0; i < c.probes.len; i++) emit_probe(&c, &ranges, &c.probes.at[i]);
     if (pep) fp_ir_finish_ends(&sampling);
 }
