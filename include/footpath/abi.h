@@ -102,7 +102,7 @@ enum { FP_HASH_ENTRIES = 1 << FP_HASH_BITS, FP_HASH_SHIFT = 64 - FP_HASH_BITS };
 
 /* Paths with small ids are counted directly where the code can have no others: a path's
  * count is what is found in both. */
-enum { FP_HASH_DIRECT = 4096 };
+enum { FP_HASH_DIRECT = 8192 };
 
 struct fp_hash_table {
     uint64_t more; /* further levels, owned by the runtime */

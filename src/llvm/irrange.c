@@ -60,6 +60,6 @@ struct fp_ir_range fp_ir_range_of(struct fp_ir_ranges *ranges, LLVMValueRef valu
     fp_vec_push(ranges->arena, &ranges->found, UNKNOWN); /* while it is being found */
     size_t at = ranges->found.len - 1;
     *index = at + 1;
-    ranges->found.at[at] = compute(ranges, value);
-    return ranges->found.at[at];
+    struct fp_ir_range range = compute(ranges, value); /* finds others: `found` moves */
+    return ranges->found.at[at] = range;
 }
