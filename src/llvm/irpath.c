@@ -573,8 +573,23 @@ static bool wants_in_place(const struct code *c, uint32_t e)
     return edge->src == c->ed->ir->hub || c->loops.depth[edge->src];
 }
 
+/* Another way out of the same branch sets r to something else, and is hotter. */
+static bool has_hotter_sibling(const struct code *c, uint32_t e, int64_t value)
+{
+    const double *weights = c->ed->ir->weights;
+    uint32_t src = c->cfg->edges[e].src;
+    for (uint32_t o = c->cfg->first_out[src]; o < c->cfg->first_out[src + 1]; o++) {
+        int64_t other;
+        if (o == e || !is_live(c, o) || !is_set_on(c, o, &other) || other == value) continue;
+        if (c->ed->edge_block[o] || !c->plan->has_register[c->cfg->edges[o].dst]) continue;
+        if (weights[o] > weights[e] || (weights[o] == weights[e] && o < e)) return true;
+    }
+    return false;
+}
+
 /* In front of the branch, whichever way is taken: nobody looks at it there. A block of
- * its own for an edge that few take costs more jumps than it saves. */
+ * its own for an edge that few take costs more jumps than it saves, unless r is set there
+ * for another way already. */
 static LLVMValueRef set_in_place(struct code *c, uint32_t e, int64_t value)
 {
     struct fp_editor *ed = c->ed;
@@ -584,7 +599,7 @@ static LLVMValueRef set_in_place(struct code *c, uint32_t e, int64_t value)
              (unsigned long long)ed->ir->f->id, (long long)value * 8);
     LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), (char *)"=r", strlen("=r"), 1, 0,
                                          LLVMInlineAsmDialectATT, 0);
-    if (ed->edge_block[e])
+    if (ed->edge_block[e] || has_hotter_sibling(c, e, value))
         fp_edit_on_edge(ed, e, false);
     else
         fp_edit_at_end(ed, c->cfg->edges[e].src);
