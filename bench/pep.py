@@ -150,47 +150,70 @@ def measure_sampling(program, variant, seconds):
             "sampling": (each * 64 * 100 * seconds + once) / (rate * seconds)}
 
 
-def table(results, title, rows, value):
-    names = [n for n in results if any(value(results[n], key) is not None for key, _ in rows)]
+# The columns of the table of programs: title, how it is written, how the programs are taken together, value.
+def columns():
+    def row(r):
+        return r.get("accuracy", {}).get("64/17")
+
+    def total(r):
+        return (1 + r["extra"]["pep"]) * (1 + r["counted"]["sampling"]) - 1 if "counted" in r else None
+
+    def cpu(r, which, against):
+        return row(r)["cpu_" + which] / row(r)["cpu_" + against] - 1 if row(r) and "cpu_" + against in row(r) else None
+
+    mean = lambda values: sum(values) / len(values)
+    return [
+        ("instructions: the register", "%+.1f%%", measure.geomean, lambda r: r.get("extra", {}).get("pep")),
+        ("samples", "%+.2f%%", measure.geomean, lambda r: r.get("counted", {}).get("sampling")),
+        ("in all", "%+.1f%%", measure.geomean, total),
+        ("CPU time: the register", "%+.0f%%", measure.geomean, lambda r: cpu(r, "off", "plain")),
+        ("in all", "%+.0f%%", measure.geomean, lambda r: cpu(r, "on", "plain")),
+        ("path accuracy", "%.3f", mean, lambda r: row(r) and row(r)["wall"]),
+        ("edge accuracy", "%.3f", mean, lambda r: row(r) and row(r)["relative"]),
+        ("absolute overlap", "%.3f", mean, lambda r: row(r) and row(r)["absolute"]),
+        ("runs, of seconds", "%s", None, lambda r: row(r) and "%d of %.1f" % (row(r)["repeat"], row(r)["seconds"] / row(r)["repeat"])),
+    ]
+
+
+def write(form, value):
+    if value is None:
+        return "-"
+    return form % (100 * value if form.endswith("%%") else value)
+
+
+def table_of_programs(results):
+    """What PEP(64,17) costs and how accurate it is."""
+    lines = ["| %s | %s |" % (name_of("64/17"), " | ".join(c[0] for c in columns())), "|---|" + "---|" * len(columns())]
+    for name in sorted(results):
+        lines.append("| %s | %s |" % (name, " | ".join(write(form, value(results[name])) for _, form, _, value in columns())))
+    means = []
+    for _, form, together, value in columns():
+        known = [v for v in (value(r) for r in results.values()) if v is not None]
+        means.append("**%s**" % write(form, together(known)) if together and known else "")
+    return "\n".join(lines + ["| **average** | %s |" % " | ".join(means)]) + "\n"
+
+
+def table_of_configurations(results, title, form, value, together):
+    """Of the programs that were run with all of them."""
+    names = [n for n in sorted(results) if all(c in results[n].get("accuracy", {}) for c in CONFIGURATIONS)]
     lines = ["| %s | %s | average |" % (title, " | ".join(names)), "|---|" + "---|" * (len(names) + 1)]
-    for key, label in rows:
-        cells = [value(results[n], key) for n in names]
-        known = [c for c in cells if c is not None]
-        if not known:
-            continue
-        percent = isinstance(known[0], str)
-        if percent:
-            digits = len(known[0].rstrip("%").partition(".")[2])
-            mean = "%+.*f%%" % (digits, 100 * measure.geomean([float(c.rstrip("%")) / 100 for c in known]))
-        else:
-            mean = "%.3f" % (sum(known) / len(known))
-        shown = ["-" if c is None else c if percent else "%.3f" % c for c in cells]
-        lines.append("| %s | %s | **%s** |" % (label, " | ".join(shown), mean))
+    for configuration in CONFIGURATIONS if names else []:
+        cells = [value(results[n]["accuracy"][configuration]) for n in names]
+        lines.append("| %s | %s | **%s** |" % (name_of(configuration), " | ".join(write(form, c) for c in cells),
+                                               write(form, together(cells))))
     return "\n".join(lines) + "\n"
 
 
 def tables(results):
-    rows = [(c, name_of(c)) for c in CONFIGURATIONS]
-    metric = lambda name: lambda r, c: r.get("accuracy", {}).get(c, {}).get(name)
-    part = lambda x: None if x is None else "%+.1f%%" % (100 * x)
-    cost = lambda r, v: part(r.get("extra", {}).get(v))
-    fine = lambda x: None if x is None else "%+.2f%%" % (100 * x)
-    sampling = lambda r, _: fine(r.get("counted", {}).get("sampling"))
-
-    def cpu(r, c, against="off", which="on"):
-        row = r.get("accuracy", {}).get(c)
-        return part(row["cpu_" + which] / row["cpu_" + against] - 1) if row else None
-
-    parts = [table(results, "extra instructions, no samples (figure 6)", [("pep", "pep"), ("pep-guided", "pep, guided by a pep profile")], cost)]
-    if any("counted" in r for r in results.values()):
-        parts.append(table(results, "extra instructions of samples", [("64/17", name_of("64/17"))], sampling))
-    total = [("off", "pep, no samples"), ("on", name_of("64/17"))]
-    parts += [table(results, "extra CPU time, all in all", total, lambda r, which: cpu(r, "64/17", "plain", which)),
-              table(results, "extra CPU time of samples", rows, cpu),
-              table(results, "path accuracy: Wall (figure 8)", rows, metric("wall")),
-              table(results, "edge accuracy: relative overlap (figure 9)", rows, metric("relative")),
-              table(results, "absolute overlap", rows, metric("absolute"))]
-    return "\n".join(parts)
+    mean = lambda values: sum(values) / len(values)
+    more = lambda title, metric: table_of_configurations(results, title, "%.3f", lambda row: row[metric], mean)
+    return "\n".join([
+        table_of_programs(results),
+        more("path accuracy: Wall (figure 8)", "wall"),
+        more("edge accuracy: relative overlap (figure 9)", "relative"),
+        more("absolute overlap", "absolute"),
+        table_of_configurations(results, "extra CPU time of samples (figure 6)", "%+.0f%%",
+                                lambda row: row["cpu_on"] / row["cpu_off"] - 1, measure.geomean)])
 
 
 def write_docs(results):
@@ -220,7 +243,7 @@ def main():
     parser.add_argument("--configurations", default=",".join(CONFIGURATIONS))
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--variant", default="pep")
-    parser.add_argument("--instructions", default="pep,pep-guided", help="variants to count instructions of")
+    parser.add_argument("--instructions", default="pep", help="variants to count instructions of")
     parser.add_argument("--no-instructions", action="store_true")
     parser.add_argument("--sampling-instructions", action="store_true")
     parser.add_argument("--docs", action="store_true", help="write the tables into docs/pep.md")

@@ -54,6 +54,8 @@ static struct {
     unsigned char *slots; /* or NULL: all is as it would be, but slower */
     uint64_t *stack;      /* a copy to look at */
     uint32_t armed;
+    bool made; /* all of the above */
+    bool torn; /* being armed or disarmed: only the child of a fork may find it so */
     bool failed;
 } table;
 
@@ -158,7 +160,7 @@ static bool find_lines(void)
 const struct rt_place *rt_places_at(uint64_t address)
 {
     uint64_t line = (address - table.base) >> LINE_BITS;
-    if (!table.count || address < table.base || address > last_address()) return NULL;
+    if (!table.made || address < table.base || address > last_address()) return NULL;
     const struct rt_place *place = &table.places[table.lines[line]];
     while (place->address < address) place++;
     return place->address == address ? place : NULL;
@@ -308,6 +310,7 @@ static void find_starts(const struct functions *all)
 static bool make_table(void)
 {
     struct functions functions = {0};
+    memset(&table, 0, sizeof table);
     bool ok = find_places() && find_lines() && make_functions(&functions) &&
               make_bytes(&table.all) && make_bytes(&table.starts) && (table.stack = room(MOST_STACK));
     if (ok) {
@@ -316,7 +319,8 @@ static bool make_table(void)
         find_starts(&functions);
     }
     if (functions.at) munmap(functions.at, functions.size * sizeof *functions.at);
-    return ok && !table.failed;
+    table.made = ok && !table.failed;
+    return table.made;
 }
 
 /* ---- traps ---- */
@@ -374,10 +378,12 @@ static void arm(uint32_t g)
 {
     struct group *group = &table.groups[g];
     if (group->armed != UNARMED) return;
+    table.torn = true;
     if (!group->ready) make_group_ready(group);
     put_traps(&table.all, group->byte, group[1].byte);
     table.armed_groups[table.narmed++] = g;
     __atomic_store_n(&group->armed, ARMED, __ATOMIC_RELEASE);
+    table.torn = false;
 }
 
 static void disarm_all(void)
@@ -390,6 +396,16 @@ static void disarm_all(void)
     put_back(&table.starts, 0, table.starts.count);
 }
 
+/* Another thread was at it when the process forked. */
+static void mend(void)
+{
+    if (!make_code(PROT_READ | PROT_WRITE | PROT_EXEC)) return;
+    for (uint32_t g = 0; g < table.ngroups; g++)
+        if (table.groups[g].armed == ARMED) table.groups[g].armed = UNARMED;
+    table.narmed = 0;
+    put_back(&table.all, 0, table.all.count);
+}
+
 bool rt_trap_has_sites(void)
 {
     return &sites_start[0] != &sites_end[0];
@@ -398,8 +414,11 @@ bool rt_trap_has_sites(void)
 /* Under the lock, with all signals blocked. */
 void rt_trap_set(bool on)
 {
-    if (table.failed || (!on && !table.armed) || !rt_trap_has_sites()) return;
-    if (on && ((!table.stack && !make_table()) || !make_code(PROT_READ | PROT_WRITE | PROT_EXEC))) {
+    if (table.failed || (!on && !table.armed && !table.torn) || !rt_trap_has_sites()) return;
+    if (table.made && table.torn) mend();
+    table.torn = on || table.made;
+    if (!on && !table.made) return;
+    if (on && ((!table.made && !make_table()) || !make_code(PROT_READ | PROT_WRITE | PROT_EXEC))) {
         table.failed = true;
         rt_warn("the code cannot be written to; paths are not sampled, build with --fp-pep=flag", NULL);
         return;
@@ -411,6 +430,7 @@ void rt_trap_set(bool on)
         disarm_all();
         make_code(PROT_READ | PROT_EXEC);
     }
+    table.torn = false;
 }
 
 bool rt_place_is_armed(const struct rt_place *place)

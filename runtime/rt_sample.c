@@ -291,6 +291,7 @@ void rt_sample_after_fork(void)
     if (!process || process->sampler != &rt_local || !process->sampling) return;
     process->trap_lock = 0;
     process->windows_opened = process->windows_closed = 0;
+    process->traps_wanted = 1; /* or not: the other threads are gone, and with them who was at it */
     rt_traps_none(process);
     process->first_timer = 0;
     for (uint32_t i = 0; i < process->nregions; i++) process->regions[i].timer = 0;
