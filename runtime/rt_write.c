@@ -213,8 +213,11 @@ static void put_direct(struct pagemap *map, struct fp_hash_table *table, struct 
     for (char *at = (char *)table->direct, *next; at < end; at = next) {
         next = page_end(at, end);
         if (!touched(map, at)) continue;
-        for (uint64_t *word = (uint64_t *)at; word < (uint64_t *)next; word++)
-            if (*word) put_entry((uint64_t)(word - table->direct) + 1, *word, t);
+        for (uint64_t *word = (uint64_t *)at, *stop = (uint64_t *)next; word < stop;) {
+            while (stop - word >= GROUP && is_zero(word)) word += GROUP;
+            for (uint64_t *last = stop - word < GROUP ? stop : word + GROUP; word < last; word++)
+                if (*word) put_entry((uint64_t)(word - table->direct) + 1, *word, t);
+        }
     }
 }
 
