@@ -189,9 +189,10 @@ static void put_entry(uint64_t key, uint64_t count, void *context)
     t->count++;
 }
 
+typedef void table_call(struct pagemap *map, struct fp_hash_table *table, uint64_t number, void *context);
+
 /* Calls with every copy of a table, and its number. */
-static void each_table(struct pagemap *map, void (*call)(struct pagemap *, struct fp_hash_table *, uint64_t, void *),
-                       void *context)
+static void each_table(struct pagemap *map, table_call *call, void *context)
 {
     const struct rt_range *range = &rt_this.ranges[RT_TABLES];
     uint64_t count = (uint64_t)(range->end - range->start) / FP_HASH_TABLE_SIZE;
