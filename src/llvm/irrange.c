@@ -53,13 +53,18 @@ static struct fp_ir_range compute(struct fp_ir_ranges *ranges, LLVMValueRef valu
     return UNKNOWN;
 }
 
+/* Of what is too far back nothing is known: the compiler's stack is small. */
 struct fp_ir_range fp_ir_range_of(struct fp_ir_ranges *ranges, LLVMValueRef value)
 {
+    enum { DEEPEST = 2000 };
+    if (ranges->depth == DEEPEST) return UNKNOWN;
     uint64_t key = (uint64_t)(uintptr_t)value, *index = fp_map_add(&ranges->index, key);
     if (*index) return ranges->found.at[*index - 1];
     fp_vec_push(ranges->arena, &ranges->found, UNKNOWN); /* while it is being found */
     size_t at = ranges->found.len - 1;
     *index = at + 1;
+    ranges->depth++;
     struct fp_ir_range range = compute(ranges, value); /* finds others: `found` moves */
+    ranges->depth--;
     return ranges->found.at[at] = range;
 }

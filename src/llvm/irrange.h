@@ -24,6 +24,7 @@ struct fp_ir_ranges {
     struct fp_arena *arena;
     struct fp_map index; /* of a value: 1 + where its range is */
     FP_VEC(struct fp_ir_range) found;
+    uint32_t depth; /* of what is being found now */
 };
 
 void fp_ir_ranges_init(struct fp_ir_ranges *ranges, struct fp_arena *arena);
