@@ -302,7 +302,8 @@ static struct fp_bitset blocks_in_laps(const struct planner *p)
 }
 
 /* Of each block's out-edges with a count that would need a block, the hottest, if it
- * is hotter than all others together: moving it costs what the others run. On the
+ * is not colder than all others together: moving it costs what the others run, and saves
+ * a jump. On the
  * way round of a lap only the lap's own count may move: another would be made on
  * every lap, and nobody knows how many laps a path had. */
 static void move_counts(struct planner *p, const double *lap_weights)
@@ -325,7 +326,7 @@ static void move_counts(struct planner *p, const double *lap_weights)
             best = e;
             best_weight = weight;
         }
-        if (best != FP_NONE && best_weight > sum - best_weight) p->plan->at_end[b] = best;
+        if (best != FP_NONE && best_weight >= (sum - best_weight) * (1 - 1e-9)) p->plan->at_end[b] = best;
     }
 }
 
