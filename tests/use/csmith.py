@@ -80,6 +80,9 @@ def one(args, seed):
             plain = run([at("plain")], 3)
         except subprocess.TimeoutExpired:
             return "skipped", 0, 0
+        # one that never ends, of which clang took the loop away, prints no checksum
+        if "checksum" not in plain.stdout:
+            return "skipped", 0, 0
         inline = "--fp-inline=" + ("small" if seed % 2 else "none")
         done = run(cc + ["--fp-at=early", inline, "--fp-cuts=few", "--fp-values"] + flags + [at("counted")], 240)
         if done.returncode:
@@ -137,7 +140,7 @@ def main():
                     print("seed %d: %s" % (number, verdict), flush=True)
             if sys.stderr.isatty():
                 sys.stderr.write("\r%d of %d " % (same + bad, args.count))
-    print("%d passed, %d failed; %d skipped (too slow), %d functions used, %d copies made" %
+    print("%d passed, %d failed; %d skipped (they end late or never), %d functions used, %d copies made" %
           (same, bad, skipped, functions, copies))
     # few programs run long enough to have anything worth a copy: see --least-copies
     return 1 if bad or same < args.count or copies < args.least_copies else 0
