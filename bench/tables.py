@@ -14,7 +14,7 @@ import platform
 import corpus
 import measure
 
-SHOWN = ["clang-pgo", "clang-edges", "clang-front", "gcc-pgo", "path", "path-early", "path-exits", "path-shared",
+SHOWN = ["clang-pgo", "clang-edges", "clang-front", "gcc-pgo", "path", "path-fit", "path-early", "path-exits", "path-shared",
          "path-guided", "edge", "edge-min"]
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
@@ -164,9 +164,10 @@ def main():
     parser.add_argument("--results", default=os.path.join(measure.WORK, "results.json"))
     parser.add_argument("--into", default=os.path.join(docs, "performance.md"))
     parser.add_argument("--chart", default=os.path.join(docs, "pictures", "performance.svg"))
+    parser.add_argument("--machine", help="where it was measured, if not here: MODEL, CORES cores, DATE; LLVM N")
     args = parser.parse_args()
     results = measure.load(args.results)
-    lines = [BEGIN, "", "Measured on %s." % machine(), ""]
+    lines = [BEGIN, "", "Measured on %s." % (args.machine or machine()), ""]
     lines += ratio_lines(results, extra_instructions, "Extra instructions")
     lines += ratio_lines(results, extra_of("times", min), "CPU time")
     lines += table("Extra instructions (cachegrind, less a trivial run)", results, SHOWN, extra_instructions)
