@@ -139,7 +139,7 @@ PROGRAMS = [
         "x264", ["x264"],
         'CC="$CC" ./configure --disable-asm --disable-opencl --disable-lavf --disable-swscale --disable-ffms '
         '--disable-gpac --disable-lsmash --extra-cflags="$CFLAGS -w" --extra-ldflags="$CFLAGS" >/dev/null && make -s -j2 x264 >/dev/null 2>&1',
-        "x264", "{exe} --version", "{exe} --quiet --threads 1 --frames 4 --input-res 176x144 -o /dev/null {in}/video.yuv",
+        "x264", "{exe} --version", "{exe} --quiet --threads 1 --frames 4 --input-res 176x144 -o - {in}/video.yuv",
         "{exe} --quiet --threads 1 --frames 60 --input-res 176x144 -o /dev/null {in}/video.yuv",
         train="{exe} --quiet --threads 1 --frames 4 --input-res 176x144 -o /dev/null {in}/train-video.yuv", threads=True),
     Program(
