@@ -204,9 +204,9 @@ void fp_edit_add_to(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef amo
     LLVMSetAlignment(LLVMBuildStore(ed->builder, sum, pointer), 8);
 }
 
-void fp_edit_hash_call(struct fp_editor *ed, const char *name, LLVMValueRef table, LLVMValueRef key)
+void fp_edit_count_call(struct fp_editor *ed, const char *name, LLVMValueRef counters, LLVMValueRef key)
 {
-    LLVMTypeRef types[] = {LLVMTypeOf(table), ed->i64};
+    LLVMTypeRef types[] = {LLVMTypeOf(counters), ed->i64};
     LLVMTypeRef type = LLVMFunctionType(ed->void_, types, 2, 0);
     LLVMValueRef function = LLVMGetNamedFunction(ed->module, name);
     if (!function) {
@@ -215,6 +215,6 @@ void fp_edit_hash_call(struct fp_editor *ed, const char *name, LLVMValueRef tabl
     }
     enum { PRESERVE_ALL = 15 }; /* the runtime's entry saves every register it uses */
     LLVMSetFunctionCallConv(function, PRESERVE_ALL);
-    LLVMValueRef args[] = {table, key};
+    LLVMValueRef args[] = {counters, key};
     LLVMSetInstructionCallConv(LLVMBuildCall2(ed->builder, type, function, args, 2, ""), PRESERVE_ALL);
 }

@@ -49,7 +49,7 @@ LLVMValueRef fp_edit_word(struct fp_editor *ed, LLVMValueRef counters, uint64_t 
 /* *pointer += amount (1 if NULL), as one instruction or atomically where asked. */
 void fp_edit_add_to(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef amount);
 
-/* Counts a key in a hash table by a call of the runtime. */
-void fp_edit_hash_call(struct fp_editor *ed, const char *name, LLVMValueRef table, LLVMValueRef key);
+/* Counts a key in a hash table, or takes a sample, by a call of the runtime. */
+void fp_edit_count_call(struct fp_editor *ed, const char *name, LLVMValueRef counters, LLVMValueRef key);
 
 #endif

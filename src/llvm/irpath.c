@@ -683,7 +683,7 @@ static void emit_probe(struct code *c, struct fp_ir_ranges *ranges, const struct
     if (count_directly(c, ranges, probe)) return;
     if (ed->threads != FP_THREADS_LOCAL) {
         LLVMPositionBuilderBefore(builder, probe->marker);
-        fp_edit_hash_call(ed, FP_HASH_SHARED_SYMBOL, c->counters, probe->key);
+        fp_edit_count_call(ed, FP_HASH_SHARED_SYMBOL, c->counters, probe->key);
         LLVMInstructionEraseFromParent(probe->marker);
         return;
     }
@@ -707,7 +707,7 @@ static void emit_probe(struct code *c, struct fp_ir_ranges *ranges, const struct
     fp_edit_add_to(ed, table_word(c, offset, 3), NULL);
     LLVMBuildBr(builder, after);
     LLVMPositionBuilderAtEnd(builder, miss);
-    fp_edit_hash_call(ed, FP_HASH_MISS_SYMBOL, c->counters, probe->key);
+    fp_edit_count_call(ed, FP_HASH_MISS_SYMBOL, c->counters, probe->key);
     LLVMBuildBr(builder, after);
     LLVMInstructionEraseFromParent(probe->marker);
 }

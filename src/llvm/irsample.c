@@ -114,20 +114,10 @@ static LLVMValueRef sampling_flag(struct fp_editor *ed)
 static void call_sample(struct fp_editor *ed, const struct fp_sample_point *end)
 {
     const char *name = end->hashed ? FP_SAMPLE_HASH_SYMBOL : FP_SAMPLE_ARRAY_SYMBOL;
-    LLVMTypeRef types[] = {fp_edit_pointer_type(ed, ed->i64), ed->i64};
-    LLVMTypeRef type = LLVMFunctionType(ed->void_, types, 2, 0);
-    LLVMValueRef function = LLVMGetNamedFunction(ed->module, name);
-    if (!function) {
-        function = LLVMAddFunction(ed->module, name, type);
-        LLVMSetVisibility(function, LLVMHiddenVisibility);
-    }
-    enum { PRESERVE_ALL = 15 }; /* the runtime's entry saves every register it uses */
-    LLVMSetFunctionCallConv(function, PRESERVE_ALL);
+    LLVMValueRef counters = LLVMConstBitCast(end->counters, fp_edit_pointer_type(ed, ed->i64));
     LLVMValueRef id = LLVMConstInt(ed->i64, (uint64_t)end->value, 1);
     if (end->reg) id = LLVMBuildAdd(ed->builder, end->reg, id, "");
-    LLVMValueRef args[] = {LLVMConstBitCast(end->counters, types[0]), id};
-    LLVMValueRef call = LLVMBuildCall2(ed->builder, type, function, args, 2, "");
-    LLVMSetInstructionCallConv(call, PRESERVE_ALL);
+    fp_edit_count_call(ed, name, counters, id);
 }
 
 /*   if (sampling) sample(counters, id) */

@@ -85,7 +85,7 @@ static void count_site(struct fp_editor *ed, LLVMValueRef table, const struct si
     /* a key of the table is one more than what it stands for */
     LLVMValueRef rest = LLVMConstInt(ed->i64, fp_value_key(site->kind, site->number) + 1, 0);
     const char *name = ed->threads == FP_THREADS_LOCAL ? FP_HASH_MISS_SYMBOL : FP_HASH_SHARED_SYMBOL;
-    fp_edit_hash_call(ed, name, table, LLVMBuildAdd(builder, value, rest, ""));
+    fp_edit_count_call(ed, name, table, LLVMBuildAdd(builder, value, rest, ""));
 }
 
 void fp_ir_emit_values(struct fp_editor *ed)
