@@ -332,10 +332,16 @@ void rt_periodic_start(bool after_fork) FP_HIDDEN;
 void rt_with_threads_stopped(void (*visit)(const struct rt_frame *frame, void *context),
                              void (*work)(void *context), void *context) FP_HIDDEN;
 
-/* ---- the profile: rt_write.c ---- */
+/* ---- what was counted: rt_write.c ---- */
+
+/* The record of this module in this run. */
+void rt_put_run(struct rt_buffer *out, enum rt_why why, const struct rt_frame *frame,
+                const struct rt_identity *id, const struct rt_identity *program) FP_HIDDEN;
+void rt_clear_counters(void) FP_HIDDEN;
+
+/* ---- the file: rt_file.c ---- */
 
 /* Writes what was counted so far; a later call of the same run replaces it. */
 bool rt_write_profile(enum rt_why why, const struct rt_frame *frame) FP_HIDDEN;
-void rt_clear_counters(void) FP_HIDDEN;
 
 #endif

@@ -309,7 +309,7 @@ static bool combine_by_ranks(const struct job *job, struct cli_mpi *mpi, struct 
 /* ---- the output ---- */
 
 /* A program that ends while its .cp is rewritten waits for this lock, and then finds
- * that the name is another file's (runtime/rt_write.c). */
+ * that the name is another file's (runtime/rt_file.c). */
 static int lock_output(const char *path)
 {
     for (;;) {
