@@ -19,6 +19,17 @@
 
 #define FP_HIDDEN __attribute__((visibility("hidden")))
 
+/* NAME_start and NAME_end: the bounds of this module's section, made by the linker. Both
+ * are NULL where the module has no such section.
+ *
+ * The symbols must be hidden: otherwise a module without the section is bound to the
+ * section of another module. gcc drops the attribute of a declaration that has an asm
+ * name, so the assembler is told as well. */
+#define RT_SECTION_BOUNDS(type, name, section)                                              \
+    extern type name##_start[] __asm__("__start_" section) __attribute__((weak)) FP_HIDDEN; \
+    extern type name##_end[] __asm__("__stop_" section) __attribute__((weak)) FP_HIDDEN;    \
+    __asm__(".hidden __start_" section "\n.hidden __stop_" section "\n")
+
 /* ---- text without stdio: rt_text.c ---- */
 
 struct rt_text {

@@ -10,12 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-extern struct fp_mark marks_start[] __asm__("__start_" FP_MARK_SECTION) __attribute__((weak)) FP_HIDDEN;
-extern struct fp_mark marks_end[] __asm__("__stop_" FP_MARK_SECTION) __attribute__((weak)) FP_HIDDEN;
-extern struct fp_slot_mark slots_start[] __asm__("__start_" FP_SLOT_SECTION)
-    __attribute__((weak)) FP_HIDDEN;
-extern struct fp_slot_mark slots_end[] __asm__("__stop_" FP_SLOT_SECTION)
-    __attribute__((weak)) FP_HIDDEN;
+RT_SECTION_BOUNDS(struct fp_mark, marks, FP_MARK_SECTION);
+RT_SECTION_BOUNDS(struct fp_slot_mark, slots, FP_SLOT_SECTION);
 
 bool rt_has_marks(void)
 {

@@ -15,13 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Made by the linker, where a section of that name exists. */
-extern char counters_start[] __asm__("__start_" FP_COUNTER_SECTION) __attribute__((weak)) FP_HIDDEN;
-extern char counters_end[] __asm__("__stop_" FP_COUNTER_SECTION) __attribute__((weak)) FP_HIDDEN;
-extern char tables_start[] __asm__("__start_" FP_HASH_SECTION) __attribute__((weak)) FP_HIDDEN;
-extern char tables_end[] __asm__("__stop_" FP_HASH_SECTION) __attribute__((weak)) FP_HIDDEN;
-extern char locals_start[] __asm__("__start_footpath_local") FP_HIDDEN;
-extern char locals_end[] __asm__("__stop_footpath_local") FP_HIDDEN;
+RT_SECTION_BOUNDS(char, counters, FP_COUNTER_SECTION);
+RT_SECTION_BOUNDS(char, tables, FP_HASH_SECTION);
+RT_SECTION_BOUNDS(char, locals, "footpath_local");
 
 struct rt_local rt_local __attribute__((section("footpath_local"), used));
 

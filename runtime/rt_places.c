@@ -21,8 +21,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-extern struct fp_site sites_start[] __asm__("__start_" FP_SITE_SECTION) __attribute__((weak)) FP_HIDDEN;
-extern struct fp_site sites_end[] __asm__("__stop_" FP_SITE_SECTION) __attribute__((weak)) FP_HIDDEN;
+RT_SECTION_BOUNDS(struct fp_site, sites, FP_SITE_SECTION);
 
 enum { INT3 = 0xcc, PAGE = 4096, MOST_STACK = 64 << 10, TAIL = 64 << 10, LINE_BITS = 7 };
 

@@ -22,13 +22,14 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-/* Linked with what keeps the program from blocking our signals (rt_interpose.c)? */
-extern char __footpath_interposed __attribute__((weak)) FP_HIDDEN;
+/* 1 where rt_interpose.c is linked, which keeps the program from blocking our signals: its
+ * definition replaces this one. Not an undefined weak symbol: gold leaves a hidden one of
+ * a shared library to the loader, which takes it for the address of the library. */
+char __footpath_interposed __attribute__((weak)) FP_HIDDEN = 0;
 
 extern char __tsan_init __attribute__((weak));
 
-extern char flags_start[] __asm__("__start_" FP_FLAG_SECTION) __attribute__((weak)) FP_HIDDEN;
-extern char flags_end[] __asm__("__stop_" FP_FLAG_SECTION) __attribute__((weak)) FP_HIDDEN;
+RT_SECTION_BOUNDS(char, flags, FP_FLAG_SECTION);
 
 unsigned char rt_sampling __asm__(FP_SAMPLING_SYMBOL) FP_HIDDEN
     __attribute__((section("footpath_local"), used));
@@ -262,7 +263,7 @@ static void offer_traps(struct rt_process *process)
 void rt_sample_start(void)
 {
     struct rt_process *process = rt_this.process;
-    if (process && &__footpath_interposed) process->masks_kept = 1;
+    if (process && __footpath_interposed) process->masks_kept = 1;
     if (!has_samples() || !process) return;
     rt_this.sampling = &rt_sampling;
     if (rt_trap_has_sites()) offer_traps(process);

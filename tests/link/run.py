@@ -107,6 +107,9 @@ PARTS = {("one", "one.c"): 1000, ("two", "two.c"): 300, ("helper", "one.c"): 989
 WORK = {("work", "plug1.c"): 100, ("step", "plug1.c"): 100}
 
 
+LINKERS = [linker for linker in ("bfd", "gold", "lld") if linker != "gold" or shutil.which("ld.gold")]
+
+
 # ---- the scenarios ----
 
 def same_names(t):
@@ -126,10 +129,7 @@ def static_library(t):
 
 def gc_sections(t):
     """-ffunction-sections and --gc-sections, by three linkers"""
-    for linker in ("bfd", "gold", "lld"):
-        if linker == "gold" and not shutil.which("ld.gold"):
-            print("gc_sections: no gold on this system")
-            continue
+    for linker in LINKERS:
         for build in t.builds:
             parts = build.objects("one.c", "two.c", "unused.c", "main.c", flags=["-ffunction-sections", "-fdata-sections"])
             build.cc(*parts, "-Wl,--gc-sections", "-fuse-ld=" + linker, "-o", "prog-" + linker)
@@ -296,6 +296,55 @@ def plugin_threads_of_plain(t):
     t.exact(t.run("./prog", "./plug1.so"), {("work", "plug1.c"): 8000, ("step", "plug1.c"): 8000})
 
 
+def many_threads(t, linkers=LINKERS, runs=3):
+    """16 threads in a program with two libraries and hash tables on either side"""
+    for linker in linkers:
+        flags = ["-fuse-ld=" + linker, "-Wl,--fatal-warnings"]
+        for table in ((), ("-DOWN_TABLE",)):
+            def steps(b):
+                for name in ("many_linked", "many_loaded"):
+                    b.cc(*flags, "-shared", "-fPIC", name + ".c", "-o", "lib%s.so" % name)
+                b.cc(*flags, *table, "-rdynamic", "-pthread", "many_threads.c", "-L.", "-lmany_linked", "-ldl",
+                     "-o", "prog")
+            t.each(steps)
+            for _ in range(runs):
+                profile = t.run("./prog", "./libmany_loaded.so")
+            calls = 16 * 500 * runs
+            t.exact(profile, {("many_linked", "many_linked.c"): calls, ("many_loaded", "many_loaded.c"): calls,
+                              ("run", "many_threads.c"): 16 * runs, ("main", "many_threads.c"): runs,
+                              **({("many_own", "many_threads.c"): calls} if table else {})})
+            os.unlink(profile)
+
+
+def many_threads_long(t):
+    """the same 1,000 times"""
+    many_threads(t, linkers=["bfd"], runs=500)
+
+
+def ours_among(symbols):
+    """Those of footpath that another module could be bound to."""
+    ours = []
+    for line in symbols.splitlines():
+        fields = line.split()
+        if len(fields) >= 8 and "footpath" in fields[7] and fields[4] != "LOCAL" and fields[5] == "DEFAULT":
+            ours.append(fields[7])
+    return ours
+
+
+def hidden_symbols(t):
+    """no symbol of ours can be preempted, in a program and in a library, by three linkers"""
+    build = t.builds[1]
+    kinds = {"prog": ["-rdynamic", "main.c", "one.c", "two.c"], "lib.so": ["-shared", "-fPIC", "one.c", "many_linked.c"]}
+    modes = ["path", "pep"]
+    for linker in LINKERS:
+        for mode in modes:
+            for name, flags in kinds.items():
+                build.cc("--fp-mode=" + mode, "-fuse-ld=" + linker, "-Wl,--fatal-warnings", *flags, "-o", name)
+                ours = ours_among(build.run(["readelf", "--dyn-syms", "-W", name]).stdout)
+                if ours:
+                    raise Failure("%s of --fp-mode=%s by %s exports %s" % (name, mode, linker, ours))
+
+
 def drop_in(t):
     """response files, standard input, -S, -E, -M, two steps"""
     def steps(b):
@@ -338,7 +387,9 @@ def without_runtime(t):
 
 SCENARIOS = [same_names, static_library, gc_sections, relocatable, relocatable_inline, stripped, stripped_object,
              inline_many, thin_lto, full_lto, lto_inline, shared_library, plain_program, plain_library, static_program,
-             no_pie, plugins, plugins_of_plain, plugin_threads, plugin_threads_of_plain, drop_in, without_runtime]
+             no_pie, plugins, plugins_of_plain, plugin_threads, plugin_threads_of_plain, many_threads,
+             hidden_symbols, drop_in, without_runtime]
+LONG = [many_threads_long]
 
 
 def main():
@@ -351,9 +402,8 @@ def main():
     args = parser.parse_args()
     args.bin = os.path.abspath(args.bin)
     failed = passed = 0
-    for scenario in SCENARIOS:
-        if args.scenarios and scenario.__name__ not in args.scenarios:
-            continue
+    wanted = [s for s in SCENARIOS + LONG if s.__name__ in args.scenarios] if args.scenarios else SCENARIOS
+    for scenario in wanted:
         test = Test(args)
         try:
             scenario(test)

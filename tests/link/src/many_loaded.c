@@ -1,0 +1,4 @@
+/* The same for dlopen. */
+#include "many_paths.h"
+
+MANY_PATHS(many_loaded)
