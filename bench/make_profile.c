@@ -106,8 +106,8 @@ int main(int argc, char **argv)
     if (argc < 2) return fprintf(stderr, "usage: make-profile FILE [FUNCTIONS [PATHS [BLOCKS]]]\n"), 2;
     for (uint32_t i = 0; i < functions; i++) make_function(&m, i, paths, blocks);
     struct fp_module_id module = {.path = "/no/such/program", .build_id = (const unsigned char *)"made-up-program-1",
-                                  .build_id_len = 16, .counters_address = COUNTERS, .counters_size = m.nwords * 8,
-                                  .tables_address = TABLES, .tables_size = m.ntables * FP_HASH_TABLE_SIZE};
+                                  .build_id_len = 16, .sections.counters_address = COUNTERS, .sections.counters_size = m.nwords * 8,
+                                  .sections.tables_address = TABLES, .sections.tables_size = m.ntables * FP_HASH_TABLE_SIZE};
     struct fp_embedded_map map = {.module = module, .map = m.map.bytes, .map_len = m.map.len};
     char *args[] = {(char *)"made-up"};
     struct fp_run run = {.id = 1, .runs = 1, .host = "", .program = "made-up", .folder = "", .args = args, .nargs = 1,

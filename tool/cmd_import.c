@@ -4,8 +4,8 @@
 #include "analysis/combinedlegacy.h"
 #include "base/io.h"
 #include "cli_combined.h"
-#include "footpath/abi.h"
 #include "footpath/profile_abi.h"
+#include "profile/fill.h"
 #include "profile/legacy.h"
 #include "sample/callgrind.h"
 #include "sample/edgeprofile.h"
@@ -27,33 +27,11 @@ struct filling {
     struct fp_program program;
     const struct fp_function **order;
     size_t nfunctions;
-    uint64_t first, end; /* addresses of counters */
-    uint64_t *words;
-    uint64_t tables_first, tables_end;
-    FP_VEC(struct fp_table_count) tables;
+    struct fp_fill counters;
     const char *arguments;
     const char *input;
     struct fp_error *error;
 };
-
-static void widen(uint64_t *first, uint64_t *end, uint64_t address, uint64_t slots)
-{
-    if (!slots || !address) return;
-    if (!*first || address < *first) *first = address;
-    if (address + slots * 8 > *end) *end = address + slots * 8;
-}
-
-static void find_ranges(struct filling *f)
-{
-    for (size_t i = 0; i < f->nfunctions; i++) {
-        const struct fp_function *fn = f->order[i];
-        bool hashed = fn->flags & FP_FUNCTION_HASHED;
-        widen(hashed ? &f->tables_first : &f->first, hashed ? &f->tables_end : &f->end, fn->path_address,
-              fn->path_slots);
-        widen(&f->first, &f->end, fn->edge_address, fn->edge_slots);
-    }
-    f->words = FP_NEW_ARRAY(&f->arena, uint64_t, (f->end - f->first) / 8);
-}
 
 static bool import_edges(struct filling *f, const struct fp_legacy_reader *packet)
 {
@@ -74,48 +52,13 @@ static bool import_edges(struct filling *f, const struct fp_legacy_reader *packe
                 const struct fp_flow_edge *edge = &fn->flow->edges[s];
                 bool same = edges[k] == FP_NONE ? edge->kind == FP_FLOW_ENTRY
                                                 : edge->kind == FP_FLOW_EDGE && edge->cfg_edge == edges[k];
-                if (same) f->words[(fn->edge_address - f->first) / 8 + fn->flow_slot[s]] += count;
+                if (same) fp_fill_flow(&f->counters, fn, s, count);
             }
         }
     }
     if (at != packet->nwords)
         return fp_fail(f->error, f->input, "expected %zu counters for this program, got %zu", at,
                        packet->nwords);
-    return true;
-}
-
-struct of_function {
-    struct filling *f;
-    const struct fp_function *fn;
-};
-
-static void add_to_counter(uint64_t path, uint64_t count, void *context)
-{
-    struct of_function *at = context;
-    struct filling *f = at->f;
-    const struct fp_function *fn = at->fn;
-    if (!(fn->flags & FP_FUNCTION_HASHED)) {
-        f->words[(fn->path_address - f->first) / 8 + path] += count;
-    } else if (path >= fn->numbering->num_paths) {
-        f->words[(fn->edge_address - f->first) / 8 + path - fn->numbering->num_paths] += count;
-    } else {
-        uint64_t table = (fn->path_address - f->tables_first) / FP_HASH_TABLE_SIZE;
-        struct fp_table_count entry = {table, path, count};
-        fp_vec_push(&f->arena, &f->tables, entry);
-    }
-}
-
-/* Its counter, and those that the program would have made on the way. */
-static bool import_path(struct filling *f, const struct fp_function *fn, uint32_t path, uint32_t count)
-{
-    struct of_function at = {f, fn};
-    if (!(fn->flags & FP_FUNCTION_PATHS))
-        return fp_fail(f->error, f->program.path, "has no path counters; build it with --fp-mode=path");
-    if (path >= fn->numbering->num_ids)
-        return fp_fail(f->error, f->input, "%s: expected a path below %llu, got %u", fn->name,
-                       (unsigned long long)fn->numbering->num_ids, path);
-    add_to_counter(path, count, &at);
-    fp_unrecover(fn->numbering, fn->at_end, path, count, add_to_counter, &at);
     return true;
 }
 
@@ -128,8 +71,8 @@ static bool import_paths(struct filling *f, const struct fp_legacy_reader *packe
             return fp_fail(f->error, f->input, "expected a function from 1 to %zu, got %u",
                            f->nfunctions, number);
         for (uint32_t k = 0; k < entries; k++, at += 2)
-            if (!import_path(f, f->order[number - 1], fp_legacy_word(packet, at),
-                             fp_legacy_word(packet, at + 1)))
+            if (!fp_fill_path(&f->counters, f->order[number - 1], fp_legacy_word(packet, at),
+                              fp_legacy_word(packet, at + 1), f->error))
                 return false;
     }
     return true;
@@ -161,21 +104,13 @@ static bool import_packets(struct filling *f, const struct fp_file *file)
 
 static bool write_result(struct filling *f, const char *output)
 {
-    struct fp_run run = {
-        .runs = 1, .host = "", .program = f->program.path, .folder = "",
-        .module = {.path = f->program.path, .build_id = f->program.build_id,
-                   .build_id_len = f->program.build_id_len, .counters_address = f->first,
-                   .counters_size = f->end - f->first, .tables_address = f->tables_first,
-                   .tables_size = f->tables_end - f->tables_first},
-        .tables = f->tables.at, .ntables = f->tables.len,
-    };
+    struct fp_run run;
     char *args[] = {(char *)(f->arguments ? f->arguments : "")};
+    fp_fill_finish(&f->counters, &run);
+    run.host = run.folder = "";
+    run.program = f->program.path;
     run.args = args;
     run.nargs = 1;
-    size_t n = (f->end - f->first) / 8;
-    run.counters = FP_NEW_ARRAY(&f->arena, struct fp_counter, n);
-    for (size_t i = 0; i < n; i++)
-        if (f->words[i]) run.counters[run.ncounters++] = (struct fp_counter){i, f->words[i]};
     return fp_profile_write(output, &run, 1, f->error);
 }
 
@@ -200,8 +135,8 @@ static int import_legacy(const char *input, const char *binary, const char *outp
               fp_file_open(&file, input, &error);
     if (ok) {
         f.order = fp_legacy_order(&f.arena, &f.program, &f.nfunctions);
-        find_ranges(&f);
-        ok = import_packets(&f, &file) && write_result(&f, output);
+        ok = fp_fill_begin(&f.counters, &f.arena, &f.program, &error) && import_packets(&f, &file) &&
+             write_result(&f, output);
         fp_file_close(&file);
     }
     fp_arena_free(&f.arena);

@@ -1,9 +1,9 @@
 /* Collating the copies' profiles: see collate.h. */
 #include "analysis/collate.h"
 
-#include "footpath/abi.h"
 #include "footpath/profile_abi.h"
 #include "graph/select.h"
+#include "profile/fill.h"
 #include "profile/mapcode.h"
 
 #include <inttypes.h>
@@ -29,11 +29,7 @@ struct collating {
     const struct fp_division *division;
     struct copy *copies;
     struct fp_error *error;
-    /* the result */
-    uint64_t counters_first, counters_end, tables_first, tables_end;
-    uint64_t *words;
-    FP_VEC(struct fp_table_count) tables;
-    FP_VEC(struct fp_in_flight) in_flight;
+    struct fp_fill fill; /* the result */
 };
 
 /* ---- finding ---- */
@@ -82,81 +78,17 @@ static bool counts_in_copy(struct collating *c, uint32_t i, const struct fp_func
 
 /* ---- the result ---- */
 
-static bool lies_within(uint64_t address, uint64_t slots, uint64_t first, uint64_t end)
+static bool put_path(struct collating *c, const struct fp_function *f, uint64_t id, uint64_t count)
 {
-    return !slots || (address >= first && address <= end && slots <= (end - address) / 8);
+    return fp_fill_path(&c->fill, f, id, count, c->error);
 }
 
-static bool make_room(struct collating *c)
-{
-    const struct fp_program *p = c->reference;
-    c->counters_first = p->counters_address;
-    c->counters_end = p->counters_address + p->counters_size;
-    c->tables_first = p->tables_address;
-    c->tables_end = p->tables_address + p->tables_size;
-    for (size_t i = 0; i < p->nfunctions; i++) {
-        const struct fp_function *f = &p->functions[i];
-        bool hashed = f->flags & FP_FUNCTION_HASHED;
-        if (!lies_within(f->path_address, f->path_slots, hashed ? c->tables_first : c->counters_first,
-                         hashed ? c->tables_end : c->counters_end) ||
-            !lies_within(f->edge_address, f->edge_slots, c->counters_first, c->counters_end))
-            return fp_fail(c->error, p->path, "%s has counters outside of their section", f->name);
-    }
-    uint64_t bytes = c->counters_end - c->counters_first;
-    if (bytes > UINT32_MAX)
-        return fp_fail(c->error, c->reference->path, "expected at most 4 GB of counters, got %" PRIu64
-                                                     " bytes", bytes);
-    c->words = FP_NEW_ARRAY(c->arena, uint64_t, bytes / 8 + 1);
-    return true;
-}
-
-struct target {
-    struct collating *c;
-    const struct fp_function *f;
-};
-
-static void add_to_counter(uint64_t id, uint64_t count, void *context)
-{
-    const struct target *t = context;
-    struct collating *c = t->c;
-    const struct fp_function *f = t->f;
-    if (!(f->flags & FP_FUNCTION_HASHED)) {
-        c->words[(f->path_address - c->counters_first) / 8 + id] += count;
-    } else if (id >= f->numbering->num_paths) {
-        uint64_t lap = id - f->numbering->num_paths;
-        c->words[(f->edge_address - c->counters_first) / 8 + lap] += count;
-    } else {
-        uint64_t table = (f->path_address - c->tables_first) / FP_HASH_TABLE_SIZE;
-        struct fp_table_count entry = {table, id, count};
-        fp_vec_push(c->arena, &c->tables, entry);
-    }
-}
-
-static void put_path(struct collating *c, const struct fp_function *f, uint64_t id, uint64_t count)
-{
-    struct target t = {c, f};
-    add_to_counter(id, count, &t);
-    fp_unrecover(f->numbering, f->at_end, id, count, add_to_counter, &t);
-}
-
-/* A frame that left for good: what the reference's register would have held, and the
- * counts that it would have made in front of branches. */
-static void put_partial(struct collating *c, const struct fp_function *f,
-                        const struct fp_partial_path *partial)
-{
-    struct fp_in_flight entry = {.function = f->id, .block = partial->block, .count = partial->count};
-    uint64_t offset = (uint64_t)f->offset[partial->block];
-    if (f->has_register[partial->block]) entry.reg = partial->prefix - offset;
-    fp_vec_push(c->arena, &c->in_flight, entry);
-    struct target t = {c, f};
-    fp_unrecover_partial(f->numbering, f->at_end, partial, add_to_counter, &t);
-}
-
-static void put_counts(struct collating *c, const struct fp_function *f, const struct fp_counts *counts)
+static bool put_counts(struct collating *c, const struct fp_function *f, const struct fp_counts *counts)
 {
     for (size_t i = 0; i < counts->npaths; i++)
-        put_path(c, f, counts->paths[i].id, counts->paths[i].count);
-    for (size_t i = 0; i < counts->npartials; i++) put_partial(c, f, &counts->partials[i]);
+        if (!put_path(c, f, counts->paths[i].id, counts->paths[i].count)) return false;
+    for (size_t i = 0; i < counts->npartials; i++) fp_fill_partial(&c->fill, f, &counts->partials[i]);
+    return true;
 }
 
 /* ---- one function ---- */
@@ -172,7 +104,7 @@ static bool collate_turns(struct collating *c, const struct fp_function *f)
                                               " times; do all copies get the same input?", i,
                            counts.turns, turns);
         turns = counts.turns;
-        put_counts(c, f, &counts);
+        if (!put_counts(c, f, &counts)) return false;
     }
     return true;
 }
@@ -221,7 +153,7 @@ static bool collate_paths(struct collating *c, const struct fp_function *f, cons
                                    id, count, j, count_of(&counts[j], id));
                 if (j < first) first = j;
             }
-            if (first == i) put_path(c, f, id, count);
+            if (first == i && !put_path(c, f, id, count)) return false;
         }
     return true;
 }
@@ -235,8 +167,7 @@ static bool collate_function(struct collating *c, const struct fp_function *f)
     switch (part->kind) {
     case FP_PART_WHOLE:
         if (!counts_in_copy(c, part->copy, f, &counts)) return false;
-        put_counts(c, f, &counts);
-        return true;
+        return put_counts(c, f, &counts);
     case FP_PART_TURNS: return collate_turns(c, f);
     case FP_PART_PATHS: return collate_paths(c, f, part);
     }
@@ -267,23 +198,8 @@ static const struct fp_embedded_map *embed_map(struct collating *c, const struct
 
 static void finish(struct collating *c, struct fp_run *run)
 {
-    const struct fp_program *p = c->reference;
-    *run = (struct fp_run){
-        .runs = 1,
-        .module = {.path = p->path, .build_id = p->build_id, .build_id_len = p->build_id_len,
-                   .counters_address = c->counters_first,
-                   .counters_size = c->counters_end - c->counters_first,
-                   .tables_address = c->tables_first, .tables_size = c->tables_end - c->tables_first},
-        .tables = c->tables.at, .ntables = c->tables.len,
-        .in_flight = c->in_flight.at, .nin_flight = c->in_flight.len,
-    };
+    fp_fill_finish(&c->fill, run);
     run->map = embed_map(c, &run->module);
-    size_t n = (c->counters_end - c->counters_first) / 8;
-    for (size_t i = 0; i < n; i++) run->ncounters += c->words[i] != 0;
-    run->counters = FP_NEW_ARRAY(c->arena, struct fp_counter, run->ncounters);
-    run->ncounters = 0;
-    for (size_t i = 0; i < n; i++)
-        if (c->words[i]) run->counters[run->ncounters++] = (struct fp_counter){i, c->words[i]};
 }
 
 bool fp_collate(struct fp_arena *arena, const struct fp_program *reference,
@@ -296,7 +212,7 @@ bool fp_collate(struct fp_arena *arena, const struct fp_program *reference,
         return fp_fail(error, reference->path, "is another build than the one the plan was made from");
     for (uint32_t i = 0; i < division->ncopies; i++)
         if (!list_copy(&c, i, copies[i])) return false;
-    bool ok = make_room(&c);
+    bool ok = fp_fill_begin(&c.fill, arena, reference, error);
     for (size_t i = 0; ok && i < reference->nfunctions; i++) {
         const struct fp_function *f = &reference->functions[i];
         if (f->flags & FP_FUNCTION_PATHS && !(f->flags & FP_FUNCTION_SKIPPED))

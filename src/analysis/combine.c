@@ -9,7 +9,6 @@
 
 #include "analysis/edges.h"
 #include "base/io.h"
-#include "footpath/abi.h"
 #include "footpath/profile_abi.h"
 #include "graph/dominators.h"
 
@@ -174,12 +173,12 @@ static struct known *add_known(struct fp_combiner *c, const struct fp_module_id 
     k->module.id.path = fp_arena_strdup(&c->arena, id->path);
     k->module.id.build_id =
         (unsigned char *)fp_arena_strndup(&c->arena, (const char *)id->build_id, id->build_id_len);
-    k->module.nwords = id->counters_size / 8;
+    k->module.nwords = id->sections.counters_size / 8;
     if (!load_map(c, &k->module, error)) return NULL;
     k->module.words = calloc(k->module.nwords ? k->module.nwords : 1, sizeof *k->module.words);
     if (!k->module.words) {
         fp_fail(error, id->path, "expected counters that fit in memory, got %" PRIu64 " bytes",
-                id->counters_size);
+                id->sections.counters_size);
         return NULL;
     }
     size_t n = k->module.program.nfunctions;
@@ -195,9 +194,9 @@ static struct known *known_module(struct fp_combiner *c, const struct fp_module_
 {
     for (size_t i = 0; i < c->modules.len; i++)
         if (fp_same_module(&c->modules.at[i]->module.id, id)) return c->modules.at[i];
-    if (id->counters_size > UINT32_MAX) {
+    if (id->sections.counters_size > UINT32_MAX) {
         fp_fail(error, id->path, "expected at most 4 GB of counters, got %" PRIu64 " bytes",
-                id->counters_size);
+                id->sections.counters_size);
         return NULL;
     }
     return add_known(c, id, error);
@@ -244,9 +243,9 @@ struct adding {
 
 static bool any_counter(const struct fp_run *run, uint64_t address, uint64_t slots)
 {
-    uint64_t from = (address - run->module.counters_address) / 8;
+    uint64_t from;
     size_t low = 0, high = run->ncounters;
-    if (!slots || address < run->module.counters_address) return false;
+    if (!slots || !fp_layout_word(&run->module.sections, address, slots, &from)) return false;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (run->counters[middle].index < from)
@@ -262,8 +261,8 @@ static bool is_touched(const struct adding *a, const struct fp_function *f)
 {
     const struct fp_run *run = a->run;
     if (any_counter(run, f->edge_address, f->edge_slots)) return true;
-    if (f->flags & FP_FUNCTION_HASHED) {
-        uint64_t table = (f->path_address - run->module.tables_address) / FP_HASH_TABLE_SIZE;
+    uint64_t table;
+    if (fp_layout_table(f, &run->module.sections, &table)) {
         if (fp_map_find(&a->known->module.tables, table)) return true;
     } else if (any_counter(run, f->path_address, f->path_slots)) {
         return true;

@@ -14,7 +14,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "profile/function.h"
+#include "count/function.h"
 
 struct fp_filter {
     struct fp_filter_list {

@@ -5,6 +5,7 @@
  * reports can say it.
  */
 #include "base/map.h"
+#include "count/layout.h"
 #include "footpath/abi.h"
 #include "graph/select.h"
 #include "graph/weights.h"
@@ -84,23 +85,7 @@ static void plan_edges(struct fp_arena *arena, struct fp_function *f, const doub
         enum fp_flow_kind kind = f->flow->edges[i].kind;
         bool wanted = chords ? !fp_bitset_has(&f->flow->in_tree, i)
                              : kind == FP_FLOW_ENTRY || kind == FP_FLOW_EDGE;
-        f->flow_slot[i] = wanted ? (uint32_t)f->edge_slots++ : FP_NONE;
-    }
-}
-
-/* Where the counters of paths go, given how many there can be. */
-static void place_counters(struct fp_function *f, uint64_t num_ids,
-                           const struct fp_llvm_options *options)
-{
-    f->flags &= ~(uint32_t)FP_FUNCTION_HASHED;
-    f->edge_slots = 0;
-    bool values = f->flags & FP_FUNCTION_VALUES; /* a table is where they are counted */
-    if ((num_ids > options->array_paths || values) && !options->cycles) {
-        f->flags |= FP_FUNCTION_HASHED;
-        f->path_slots = FP_HASH_TABLE_SIZE / 8;
-        f->edge_slots = f->truncation->laps.len; /* laps keep counters of their own */
-    } else {
-        f->path_slots = num_ids * (options->cycles ? 2 : 1);
+        f->flow_slot[i] = wanted ? fp_layout_add_edge(f) : FP_NONE;
     }
 }
 
@@ -113,7 +98,7 @@ static void number_paths(struct fp_arena *arena, struct fp_function *f, const do
     bool sampled = f->flags & FP_FUNCTION_SAMPLED;
     enum fp_numbering_order order = sampled ? FP_NUMBER_HOTTEST_FIRST : FP_NUMBER_LARGEST_LAST;
     f->numbering = fp_number(arena, f->dag, order, dag_weights);
-    place_counters(f, f->numbering->num_ids, options);
+    fp_layout_paths(f, f->numbering->num_ids, options->array_paths);
 }
 
 /* Can the path register be left to itself? Behind setjmp nobody notices that a path
@@ -179,12 +164,12 @@ static struct fp_plan *plan_copy(struct fp_arena *arena, struct fp_function *f,
         plan = s->plan;
         f->copy->labels = (struct fp_pspp *)s->labels;
         f->copy->laps = part->laps[options->copy];
-        place_counters(f, s->sums->num_ids, options);
+        fp_layout_paths(f, s->sums->num_ids, options->array_paths);
     } else {
         struct fp_plan_options how = {.exits = options->exits,
                                       .branch_counts = options->exits && weights};
         plan = fp_plan_make(arena, f->numbering, weights, &how);
-        if (part->kind == FP_PART_TURNS) f->copy->turns_slot = (uint32_t)f->edge_slots++;
+        if (part->kind == FP_PART_TURNS) f->copy->turns_slot = fp_layout_add_edge(f);
     }
     f->flags |= FP_FUNCTION_COPY;
     f->at_end = plan->at_end;
@@ -286,7 +271,7 @@ static void add_copy_counters(struct module_work *work, struct fp_function *f)
 {
     if (work->options->hits) {
         f->flags |= FP_FUNCTION_HITS;
-        f->copy->hits_slot = (uint32_t)f->edge_slots++;
+        f->copy->hits_slot = fp_layout_add_edge(f);
     }
     f->id = fp_hash64(f->id ^ (f->flags & ~(uint32_t)FP_FUNCTION_CALLEES));
     f->id = fp_hash64(f->id ^ f->path_slots ^ f->edge_slots << 32);

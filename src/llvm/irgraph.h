@@ -9,7 +9,7 @@
 #define FP_LLVM_IRGRAPH_H
 
 #include "base/map.h"
-#include "profile/function.h"
+#include "count/function.h"
 
 #include <llvm-c/Core.h>
 

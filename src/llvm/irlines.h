@@ -4,7 +4,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "profile/function.h"
+#include "count/function.h"
 
 #include <llvm-c/Core.h>
 

@@ -13,6 +13,7 @@
 #include "llvm/irpath.h"
 
 #include "base/vec.h"
+#include "count/layout.h"
 #include "footpath/abi.h"
 #include "graph/loops.h"
 #include "llvm/irlaps.h"
@@ -47,7 +48,7 @@ struct code {
     bool in_place; /* see set_in_place */
     struct fp_loops loops;
     LLVMValueRef counters, laps;
-    uint64_t slots, lap_slots;
+    uint64_t slots, lap_slots, stride;
     LLVMTypeRef register_type;
     LLVMValueRef *reg;   /* per block: r on entering it */
     LLVMValueRef *since; /* with cycles, per block: when the path in flight began */
@@ -67,7 +68,7 @@ static LLVMValueRef register_constant(struct code *c, int64_t value)
 {
     if (c->sampling) return LLVMConstInt(c->ed->i64, (uint64_t)value, 0);
     if (c->hashed) return LLVMConstInt(c->ed->i64, (uint64_t)value + 1, 0);
-    return fp_edit_word(c->ed, c->counters, c->slots, value * (c->cycles ? 2 : 1));
+    return fp_edit_word(c->ed, c->counters, c->slots, value * (int64_t)c->stride);
 }
 
 static LLVMValueRef register_plus(struct code *c, LLVMValueRef r, int64_t value)
@@ -76,7 +77,7 @@ static LLVMValueRef register_plus(struct code *c, LLVMValueRef r, int64_t value)
     if (value == 0) return r;
     if (c->hashed || c->sampling)
         return LLVMBuildAdd(builder, r, LLVMConstInt(c->ed->i64, (uint64_t)value, 1), "");
-    LLVMValueRef index = LLVMConstInt(c->ed->i64, (uint64_t)value * (c->cycles ? 2 : 1), 1);
+    LLVMValueRef index = LLVMConstInt(c->ed->i64, (uint64_t)value * c->stride, 1);
     return LLVMBuildGEP2(builder, c->ed->i64, r, &index, 1, "");
 }
 
@@ -725,6 +726,7 @@ void fp_ir_emit_paths(struct fp_editor *ed, const struct fp_plan *plan, const en
         .hashed = f->flags & FP_FUNCTION_HASHED,
         .cycles = f->flags & FP_FUNCTION_CYCLES,
         .slots = f->path_slots,
+        .stride = fp_layout_stride(f),
         .reg = FP_NEW_ARRAY(ir->arena, LLVMValueRef, f->cfg->nblocks),
         .since = FP_NEW_ARRAY(ir->arena, LLVMValueRef, f->cfg->nblocks),
         .now = FP_NEW_ARRAY(ir->arena, LLVMValueRef, f->cfg->nedges),

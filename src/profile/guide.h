@@ -16,7 +16,7 @@
 #include "base/io.h"
 #include "base/varint.h"
 #include "base/vec.h"
-#include "profile/function.h"
+#include "count/function.h"
 #include "profile/values.h"
 
 struct fp_guide_path {

@@ -7,7 +7,7 @@
 #include "base/checksum.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "footpath/abi.h"
+#include "count/layout.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -455,11 +455,8 @@ static bool check_flags(struct decoder *d)
 static bool check_slots(struct decoder *d)
 {
     struct fp_function *f = d->f;
-    if (!(f->flags & FP_FUNCTION_PATHS)) return true;
-    uint64_t need = f->numbering->num_ids * (f->flags & FP_FUNCTION_CYCLES ? 2 : 1);
-    if (f->copy && f->copy->labels) need = f->copy->labels->num_ids + f->truncation->laps.len;
-    if (f->flags & FP_FUNCTION_HASHED) need = FP_HASH_TABLE_SIZE / 8;
-    if (need <= f->path_slots) return true;
+    uint64_t need;
+    if (fp_layout_fits(f, &need)) return true;
     return fp_reader_fail(d->r, "expected at least %llu path counters, got %llu",
                           (unsigned long long)need, (unsigned long long)f->path_slots);
 }

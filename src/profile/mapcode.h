@@ -5,7 +5,7 @@
 #define FP_PROFILE_MAPCODE_H
 
 #include "base/varint.h"
-#include "profile/function.h"
+#include "count/function.h"
 
 #define FP_MAP_SECTION ".footpath_map"
 /* Which functions the linker kept. Only of sections for debugging do all linkers

@@ -2,7 +2,6 @@
 #include "profile/profile.h"
 
 #include "base/io.h"
-#include "footpath/abi.h"
 #include "footpath/profile_abi.h"
 #include "graph/select.h"
 #include "profile/values.h"
@@ -45,7 +44,7 @@ static struct fp_module *module_of(struct fp_profile *profile, const struct fp_m
         if (fp_same_module(&profile->modules.at[i]->id, id)) return profile->modules.at[i];
     struct fp_module *module = FP_NEW(&profile->arena, struct fp_module);
     module->id = copy_id(&profile->arena, id);
-    module->nwords = id->counters_size / 8;
+    module->nwords = id->sections.counters_size / 8;
     module->words = calloc(module->nwords ? module->nwords : 1, sizeof *module->words);
     if (!module->words) return NULL;
     fp_map_init(&module->tables, &profile->arena);
@@ -162,7 +161,7 @@ static bool add_now(struct adding *a, const struct fp_run *run)
 {
     return fp_profile_add_run(a->profile, run) ||
            fp_fail(a->error, a->path, "expected counters that fit in memory, got %" PRIu64 " bytes",
-                   run->module.counters_size);
+                   run->module.sections.counters_size);
 }
 
 static bool add_callback(struct fp_arena *arena, const struct fp_run *run, void *context)
@@ -176,9 +175,9 @@ static bool check_run(struct fp_arena *arena, const struct fp_run *run, void *co
 {
     (void)arena;
     struct adding *a = context;
-    return run->module.counters_size <= UINT32_MAX ||
+    return run->module.sections.counters_size <= UINT32_MAX ||
            fp_fail(a->error, a->path, "expected at most 4 GB of counters, got %" PRIu64 " bytes",
-                   run->module.counters_size);
+                   run->module.sections.counters_size);
 }
 
 static bool check_map(const struct fp_embedded_map *map, void *context)
@@ -278,14 +277,12 @@ void fp_profile_load_maps(struct fp_profile *profile, const char *binary)
 
 /* ---- counts of one function ---- */
 
-/* The words of a function's counters, or NULL where they lie outside. */
-static const uint64_t *words_at(const struct fp_module *module, uint64_t address, uint64_t slots)
+/* The edge counters of a function, or NULL where they lie outside. */
+static const uint64_t *edge_words(const struct fp_module *module, const struct fp_function *f)
 {
-    uint64_t index = (address - module->id.counters_address) / 8;
-    if (address < module->id.counters_address || index > module->nwords ||
-        slots > module->nwords - index)
-        return NULL;
-    return module->words + index;
+    uint64_t first;
+    if (!fp_layout_word(&module->id.sections, f->edge_address, f->edge_slots, &first)) return NULL;
+    return module->words + first;
 }
 
 static int by_id(const void *a, const void *b)
@@ -294,30 +291,23 @@ static int by_id(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* How many sums of paths there can be; counters of laps follow. */
-static uint64_t sums_of(const struct fp_function *f)
-{
-    return f->copy && f->copy->labels ? f->copy->labels->num_ids : f->numbering->num_paths;
-}
+struct collecting {
+    struct fp_arena *arena;
+    FP_VEC(struct fp_path_count) paths;
+};
 
-static void array_counts(struct fp_arena *arena, const struct fp_function *f, const uint64_t *words,
-                         struct fp_counts *counts)
+static void collect_id(uint64_t id, uint64_t count, uint64_t cycles, void *context)
 {
-    bool cycles = f->flags & FP_FUNCTION_CYCLES;
-    uint64_t stride = cycles ? 2 : 1, executed = 0;
-    uint64_t num_ids = sums_of(f) + f->truncation->laps.len;
-    for (uint64_t id = 0; id < num_ids; id++) executed += words[id * stride] != 0;
-    counts->paths = FP_NEW_ARRAY(arena, struct fp_path_count, executed);
-    for (uint64_t id = 0; id < num_ids; id++)
-        if (words[id * stride])
-            counts->paths[counts->npaths++] = (struct fp_path_count){
-                id, words[id * stride], cycles ? words[id * stride + 1] : 0};
+    struct collecting *c = context;
+    struct fp_path_count path = {id, count, cycles};
+    fp_vec_push(c->arena, &c->paths, path);
 }
 
 /* What is in a function's hash table, or NULL for nothing. */
 static const struct fp_map *table_of(const struct fp_module *module, const struct fp_function *f)
 {
-    uint64_t table = (f->path_address - module->id.tables_address) / FP_HASH_TABLE_SIZE;
+    uint64_t table;
+    if (!fp_layout_table(f, &module->id.sections, &table)) return NULL;
     const uint64_t *index = fp_map_find(&module->tables, table);
     return index ? &module->paths_of.at[*index - 1] : NULL;
 }
@@ -341,29 +331,24 @@ size_t fp_profile_values(struct fp_arena *arena, const struct fp_module *module,
     return n;
 }
 
-static void table_counts(struct fp_arena *arena, const struct fp_module *module,
-                         const struct fp_function *f, struct fp_counts *counts)
+static void path_counts(struct fp_arena *arena, const struct fp_module *module,
+                        const struct fp_function *f, struct fp_counts *counts)
 {
-    const struct fp_map *paths = table_of(module, f);
-    uint32_t nlaps = f->truncation->laps.len;
-    counts->paths = FP_NEW_ARRAY(arena, struct fp_path_count, (paths ? paths->len : 0) + nlaps);
+    struct collecting c = {.arena = arena};
+    const struct fp_map *table = table_of(module, f);
     uint64_t id, count;
-    for (size_t i = 0; paths && fp_map_next(paths, &i, &id, &count);)
-        if (count && id < sums_of(f))
-            counts->paths[counts->npaths++] = (struct fp_path_count){id, count, 0};
-    /* laps have counters of their own, in front of the edge counters */
-    const uint64_t *laps = words_at(module, f->edge_address, f->edge_slots);
-    for (uint32_t k = 0; laps && k < nlaps && k < f->edge_slots; k++)
-        if (laps[k])
-            counts->paths[counts->npaths++] =
-                (struct fp_path_count){sums_of(f) + k, laps[k], 0};
-    if (counts->npaths) qsort(counts->paths, counts->npaths, sizeof *counts->paths, by_id);
+    for (size_t i = 0; table && fp_map_next(table, &i, &id, &count);)
+        if (count && id < fp_layout_sums(f)) collect_id(id, count, 0, &c);
+    fp_layout_each_word(f, &module->id.sections, module->words, collect_id, &c);
+    counts->paths = c.paths.at;
+    counts->npaths = c.paths.len;
+    if (table && counts->npaths) qsort(counts->paths, counts->npaths, sizeof *counts->paths, by_id);
 }
 
 static void flow_counts(struct fp_arena *arena, const struct fp_module *module,
                         const struct fp_function *f, struct fp_counts *counts)
 {
-    const uint64_t *words = words_at(module, f->edge_address, f->edge_slots);
+    const uint64_t *words = edge_words(module, f);
     counts->flow = FP_NEW_ARRAY(arena, uint64_t, f->flow->nedges);
     for (uint32_t i = 0; words && i < f->flow->nedges; i++)
         if (f->flow_slot[i] != FP_NONE) counts->flow[i] = words[f->flow_slot[i]];
@@ -390,7 +375,7 @@ static void partial_counts(struct fp_arena *arena, const struct fp_module *modul
 /* From the sums of a copy's labels to ids; what is not its to count goes. */
 static void translate_sums(const struct fp_function *f, struct fp_counts *counts)
 {
-    uint64_t sums = sums_of(f), nlaps = f->truncation->laps.len;
+    uint64_t sums = fp_layout_sums(f), nlaps = f->truncation->laps.len;
     size_t kept = 0;
     for (size_t i = 0; i < counts->npaths; i++) {
         struct fp_path_count count = counts->paths[i];
@@ -410,7 +395,7 @@ static void translate_sums(const struct fp_function *f, struct fp_counts *counts
 static void copy_counts(const struct fp_module *module, const struct fp_function *f,
                         struct fp_counts *counts)
 {
-    const uint64_t *words = words_at(module, f->edge_address, f->edge_slots);
+    const uint64_t *words = edge_words(module, f);
     if (f->copy->labels) translate_sums(f, counts);
     if (words && f->copy->hits_slot != FP_NONE) counts->hits = words[f->copy->hits_slot];
     if (words && f->copy->turns_slot != FP_NONE) counts->turns = words[f->copy->turns_slot];
@@ -446,13 +431,7 @@ void fp_profile_counts(struct fp_arena *arena, const struct fp_module *module,
         *counts = module->given[f - module->program.functions];
         return;
     }
-    if (f->flags & FP_FUNCTION_PATHS) {
-        const uint64_t *words = words_at(module, f->path_address, f->path_slots);
-        if (f->flags & FP_FUNCTION_HASHED)
-            table_counts(arena, module, f, counts);
-        else if (words)
-            array_counts(arena, f, words, counts);
-    }
+    if (f->flags & FP_FUNCTION_PATHS) path_counts(arena, module, f, counts);
     if (f->flags & FP_FUNCTION_EDGES) flow_counts(arena, module, f, counts);
     if (f->flags & FP_FUNCTION_EXITS) partial_counts(arena, module, f, counts);
     if (f->copy) copy_counts(module, f, counts);

@@ -151,10 +151,10 @@ static bool read_elf(struct fp_arena *arena, Elf *elf, const char *path, struct 
     if (elf_kind(elf) != ELF_K_ELF) return fp_fail(error, path, "expected an ELF file");
     find_sections(elf, &found);
     read_build_id(arena, found.build_id, program);
-    program->counters_address = found.counters.sh_addr;
-    program->counters_size = found.counters.sh_size;
-    program->tables_address = found.tables.sh_addr;
-    program->tables_size = found.tables.sh_size;
+    program->sections.counters_address = found.counters.sh_addr;
+    program->sections.counters_size = found.counters.sh_size;
+    program->sections.tables_address = found.tables.sh_addr;
+    program->sections.tables_size = found.tables.sh_size;
     if (!found.map || !found.map->d_buf)
         return fp_fail(error, path, "has no footpath map; build it with footpath-cc");
     return fp_program_parse(arena, path, found.map->d_buf, found.map->d_size,

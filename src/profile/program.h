@@ -2,7 +2,7 @@
 #ifndef FP_PROFILE_PROGRAM_H
 #define FP_PROFILE_PROGRAM_H
 
-#include "profile/function.h"
+#include "count/layout.h"
 
 struct fp_program {
     const char *path;
@@ -11,8 +11,7 @@ struct fp_program {
     struct fp_function *functions; /* kept by the linker, each once; by address */
     size_t nfunctions;
     size_t nskipped; /* of those, not instrumented */
-    uint64_t counters_address, counters_size; /* of the sections, as linked; 0 if not known */
-    uint64_t tables_address, tables_size;
+    struct fp_sections sections; /* as linked; 0 if not known */
 };
 
 /* Everything in the arena. A file without a map is an error that says so. */

@@ -16,10 +16,10 @@ static void encode_module(struct fp_writer *w, const struct fp_module_id *m)
     fp_write_string(w, m->path);
     fp_write_uint(w, m->build_id_len);
     fp_write_bytes(w, m->build_id, m->build_id_len);
-    fp_write_uint(w, m->counters_address);
-    fp_write_uint(w, m->counters_size);
-    fp_write_uint(w, m->tables_address);
-    fp_write_uint(w, m->tables_size);
+    fp_write_uint(w, m->sections.counters_address);
+    fp_write_uint(w, m->sections.counters_size);
+    fp_write_uint(w, m->sections.tables_address);
+    fp_write_uint(w, m->sections.tables_size);
 }
 
 void fp_run_encode(struct fp_writer *w, const struct fp_run *run)
@@ -62,7 +62,7 @@ static void decode_counters(struct fp_arena *arena, struct fp_reader *r, struct 
 {
     run->ncounters = fp_read_count(r, 2);
     run->counters = FP_NEW_ARRAY(arena, struct fp_counter, run->ncounters);
-    uint64_t index = 0, limit = run->module.counters_size / 8;
+    uint64_t index = 0, limit = run->module.sections.counters_size / 8;
     for (size_t i = 0; i < run->ncounters && !r->failed; i++) {
         uint64_t step = fp_read_uint(r);
         if (step > limit || index + step >= limit || (i && !step)) {
@@ -103,10 +103,10 @@ static void decode_module(struct fp_arena *arena, struct fp_reader *r, struct fp
     m->path = fp_read_string(r, arena);
     m->build_id_len = fp_read_count(r, 1);
     m->build_id = fp_read_bytes(r, m->build_id_len);
-    m->counters_address = fp_read_uint(r);
-    m->counters_size = fp_read_uint(r);
-    m->tables_address = fp_read_uint(r);
-    m->tables_size = fp_read_uint(r);
+    m->sections.counters_address = fp_read_uint(r);
+    m->sections.counters_size = fp_read_uint(r);
+    m->sections.tables_address = fp_read_uint(r);
+    m->sections.tables_size = fp_read_uint(r);
 }
 
 bool fp_run_decode(struct fp_arena *arena, struct fp_reader *r, struct fp_run *run)
@@ -344,8 +344,8 @@ bool fp_profile_write(const char *path, const struct fp_run *runs, size_t nruns,
 
 bool fp_same_module(const struct fp_module_id *a, const struct fp_module_id *b)
 {
-    if (a->build_id_len != b->build_id_len || a->counters_size != b->counters_size ||
-        a->tables_size != b->tables_size)
+    if (a->build_id_len != b->build_id_len || a->sections.counters_size != b->sections.counters_size ||
+        a->sections.tables_size != b->sections.tables_size)
         return false;
     if (a->build_id_len) return !memcmp(a->build_id, b->build_id, a->build_id_len);
     return !strcmp(a->path, b->path);

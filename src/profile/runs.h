@@ -7,14 +7,14 @@
 
 #include "base/error.h"
 #include "base/varint.h"
+#include "count/layout.h"
 
 /* Which module of which build. */
 struct fp_module_id {
     const char *path;
     const unsigned char *build_id;
     size_t build_id_len;
-    uint64_t counters_address, counters_size; /* of its counter section, as linked */
-    uint64_t tables_address, tables_size;     /* of its hash tables */
+    struct fp_sections sections; /* as linked */
 };
 
 struct fp_counter {

@@ -3,7 +3,7 @@
 #ifndef FP_REPORT_LAYOUT_H
 #define FP_REPORT_LAYOUT_H
 
-#include "profile/function.h"
+#include "count/function.h"
 
 enum { FP_LAYOUT_NODE_WIDTH = 104, FP_LAYOUT_NODE_HEIGHT = 38 }; /* points */
 

@@ -157,8 +157,8 @@ struct fp_run fp_edge_profile_run(struct fp_edge_profile *p, struct fp_embedded_
     clock_gettime(CLOCK_REALTIME, &now);
     *map = (struct fp_embedded_map){
         .module = {.path = object->path, .build_id = object->build_id,
-                   .build_id_len = object->build_id_len, .counters_address = COUNTERS_ADDRESS,
-                   .counters_size = p->nwords * 8},
+                   .build_id_len = object->build_id_len, .sections.counters_address = COUNTERS_ADDRESS,
+                   .sections.counters_size = p->nwords * 8},
         .map = p->map.bytes, .map_len = p->map.len};
     return (struct fp_run){
         .id = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,

@@ -8,7 +8,7 @@
 #ifndef FP_SAMPLE_LINES_H
 #define FP_SAMPLE_LINES_H
 
-#include "profile/function.h"
+#include "count/function.h"
 #include "sample/object.h"
 
 struct fp_lines;

@@ -16,7 +16,7 @@
 #define FP_SAMPLE_MACHINE_H
 
 #include "graph/cfg.h"
-#include "profile/function.h"
+#include "count/function.h"
 #include "sample/object.h"
 
 enum fp_insn_kind {

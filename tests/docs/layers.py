@@ -9,11 +9,11 @@ import re
 import sys
 
 # a folder may include what stands before it
-ORDER = ["base", "graph", "profile", "analysis", "report"]
+ORDER = ["base", "graph", "count", "profile", "analysis", "report"]
 # beside the row: what else may be used by whom
 ALLOWED = {
-    "llvm": {"base", "graph", "profile", "analysis"},
-    "sample": {"base", "graph", "profile", "analysis"},
+    "llvm": {"base", "graph", "count", "profile", "analysis"},
+    "sample": {"base", "graph", "count", "profile", "analysis"},
 }
 # no code of LLVM: the name of the variable that both sides use
 SHARED = {"llvm/plugin_env.h"}

@@ -37,8 +37,8 @@ static void add_counts(struct fp_profile *profile, const struct fp_program *prog
     struct fp_run run = {.runs = 1, .host = "h", .program = "p", .folder = "/"};
     struct fp_in_flight left[8];
     run.module = (struct fp_module_id){.path = "p", .build_id = (const unsigned char *)"",
-                                       .counters_address = first_address(program),
-                                       .counters_size = WORDS * 8};
+                                       .sections.counters_address = first_address(program),
+                                       .sections.counters_size = WORDS * 8};
     for (uint64_t i = 0; i < WORDS; i++) counters[i] = (struct fp_counter){i, i * 2654435761u >> 28 & 7};
     run.counters = counters;
     run.ncounters = WORDS;

@@ -5,8 +5,8 @@
  * map section of the object file (mapcode.h); the tools decode it from the
  * executable. Everything lives in the arena it was made with.
  */
-#ifndef FP_PROFILE_FUNCTION_H
-#define FP_PROFILE_FUNCTION_H
+#ifndef FP_COUNT_FUNCTION_H
+#define FP_COUNT_FUNCTION_H
 
 #include "graph/flow.h"
 #include "graph/number.h"

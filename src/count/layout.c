@@ -1,0 +1,149 @@
+/* Where counters lie: see layout.h. */
+#include "count/layout.h"
+
+#include "base/checked.h"
+#include "footpath/abi.h"
+
+/* ---- the compiler's side ---- */
+
+void fp_layout_paths(struct fp_function *f, uint64_t num_ids, uint64_t array_paths)
+{
+    bool cycles = f->flags & FP_FUNCTION_CYCLES;
+    bool values = f->flags & FP_FUNCTION_VALUES; /* a table is where they are counted */
+    f->flags &= ~(uint32_t)FP_FUNCTION_HASHED;
+    f->edge_slots = 0;
+    if ((num_ids > array_paths || values) && !cycles) {
+        f->flags |= FP_FUNCTION_HASHED;
+        f->path_slots = FP_HASH_TABLE_SIZE / 8;
+        f->edge_slots = f->truncation->laps.len;
+    } else {
+        f->path_slots = num_ids * fp_layout_stride(f);
+    }
+}
+
+uint32_t fp_layout_add_edge(struct fp_function *f)
+{
+    return (uint32_t)f->edge_slots++;
+}
+
+uint64_t fp_layout_stride(const struct fp_function *f)
+{
+    return f->flags & FP_FUNCTION_CYCLES ? 2 : 1;
+}
+
+/* ---- sizes ---- */
+
+uint64_t fp_layout_sums(const struct fp_function *f)
+{
+    return f->copy && f->copy->labels ? f->copy->labels->num_ids : f->numbering->num_paths;
+}
+
+static uint64_t num_ids(const struct fp_function *f)
+{
+    return fp_layout_sums(f) + f->truncation->laps.len;
+}
+
+bool fp_layout_fits(const struct fp_function *f, uint64_t *need)
+{
+    *need = 0;
+    if (!(f->flags & FP_FUNCTION_PATHS)) return true;
+    if (f->flags & FP_FUNCTION_HASHED) {
+        *need = FP_HASH_TABLE_SIZE / 8;
+        return *need <= f->path_slots && f->truncation->laps.len <= f->edge_slots;
+    }
+    *need = fp_mul_saturated(num_ids(f), fp_layout_stride(f));
+    return *need <= f->path_slots;
+}
+
+/* ---- addresses ---- */
+
+/* Does [address, address + slots words) lie in [first, first + size)? */
+static bool lies_within(uint64_t address, uint64_t slots, uint64_t first, uint64_t size)
+{
+    return address >= first && address - first <= size && slots <= (size - (address - first)) / 8 &&
+           !((address - first) % 8);
+}
+
+bool fp_layout_word(const struct fp_sections *at, uint64_t address, uint64_t slots, uint64_t *first)
+{
+    if (!lies_within(address, slots, at->counters_address, at->counters_size)) return false;
+    *first = (address - at->counters_address) / 8;
+    return true;
+}
+
+bool fp_layout_table(const struct fp_function *f, const struct fp_sections *at, uint64_t *table)
+{
+    if (!(f->flags & FP_FUNCTION_HASHED) ||
+        !lies_within(f->path_address, f->path_slots, at->tables_address, at->tables_size))
+        return false;
+    *table = (f->path_address - at->tables_address) / FP_HASH_TABLE_SIZE;
+    return true;
+}
+
+bool fp_layout_check(const struct fp_function *f, const struct fp_sections *at)
+{
+    uint64_t unused;
+    if (f->edge_slots && !fp_layout_word(at, f->edge_address, f->edge_slots, &unused)) return false;
+    if (!f->path_slots) return true;
+    return f->flags & FP_FUNCTION_HASHED ? fp_layout_table(f, at, &unused)
+                                         : fp_layout_word(at, f->path_address, f->path_slots, &unused);
+}
+
+/* ---- from an id to its counter ---- */
+
+bool fp_layout_of_edge(const struct fp_function *f, const struct fp_sections *at, uint32_t slot,
+                       struct fp_place *place)
+{
+    *place = (struct fp_place){0};
+    if (slot >= f->edge_slots || !fp_layout_word(at, f->edge_address, f->edge_slots, &place->word))
+        return false;
+    place->word += slot;
+    return true;
+}
+
+static bool place_in_table(const struct fp_function *f, const struct fp_sections *at, uint64_t id,
+                           struct fp_place *place)
+{
+    uint64_t sums = fp_layout_sums(f);
+    if (id >= sums) return fp_layout_of_edge(f, at, (uint32_t)(id - sums), place);
+    *place = (struct fp_place){.in_table = true, .path = id};
+    return fp_layout_table(f, at, &place->table);
+}
+
+bool fp_layout_of_id(const struct fp_function *f, const struct fp_sections *at, uint64_t id,
+                     struct fp_place *place)
+{
+    uint64_t need;
+    if (!(f->flags & FP_FUNCTION_PATHS) || id >= num_ids(f) || !fp_layout_fits(f, &need)) return false;
+    if (f->flags & FP_FUNCTION_HASHED) return place_in_table(f, at, id, place);
+    *place = (struct fp_place){0};
+    if (!fp_layout_word(at, f->path_address, f->path_slots, &place->word)) return false;
+    place->word += id * fp_layout_stride(f);
+    return true;
+}
+
+/* ---- from counters to ids ---- */
+
+/* Laps of a function whose paths are in a table. */
+static void each_lap(const struct fp_function *f, const struct fp_sections *at, const uint64_t *words,
+                     fp_layout_callback *call, void *context)
+{
+    uint64_t first, sums = fp_layout_sums(f);
+    if (!fp_layout_word(at, f->edge_address, f->edge_slots, &first)) return;
+    for (uint32_t k = 0; k < f->truncation->laps.len && k < f->edge_slots; k++)
+        if (words[first + k]) call(sums + k, words[first + k], 0, context);
+}
+
+void fp_layout_each_word(const struct fp_function *f, const struct fp_sections *at,
+                         const uint64_t *words, fp_layout_callback *call, void *context)
+{
+    uint64_t first, stride = fp_layout_stride(f), need;
+    if (!(f->flags & FP_FUNCTION_PATHS) || !fp_layout_fits(f, &need)) return;
+    if (f->flags & FP_FUNCTION_HASHED) {
+        each_lap(f, at, words, call, context);
+        return;
+    }
+    if (!fp_layout_word(at, f->path_address, f->path_slots, &first)) return;
+    for (uint64_t id = 0; id < num_ids(f); id++, first += stride)
+        if (words[first]) call(id, words[first], stride > 1 ? words[first + 1] : 0, context);
+}

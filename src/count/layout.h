@@ -1,0 +1,78 @@
+/* Where the counters of a function lie: from a path's id to its counter, and back.
+ * The only file that knows the arrangement:
+ *
+ *   array    one word per id: first the paths, then the laps. With cycles two words
+ *            per id: the count, then the cycles.
+ *   table    a hash table of paths (footpath/abi.h). The laps are words in front of
+ *            the edge counters.
+ *   edges    one word per counted flow edge, then those of a P3 copy.
+ *
+ * A copy that counts some of the paths (struct fp_copy_info) counts sums of labels
+ * instead of ids. "id" below means the sum there.
+ *
+ * Everything that came from a file is checked here: no function below reads or
+ * names a word outside of the sections.
+ */
+#ifndef FP_COUNT_LAYOUT_H
+#define FP_COUNT_LAYOUT_H
+
+#include "base/error.h"
+#include "count/function.h"
+
+/* The sections of counters and of hash tables in a linked module. */
+struct fp_sections {
+    uint64_t counters_address, counters_size;
+    uint64_t tables_address, tables_size;
+};
+
+/* One counter: a word of the counter section, or a path of a table. */
+struct fp_place {
+    bool in_table;
+    uint64_t word;        /* index in the counter section */
+    uint64_t table, path; /* with in_table */
+};
+
+/* ---- the compiler's side ---- */
+
+/* Arranges the path counters for num_ids ids, in an array where array_paths allows.
+ * Sets FP_FUNCTION_HASHED, path_slots and the laps' share of edge_slots.
+ * needs: flags of the mode, the truncation. */
+void fp_layout_paths(struct fp_function *f, uint64_t num_ids, uint64_t array_paths);
+
+/* One more word behind the edge counters; returns its slot. */
+uint32_t fp_layout_add_edge(struct fp_function *f);
+
+/* Words from the counter of one id to that of the next, in an array. */
+uint64_t fp_layout_stride(const struct fp_function *f);
+
+/* ---- the readers' side ---- */
+
+/* How many sums of paths there can be; the ids of laps follow. */
+uint64_t fp_layout_sums(const struct fp_function *f);
+
+/* Do the counters that the flags ask for fit into path_slots and edge_slots? `need` is
+ * how many path slots they take. */
+bool fp_layout_fits(const struct fp_function *f, uint64_t *need);
+
+/* Do the counters of the function lie within the sections? */
+bool fp_layout_check(const struct fp_function *f, const struct fp_sections *at);
+
+/* The first of `slots` words at an address, or false where some lie outside. */
+bool fp_layout_word(const struct fp_sections *at, uint64_t address, uint64_t slots, uint64_t *first);
+
+/* The number of the function's hash table; false where it has none in the section. */
+bool fp_layout_table(const struct fp_function *f, const struct fp_sections *at, uint64_t *table);
+
+/* The counter of an id, or of an edge slot; false where there is none. */
+bool fp_layout_of_id(const struct fp_function *f, const struct fp_sections *at, uint64_t id,
+                     struct fp_place *place);
+bool fp_layout_of_edge(const struct fp_function *f, const struct fp_sections *at, uint32_t slot,
+                       struct fp_place *place);
+
+/* The words of the counter section as the ids of one function: calls with each id whose
+ * count is not 0. Paths in a table are not words. */
+typedef void fp_layout_callback(uint64_t id, uint64_t count, uint64_t cycles, void *context);
+void fp_layout_each_word(const struct fp_function *f, const struct fp_sections *at,
+                         const uint64_t *words, fp_layout_callback *call, void *context);
+
+#endif
