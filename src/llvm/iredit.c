@@ -170,7 +170,7 @@ LLVMValueRef fp_edit_word(struct fp_editor *ed, LLVMValueRef counters, uint64_t 
  * three instructions of it, between which a signal handler could count too. */
 static void add_in_one(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef amount)
 {
-    static const char constraints[] = "=*m,er,*m,~{cc}";
+    static const char constraints[] = "=*m,er,*m,~{flags}";
     LLVMTypeRef types[] = {LLVMTypeOf(pointer), ed->i64, LLVMTypeOf(pointer)};
     LLVMTypeRef type = LLVMFunctionType(ed->void_, types, 3, 0);
     char text[64];
