@@ -30,6 +30,10 @@
     extern type name##_end[] __asm__("__stop_" section) __attribute__((weak)) FP_HIDDEN;    \
     __asm__(".hidden __start_" section "\n.hidden __stop_" section "\n")
 
+/* Of functions that the program or libc calls: it may do so on a stack that is not
+ * aligned to 16 bytes (interrupt handlers, hand-written code), and we call libc. */
+#define RT_ENTRY __attribute__((force_align_arg_pointer))
+
 /* ---- text without stdio: rt_text.c ---- */
 
 struct rt_text {

@@ -45,7 +45,7 @@ static void vfork_child_ends(const struct rt_frame *frame, int64_t weight)
 
 /* Called by instrumented code in front of _exit, and in front of exec and daemon,
  * which may also fail and return. */
-void __footpath_before_end(void) FP_HIDDEN;
+void __footpath_before_end(void) FP_HIDDEN RT_ENTRY;
 void __footpath_before_end(void)
 {
     int saved = errno;
@@ -59,7 +59,7 @@ void __footpath_before_end(void)
 }
 
 /* exec came back: it did not happen. */
-void __footpath_after_exec(void) FP_HIDDEN;
+void __footpath_after_exec(void) FP_HIDDEN RT_ENTRY;
 void __footpath_after_exec(void)
 {
     int saved = errno;
@@ -69,7 +69,7 @@ void __footpath_after_exec(void)
     errno = saved;
 }
 
-static void at_quick_exit_now(void)
+static RT_ENTRY void at_quick_exit_now(void)
 {
     struct rt_frame frame;
     rt_unwind_here(&frame);

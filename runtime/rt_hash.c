@@ -109,24 +109,24 @@ void rt_hash_count(uint64_t table, uint64_t key)
     count_key((struct fp_hash_table *)(table + (uint64_t)RT_LOCAL->bias), key);
 }
 
-__attribute__((used)) static void hash_miss(uint64_t table, uint64_t key)
+__attribute__((used)) RT_ENTRY static void hash_miss(uint64_t table, uint64_t key)
 {
     rt_hash_count(table, key);
 }
 
 /* A path ended while its thread's flag was set. */
-__attribute__((used)) static void sample_array(uint64_t counters, uint64_t id)
+__attribute__((used)) RT_ENTRY static void sample_array(uint64_t counters, uint64_t id)
 {
     rt_sample_point(counters, id, false);
 }
 
-__attribute__((used)) static void sample_hash(uint64_t table, uint64_t id)
+__attribute__((used)) RT_ENTRY static void sample_hash(uint64_t table, uint64_t id)
 {
     rt_sample_point(table, id, true);
 }
 
 /* Shared or atomic counters: one table for all threads. */
-__attribute__((used)) static void hash_shared(uint64_t table, uint64_t key)
+__attribute__((used)) RT_ENTRY static void hash_shared(uint64_t table, uint64_t key)
 {
     count_key((struct fp_hash_table *)table, key);
 }

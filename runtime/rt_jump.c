@@ -62,7 +62,7 @@ static void frames_up_to(uint64_t sp)
     if (leave_signal_stack(&frame)) rt_frames_left(&frame, sp, 1);
 }
 
-void __footpath_before_longjmp(const uint64_t *env) FP_HIDDEN;
+void __footpath_before_longjmp(const uint64_t *env) FP_HIDDEN RT_ENTRY;
 void __footpath_before_longjmp(const uint64_t *env)
 {
     if (know_jmp_buf()) frames_up_to(unmixed(env[6]));

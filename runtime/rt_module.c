@@ -151,7 +151,7 @@ static void after_fork_in_child(void)
 
 /* Early among constructors, so that a handler registered here with the exit
  * handlers of the program runs after theirs. */
-__attribute__((constructor(101))) static void start(void)
+__attribute__((constructor(101))) RT_ENTRY static void start(void)
 {
     int saved = errno;
     rt_this.ranges[RT_COUNTERS] = (struct rt_range){counters_start, counters_end};
@@ -186,7 +186,7 @@ static bool is_program(void)
 }
 
 /* Late among destructors: runs at exit and when a library is unloaded. */
-__attribute__((destructor(101))) static void finish(void)
+__attribute__((destructor(101))) RT_ENTRY static void finish(void)
 {
     int saved = errno;
     struct rt_frame frame;
