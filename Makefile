@@ -8,6 +8,8 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CTEST = ctest --test-dir $(BUILD) --output-on-failure -j$(JOBS)
 export LLVM
+# in tests the verifier of LLVM looks at what the plugin made
+export FOOTPATH_VERIFY_IR = 1
 
 all: build
 

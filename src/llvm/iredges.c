@@ -2,6 +2,7 @@
 #include "llvm/iredges.h"
 
 #include "footpath/abi.h"
+#include "llvm/shim.h"
 
 /* Unwind edges that meet in one pad carry no code. Each brings the address of
  * its counter along in a phi, and the body of the pad counts there. */
@@ -17,8 +18,7 @@ static void count_unwinds(struct fp_editor *ed, uint32_t pad, LLVMValueRef *addr
     if (degree == 1) {
         where = address_of[cfg->in_edges[first]];
     } else {
-        LLVMBasicBlockRef bb = ed->ir->blocks[pad].bb;
-        LLVMPositionBuilderBefore(ed->builder, LLVMGetFirstInstruction(bb));
+        fp_shim_position_at_head(ed->builder, ed->ir->blocks[pad].bb);
         where = LLVMBuildPhi(ed->builder, fp_edit_pointer_type(ed, ed->i64), "");
         for (uint32_t k = 0; k < degree; k++) {
             uint32_t e = cfg->in_edges[first + k];

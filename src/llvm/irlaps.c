@@ -242,9 +242,7 @@ static LLVMValueRef value_behind(struct fp_editor *ed, LLVMValueRef value, uint3
     LLVMBasicBlockRef from = ed->ir->blocks[ed->ir->f->cfg->edges[edge].src].bb;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(ed->builder);
     if (!LLVMIsABranchInst(LLVMGetBasicBlockTerminator(from))) return value; /* several ways here */
-    LLVMMetadataRef location = LLVMGetCurrentDebugLocation2(ed->builder);
-    LLVMPositionBuilderBefore(ed->builder, LLVMGetFirstInstruction(here));
-    LLVMSetCurrentDebugLocation2(ed->builder, location);
+    fp_shim_position_at_head(ed->builder, here);
     LLVMValueRef phi = LLVMBuildPhi(ed->builder, LLVMTypeOf(value), "");
     LLVMAddIncoming(phi, &value, &from, 1);
     fp_edit_on_edge(ed, edge, false);

@@ -317,7 +317,7 @@ static LLVMValueRef new_phi(struct code *c, uint32_t block, LLVMTypeRef type, LL
 {
     LLVMBasicBlockRef bb = c->ed->ir->blocks[block].bb;
     uint32_t degree = fp_cfg_in_degree(c->cfg, block);
-    LLVMPositionBuilderBefore(c->ed->builder, LLVMGetFirstInstruction(bb));
+    fp_shim_position_at_head(c->ed->builder, bb);
     LLVMValueRef phi = LLVMBuildPhi(c->ed->builder, type, "");
     *values = FP_NEW_ARRAY(c->arena, LLVMValueRef, degree);
     struct phi entry = {block, phi, *values};

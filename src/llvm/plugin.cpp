@@ -108,6 +108,14 @@ LLVMBasicBlockRef fp_shim_split_block(LLVMValueRef At)
     return wrap(I->getParent()->splitBasicBlock(I));
 }
 
+void fp_shim_position_at_head(LLVMBuilderRef Builder, LLVMBasicBlockRef Block)
+{
+    BasicBlock *B = unwrap(Block);
+    DebugLoc Location = unwrap(Builder)->getCurrentDebugLocation();
+    unwrap(Builder)->SetInsertPoint(B, B->begin());
+    unwrap(Builder)->SetCurrentDebugLocation(Location);
+}
+
 void fp_shim_redirect_phis(LLVMBasicBlockRef Block, LLVMBasicBlockRef From, LLVMBasicBlockRef To)
 {
     for (PHINode &Phi : unwrap(Block)->phis()) {

@@ -5,4 +5,8 @@
 
 #define FP_PLUGIN_VARIABLE "FOOTPATH_PLUGIN"
 
+/* Set for tests: the module is verified after the plugin, and the compiler stops where it
+ * is not valid. */
+#define FP_VERIFY_VARIABLE "FOOTPATH_VERIFY_IR"
+
 #endif

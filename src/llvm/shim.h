@@ -15,6 +15,10 @@ extern "C" {
 /* Instructions of `block` from `at` on go to a new block behind it. */
 LLVMBasicBlockRef fp_shim_split_block(LLVMValueRef at);
 
+/* Places the builder in front of everything in the block: where a phi goes. In front of
+ * its first instruction would be behind what debug information notes there. */
+void fp_shim_position_at_head(LLVMBuilderRef builder, LLVMBasicBlockRef block);
+
 /* PHIs of `block` that come from `from` now come from `to`, once each. */
 void fp_shim_redirect_phis(LLVMBasicBlockRef block, LLVMBasicBlockRef from, LLVMBasicBlockRef to);
 

@@ -214,6 +214,26 @@ def lto_inline(t):
         os.unlink(profile)
 
 
+def plain_links(t, *flags):
+    """GNU ld needs a plugin of LLVM for bitcode, which not every system has."""
+    build = t.builds[0]
+    return not build.run(build.words() + list(flags) + [os.path.join(SOURCE, "debug.c"), "-o", "try"]).returncode
+
+
+def debug_information(t):
+    """-g, with and without LTO, by two linkers"""
+    for linker in ("-fuse-ld=bfd", "-fuse-ld=lld"):
+        for lto in ("-fno-lto", "-flto", "-flto=thin"):
+            if not plain_links(t, linker, lto):
+                print("debug_information: no %s with %s on this system" % (lto, linker))
+                continue
+            for source, function, calls in (("debug.c", "ways", 40), ("debug_cxx.cc", "get", 60)):
+                t.each(lambda b: b.cc("-g", lto, linker, source, "-o", "prog", cxx=source.endswith("cc")))
+                profile = t.run("./prog")
+                t.exact(profile, {(function, source): calls})
+                os.unlink(profile)
+
+
 def shared_library(t):
     """a shared library: its counts and the program's in one profile"""
     def steps(b):
@@ -386,13 +406,14 @@ def without_runtime(t):
 
 
 SCENARIOS = [same_names, static_library, gc_sections, relocatable, relocatable_inline, stripped, stripped_object,
-             inline_many, thin_lto, full_lto, lto_inline, shared_library, plain_program, plain_library, static_program,
-             no_pie, plugins, plugins_of_plain, plugin_threads, plugin_threads_of_plain, many_threads,
+             inline_many, thin_lto, full_lto, lto_inline, debug_information, shared_library, plain_program, plain_library,
+             static_program, no_pie, plugins, plugins_of_plain, plugin_threads, plugin_threads_of_plain, many_threads,
              hidden_symbols, drop_in, without_runtime]
 LONG = [many_threads_long]
 
 
 def main():
+    os.environ["FOOTPATH_VERIFY_IR"] = "1"
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", required=True)
     parser.add_argument("--llvm", default="19")

@@ -162,6 +162,7 @@ def main():
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("programs", nargs="+")
     args = parser.parse_args()
+    os.environ["FOOTPATH_VERIFY_IR"] = "1"
     failed = passed = 0
     for source in args.programs:
         folder = tempfile.mkdtemp(prefix="footpath-")
