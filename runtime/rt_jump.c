@@ -68,6 +68,14 @@ void __footpath_before_longjmp(const uint64_t *env)
     if (know_jmp_buf()) frames_up_to(unmixed(env[6]));
 }
 
+/* __builtin_longjmp, which is no function: its buffer holds the frame, the address to go
+ * on at, and the stack pointer, as they are. */
+void __footpath_before_builtin_longjmp(const uint64_t *buffer) FP_HIDDEN RT_ENTRY;
+void __footpath_before_builtin_longjmp(const uint64_t *buffer)
+{
+    frames_up_to(buffer[2]);
+}
+
 /* ---- contexts ---- */
 
 void __footpath_before_setcontext(const ucontext_t *to) FP_HIDDEN;

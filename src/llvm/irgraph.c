@@ -58,6 +58,26 @@ static bool is_intrinsic(LLVMValueRef call)
     return callee && LLVMGetIntrinsicID(callee) != 0;
 }
 
+static bool is_call_of(LLVMValueRef call, const char *name)
+{
+    size_t len;
+    LLVMValueRef callee = called_function(call);
+    return callee && !strcmp(LLVMGetValueName2(callee, &len), name);
+}
+
+/* __builtin_setjmp is an intrinsic, which does not say that it returns twice. */
+static bool returns_twice(LLVMValueRef call)
+{
+    return call_has(call, "returns_twice") || is_call_of(call, "llvm.eh.sjlj.setjmp");
+}
+
+/* Of other intrinsics that do not return, none lets the program go on elsewhere. */
+static bool is_left_by(LLVMValueRef call)
+{
+    if (is_intrinsic(call)) return is_call_of(call, "llvm.eh.sjlj.longjmp");
+    return call_has(call, "noreturn");
+}
+
 static bool is_bookkeeping(LLVMValueRef inst)
 {
     if (LLVMGetInstructionOpcode(inst) != LLVMCall) return false;
@@ -137,10 +157,9 @@ static LLVMValueRef end_position(LLVMValueRef terminator)
     if (before && opcode == LLVMRet && LLVMGetInstructionOpcode(before) == LLVMBitCast &&
         LLVMGetNumOperands(terminator) && LLVMGetOperand(terminator, 0) == before)
         before = LLVMGetPreviousInstruction(before);
-    if (!before || LLVMGetInstructionOpcode(before) != LLVMCall || is_intrinsic(before))
-        return terminator;
-    if (opcode == LLVMRet ? LLVMIsTailCall(before) : call_has(before, "noreturn")) return before;
-    return terminator;
+    if (!before || LLVMGetInstructionOpcode(before) != LLVMCall) return terminator;
+    bool tail = LLVMIsTailCall(before) && !is_intrinsic(before);
+    return (opcode == LLVMRet ? tail : is_left_by(before)) ? before : terminator;
 }
 
 static void finish_block(struct reading *r, LLVMValueRef end)
@@ -168,7 +187,7 @@ static void read_instruction(struct reading *r, LLVMBasicBlockRef bb, LLVMValueR
     r->flags.at[here] |= flags_of(r, inst);
     r->infos.at[here].instructions++;
     fp_ir_lines_add(&r->lines, inst, r->infos.at[here].first_position);
-    if (LLVMGetInstructionOpcode(inst) == LLVMCall && call_has(inst, "returns_twice"))
+    if (LLVMGetInstructionOpcode(inst) == LLVMCall && returns_twice(inst))
         split_at_call(r, bb, inst);
 }
 

@@ -29,6 +29,7 @@ static const struct hook hooks[] = {
     {"_longjmp", "__footpath_before_longjmp", NULL, true, true},
     {"siglongjmp", "__footpath_before_longjmp", NULL, true, true},
     {"__longjmp_chk", "__footpath_before_longjmp", NULL, true, true},
+    {"llvm.eh.sjlj.longjmp", "__footpath_before_builtin_longjmp", NULL, true, true},
     {"setcontext", "__footpath_before_setcontext", NULL, true, true},
     {"swapcontext", "__footpath_before_swapcontext", "__footpath_after_swapcontext", true, true},
 };

@@ -11,6 +11,7 @@
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/IR/PassManager.h"
@@ -326,6 +327,11 @@ void fp_shim_refresh_summary(LLVMModuleRef M)
     ModuleAnalyses->getResult<ProfileSummaryAnalysis>(*unwrap(M)).refresh();
 }
 
+static bool isSetjmp(const CallBase &Call)
+{
+    return Call.hasFnAttr(Attribute::ReturnsTwice) || Call.getIntrinsicID() == Intrinsic::eh_sjlj_setjmp;
+}
+
 // Assembly may define labels. A copy of ours holds a comment.
 static bool isCodeInAsm(const CallBase &Call)
 {
@@ -342,7 +348,7 @@ bool fp_shim_can_copy(LLVMBasicBlockRef Block)
         if (isa<AllocaInst>(I) || I.getType()->isTokenTy()) return false;
         if (auto *Call = dyn_cast<CallBase>(&I))
             if (Call->cannotDuplicate() || Call->isConvergent() ||
-                Call->hasFnAttr(Attribute::ReturnsTwice) || isCodeInAsm(*Call))
+                isSetjmp(*Call) || isCodeInAsm(*Call))
                 return false;
     }
     return true;
