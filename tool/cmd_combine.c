@@ -9,6 +9,7 @@
 #include "cli_combined.h"
 #include "cli_mpi.h"
 #include "cli_progress.h"
+#include "footpath/profile_abi.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,9 +30,11 @@ static const struct cli_option options[] = {
     {"--strict", NULL, "a bad input among several is an error, not skipped"},
     {"--jobs", "N", "threads (one per core)"},
     {"--mpi", NULL, "under mpirun: divide the inputs over the ranks"},
+    {"--program", "NAME", "only runs of the program of that name"},
+    {"--mix", NULL, "also programs that share no function"},
     {NULL, NULL, NULL},
 };
-enum { OUTPUT, BINS, BINARY, STRICT, JOBS, MPI };
+enum { OUTPUT, BINS, BINARY, STRICT, JOBS, MPI, PROGRAM, MIX };
 
 enum { FILES_IN_BLOCK = 16 };
 
@@ -42,7 +45,8 @@ struct job {
     const char *output;
     uint32_t bins; /* 0: as the inputs have */
     uint32_t threads;
-    bool strict, mpi;
+    bool strict, mpi, mix;
+    const char *program; /* only its runs, or NULL */
     size_t in_place; /* the input that is the output too, or SIZE_MAX */
 };
 
@@ -52,7 +56,7 @@ struct block {
     struct fp_waiting going; /* of the output itself: runs that may be written again */
     struct fp_writer messages;
     uint64_t program; /* of its first file */
-    size_t skipped;
+    size_t skipped, opened;
     bool done, failed;
 };
 
@@ -84,12 +88,13 @@ static void refuse(struct block *block, const struct job *job, const struct fp_e
     block->failed |= job->strict || job->inputs.len == 1;
 }
 
-/* A dump in mid-run, _exit and exec all write a run that may be written again. It is
- * not where its process is known to be gone. */
+/* A dump in mid-run, _exit and exec all write a run that may be written again, and the
+ * other modules of a process may be still to come. Not where the process is known to be
+ * gone. */
 static bool goes_on(const struct fp_run *run)
 {
     struct utsname here;
-    if (uname(&here) < 0 || strcmp(here.nodename, run->host)) return true;
+    if (uname(&here) < 0 || strcmp(here.nodename, run->host)) return run->flags & FP_RUN_UNFINISHED;
     return kill((pid_t)run->pid, 0) == 0 || errno != ESRCH;
 }
 
@@ -108,8 +113,16 @@ static void combine_block(const struct job *job, struct fp_combiner *combiner, s
             note(block, job->inputs.at[i], &notes);
         else
             refuse(block, job, &error);
+        block->opened += notes.opened;
         if (i == job->in_place) block->going = going.kept;
     }
+}
+
+static struct fp_combiner *new_combiner(const struct job *job)
+{
+    struct fp_combiner *combiner = fp_combiner_new(job->binaries.at, job->binaries.len);
+    fp_combiner_choose(combiner, job->program);
+    return combiner;
 }
 
 static void free_block(struct block *block)
@@ -176,7 +189,7 @@ struct team {
 static void *work(void *context)
 {
     struct team *team = context;
-    struct fp_combiner *combiner = fp_combiner_new(team->job->binaries.at, team->job->binaries.len);
+    struct fp_combiner *combiner = new_combiner(team->job);
     pthread_mutex_lock(&team->lock);
     while (!team->stop && team->next < block_count(team->job)) {
         if (team->next >= team->merged + team->ahead) {
@@ -247,26 +260,55 @@ static int owner(const struct job *job, const struct cli_mpi *mpi, size_t index)
     return (int)(index % (size_t)mpi->size);
 }
 
-static void send_blocks(const struct job *job, struct cli_mpi *mpi)
+/* What a rank has to say about its inputs. */
+struct share {
+    size_t files, opened;
+};
+
+/* A rank that opens none of its files most likely does not see the file system they are
+ * on: that must not look like a few bad inputs. */
+static void check_share(const struct job *job, const struct cli_mpi *mpi, size_t index, struct share *share,
+                        struct block *block)
 {
-    struct fp_combiner *combiner = fp_combiner_new(job->binaries.at, job->binaries.len);
+    struct utsname here = {0};
+    size_t begin = index * FILES_IN_BLOCK, end = begin + FILES_IN_BLOCK, next = index + 1;
+    share->files += (end > job->inputs.len ? job->inputs.len : end) - begin;
+    share->opened += block->opened;
+    while (next < block_count(job) && owner(job, mpi, next) != mpi->rank) next++;
+    if (next < block_count(job) || share->opened) return;
+    uname(&here);
+    fp_say(&block->messages, "footpath: rank %d on %s could open none of its %zu inputs; put them where all machines "
+                             "find them under the same name\n", mpi->rank, here.nodename, share->files);
+    block->failed = true;
+}
+
+/* False where this rank failed. */
+static bool send_blocks(const struct job *job, struct cli_mpi *mpi)
+{
+    struct share share = {0};
+    bool failed = false;
+    struct fp_combiner *combiner = new_combiner(job);
     for (size_t i = 0; i < block_count(job); i++) {
         struct block block = {0};
         struct fp_writer bytes = {0};
         if (owner(job, mpi, i) != mpi->rank) continue;
         combine_block(job, combiner, i, &block);
+        check_share(job, mpi, i, &share, &block);
+        failed |= block.failed;
         fp_write_u8(&bytes, block.failed);
         fp_write_u64(&bytes, block.program);
         fp_write_uint(&bytes, block.skipped);
         fp_write_uint(&bytes, block.messages.len);
         fp_write_bytes(&bytes, block.messages.bytes, block.messages.len);
         fp_combined_encode(&bytes, block.combined);
+        fp_combined_encode_kin(&bytes, block.combined);
         bool ok = mpi->send(0, bytes.bytes, bytes.len);
         fp_writer_free(&bytes);
         free_block(&block);
         if (!ok) mpi->give_up(EXIT_FAILED);
     }
     fp_combiner_free(combiner);
+    return !failed;
 }
 
 static bool receive_block(struct cli_mpi *mpi, int from, struct block *block)
@@ -283,22 +325,26 @@ static bool receive_block(struct cli_mpi *mpi, int from, struct block *block)
     const void *text = fp_read_bytes(&reader, messages);
     if (text) fp_write_bytes(&block->messages, text, messages);
     block->combined = fp_combined_decode(&reader);
+    if (block->combined) fp_combined_decode_kin(&reader, block->combined);
     free(bytes);
     if (error.set) cli_fail(&error, "all ranks must run the same footpath");
-    return block->combined != NULL;
+    return block->combined && !error.set;
 }
 
 static bool combine_by_ranks(const struct job *job, struct cli_mpi *mpi, struct sum *sum)
 {
-    struct fp_combiner *combiner = fp_combiner_new(job->binaries.at, job->binaries.len);
+    struct fp_combiner *combiner = new_combiner(job);
+    struct share share = {0};
     bool ok = true;
     for (size_t i = 0; ok && i < block_count(job); i++) {
         struct block block = {0};
         int from = owner(job, mpi, i);
-        if (from == 0)
+        if (from == 0) {
             combine_block(job, combiner, i, &block);
-        else
+            check_share(job, mpi, i, &share, &block);
+        } else {
             ok = receive_block(mpi, from, &block);
+        }
         ok = ok && take_block(sum, &block);
         cli_progress_at(&sum->progress, (i + 1) * FILES_IN_BLOCK);
     }
@@ -343,14 +389,38 @@ static int write_sum(const struct job *job, struct sum *sum)
     return cli_fail(&error, NULL);
 }
 
+/* Programs that share nothing are two profiles in one file. */
+static bool belongs_together(const struct job *job, const struct fp_combined *c)
+{
+    struct fp_arena scratch = {0};
+    struct fp_writer names = {0};
+    const struct fp_combined_module **of =
+        FP_NEW_ARRAY(&scratch, const struct fp_combined_module *, c->modules.len);
+    size_t n = job->mix ? 0 : fp_combined_programs(c, of);
+    for (size_t i = 0; n > 1 && i < n && i < 4; i++) {
+        const char *slash = strrchr(of[i]->path, '/');
+        fp_say(&names, "%s%s", i ? ", " : "", slash ? slash + 1 : of[i]->path);
+    }
+    if (n > 1)
+        cli_say("the inputs are of %zu programs that share no function (%.*s%s); choose one by --program NAME, or "
+                "combine them all by --mix", n, (int)names.len, (const char *)names.bytes, n > 4 ? ", ..." : "");
+    fp_writer_free(&names);
+    fp_arena_free(&scratch);
+    return n <= 1;
+}
+
 static int finish(const struct job *job, struct sum *sum, bool ok)
 {
     cli_progress_clear(&sum->progress);
     if (ok && sum->skipped) cli_say("skipped %zu of %zu inputs", sum->skipped, job->inputs.len);
     if (ok && !sum->combined->runs && !sum->going.runs.len) {
-        cli_say("no runs to combine; did the instrumented program run to its end?");
+        if (job->program)
+            cli_say("no runs of a program %s to combine", job->program);
+        else
+            cli_say("no runs to combine; did the instrumented program run to its end?");
         ok = false;
     }
+    ok = ok && belongs_together(job, sum->combined);
     if (ok && sum->combined->left_out_why)
         cli_say("%" PRIu64 " counts of a function in a run were left out; the first is of %s",
                 sum->combined->left_out, sum->combined->left_out_why);
@@ -364,9 +434,9 @@ static int combine(struct job *job, struct cli_mpi *mpi)
     int lock = -1;
     job->in_place = find_in_place(job);
     if (mpi && mpi->rank) {
-        send_blocks(job, mpi);
+        bool sent = send_blocks(job, mpi);
         fp_combined_free(sum.combined);
-        return EXIT_OK;
+        return sent ? EXIT_OK : EXIT_FAILED;
     }
     if (job->in_place != SIZE_MAX) lock = lock_output(job->output);
     cli_progress_begin(&sum.progress, "combining", job->inputs.len);
@@ -381,7 +451,7 @@ static int combine(struct job *job, struct cli_mpi *mpi)
 
 int cli_compact(const char *path)
 {
-    struct job job = {.output = path, .threads = 1};
+    struct job job = {.output = path, .threads = 1, .mix = true}; /* what is in it stays in it */
     fp_vec_push(&job.arena, &job.inputs, path);
     int status = combine(&job, NULL);
     fp_arena_free(&job.arena);
@@ -423,6 +493,8 @@ static int run(struct cli_command *command, int argc, char **argv)
         case STRICT: job.strict = true; break;
         case JOBS: job.threads = read_jobs(command, value); break;
         case MPI: job.mpi = true; break;
+        case PROGRAM: job.program = value; break;
+        case MIX: job.mix = true; break;
         case CLI_WORD: fp_vec_push(&job.arena, &job.inputs, value); break;
         default: break;
         }
@@ -440,7 +512,8 @@ struct cli_command command_combine = {
     .arguments = "PROFILE...",
     .summary = "Distributions of edges and paths over many runs",
     .text = "Inputs are profiles of paths or edges with any number of runs, and earlier combined\n"
-            "profiles, of one program. footpath show reads the result.",
+            "profiles, of one program or of several that share code. One run is one trial, also of\n"
+            "an inline function that several of its modules have. footpath show reads the result.",
     .options = options,
     .run = run,
 };

@@ -4,6 +4,9 @@
  * themselves. Where what it would be relative to was not counted (the counters were
  * reset in mid-run), the count itself stands.
  *
+ * One run is one trial. An inline or template function that several modules of a run
+ * have copies of counts as one function: the copies' counts are summed first.
+ *
  * Not handled: counts that were sampled. */
 #include "analysis/combine.h"
 
@@ -23,6 +26,7 @@ struct known {
     uint32_t **dominators;             /* per function, when first needed */
     uint64_t into;                     /* serial of what targets belongs to */
     struct fp_combined_function **targets;
+    bool in_run; /* has a record of the run at hand */
 };
 
 struct fp_combiner {
@@ -30,6 +34,7 @@ struct fp_combiner {
     struct fp_arena scratch; /* of one run */
     const char *const *binaries;
     size_t nbinaries;
+    const char *program; /* only runs of this one, or NULL */
     FP_VEC(struct known *) modules;
     FP_VEC(struct fp_embedded_map) embedded; /* of profiles */
     struct fp_profile *maps; /* owns the maps */
@@ -43,6 +48,11 @@ struct fp_combiner *fp_combiner_new(const char *const *binaries, size_t nbinarie
     c->nbinaries = nbinaries;
     c->maps = fp_profile_new();
     return c;
+}
+
+void fp_combiner_choose(struct fp_combiner *c, const char *program)
+{
+    c->program = program;
 }
 
 void fp_combiner_free(struct fp_combiner *c)
@@ -216,10 +226,13 @@ const struct fp_program *fp_combiner_program(struct fp_combiner *c, const struct
 /* Where the functions of a module go in this combined profile. */
 static bool aim(struct known *k, struct fp_combined *into, struct fp_error *error)
 {
+    struct fp_combined_function *first = NULL;
     if (k->into == into->serial) return true;
     for (size_t i = 0; i < k->module.program.nfunctions; i++) {
         if (!k->keys[i].name) continue;
         struct fp_combined_function *f = k->targets[i] = fp_combined_function(into, &k->keys[i]);
+        if (!first) first = f;
+        fp_combined_join(into, f, first);
         if (!k->keys[i].numbering) continue;
         if (f->numbering && f->numbering != k->keys[i].numbering)
             return fp_fail(error, k->module.id.path,
@@ -234,11 +247,29 @@ static bool aim(struct known *k, struct fp_combined *into, struct fp_error *erro
 
 /* ---- one run ---- */
 
+struct tally;
+
 struct adding {
     struct fp_combiner *combiner;
     struct fp_combined *into;
-    struct known *known;
-    const struct fp_run *run;
+    const struct fp_run *records; /* of the run, one per module */
+    struct known **modules;       /* of each record */
+    size_t nrecords;
+    struct fp_map copies; /* with several modules: target -> how many of them have it */
+    struct fp_map summed; /* target -> 1 + index in sums, where that is more than one */
+    FP_VEC(struct tally *) sums;
+};
+
+/* What a run did in one function, or in all copies of it. */
+struct tally {
+    struct fp_combined_function *target;
+    const struct fp_function *function;
+    uint32_t **dominators;
+    bool touched, paths;
+    struct fp_edge_counts edges;
+    struct fp_counts counts;
+    uint64_t path_entries; /* calls of the copies that count paths */
+    struct fp_error problem; /* the counts of a copy are no flow */
 };
 
 static bool any_counter(const struct fp_run *run, uint64_t address, uint64_t slots)
@@ -256,14 +287,12 @@ static bool any_counter(const struct fp_run *run, uint64_t address, uint64_t slo
     return low < run->ncounters && run->counters[low].index < from + slots;
 }
 
-/* Did anything of the function run? Most functions of most runs did not. */
-static bool is_touched(const struct adding *a, const struct fp_function *f)
+static bool touches(const struct fp_run *run, const struct known *known, const struct fp_function *f)
 {
-    const struct fp_run *run = a->run;
-    if (any_counter(run, f->edge_address, f->edge_slots)) return true;
     uint64_t table;
+    if (any_counter(run, f->edge_address, f->edge_slots)) return true;
     if (fp_layout_table(f, &run->module.sections, &table)) {
-        if (fp_map_find(&a->known->module.tables, table)) return true;
+        if (fp_map_find(&known->module.tables, table)) return true;
     } else if (any_counter(run, f->path_address, f->path_slots)) {
         return true;
     }
@@ -272,24 +301,31 @@ static bool is_touched(const struct adding *a, const struct fp_function *f)
     return false;
 }
 
+/* Did anything of the function run? Most functions of most runs did not. */
+static bool is_touched(const struct adding *a, const struct known *known, const struct fp_function *f)
+{
+    for (size_t i = 0; i < a->nrecords; i++)
+        if (a->modules[i] == known && touches(&a->records[i], known, f)) return true;
+    return false;
+}
+
 static double relative(uint64_t count, uint64_t to)
 {
     return (double)count / (double)(to ? to : 1);
 }
 
-static void add_edges(struct adding *a, size_t index, const struct fp_edge_counts *edges)
+static void add_edges(struct adding *a, const struct tally *t)
 {
-    struct fp_combined_function *target = a->known->targets[index];
-    const struct fp_cfg *cfg = a->known->module.program.functions[index].cfg;
-    uint32_t **dominators = &a->known->dominators[index];
-    if (!*dominators) *dominators = fp_edge_dominators(&a->combiner->arena, cfg);
+    const struct fp_cfg *cfg = t->function->cfg;
+    const struct fp_edge_counts *edges = &t->edges;
+    if (!*t->dominators) *t->dominators = fp_edge_dominators(&a->combiner->arena, cfg);
     if (edges->entries)
-        fp_combined_add(a->into, target, FP_EVENT_ENTRY, 0, 0, (double)edges->entries, edges->entries);
+        fp_combined_add(a->into, t->target, FP_EVENT_ENTRY, 0, 0, (double)edges->entries, edges->entries);
     for (uint32_t e = 0; e < cfg->nedges; e++) {
-        uint32_t above = (*dominators)[e];
+        uint32_t above = (*t->dominators)[e];
         if (!edges->edges[e]) continue;
         uint64_t to = above == FP_NONE ? edges->entries : edges->edges[above];
-        fp_combined_add(a->into, target, FP_EVENT_EDGE, 0, e, relative(edges->edges[e], to),
+        fp_combined_add(a->into, t->target, FP_EVENT_EDGE, 0, e, relative(edges->edges[e], to),
                         edges->edges[e]);
     }
 }
@@ -314,13 +350,13 @@ static void add_partials(struct adding *a, struct fp_combined_function *target,
     }
 }
 
-static void add_paths(struct adding *a, size_t index, const struct fp_counts *counts, uint64_t entries)
+static void add_paths(struct adding *a, const struct tally *t)
 {
-    struct fp_combined_function *target = a->known->targets[index];
+    const struct fp_counts *counts = &t->counts;
     for (size_t i = 0; i < counts->npaths; i++)
-        fp_combined_add(a->into, target, FP_EVENT_PATH, 0, counts->paths[i].id,
-                        relative(counts->paths[i].count, entries), counts->paths[i].count);
-    add_partials(a, target, counts, entries);
+        fp_combined_add(a->into, t->target, FP_EVENT_PATH, 0, counts->paths[i].id,
+                        relative(counts->paths[i].count, t->path_entries), counts->paths[i].count);
+    add_partials(a, t->target, counts, t->path_entries);
 }
 
 static void leave_out(struct fp_combined *into, const struct fp_function *f, const struct fp_error *error)
@@ -330,92 +366,297 @@ static void leave_out(struct fp_combined *into, const struct fp_function *f, con
         into->left_out_why = fp_arena_printf(&into->arena, "%s: %s", f->name, error->what);
 }
 
-static void add_function(struct adding *a, size_t index)
+/* The function's trial in this run. */
+static void add_tally(struct adding *a, const struct tally *t)
 {
-    const struct fp_module *module = &a->known->module;
-    const struct fp_function *f = &module->program.functions[index];
-    struct fp_combined_function *target = a->known->targets[index];
-    bool paths = f->flags & FP_FUNCTION_PATHS;
-    struct fp_arena *scratch = &a->combiner->scratch;
-    struct fp_counts counts = {0};
-    struct fp_edge_counts edges = {0};
-    struct fp_error error = {0};
-    bool touched = is_touched(a, f);
-    if (touched) {
-        fp_profile_counts(scratch, module, f, &counts);
-        if (!fp_edges_of(scratch, &counts, &edges, &error)) {
-            leave_out(a->into, f, &error);
-            return;
-        }
+    if (t->problem.set) {
+        leave_out(a->into, t->function, &t->problem);
+        return;
     }
-    target->trials[FP_TRIALS_EDGES]++;
-    target->trials[FP_TRIALS_PATHS] += paths;
-    if (!touched) return;
-    add_edges(a, index, &edges);
-    if (paths) add_paths(a, index, &counts, edges.entries);
+    t->target->trials[FP_TRIALS_EDGES]++;
+    t->target->trials[FP_TRIALS_PATHS] += t->paths;
+    if (!t->touched) return;
+    add_edges(a, t);
+    if (t->paths) add_paths(a, t);
 }
 
-static void forget_run(struct fp_combiner *c, struct fp_module *module, const struct fp_run *run)
+static struct tally tally_function(struct adding *a, struct known *known, size_t index)
 {
-    for (size_t i = 0; i < run->ncounters; i++) module->words[run->counters[i].index] = 0;
-    memset(&module->tables, 0, sizeof module->tables);
-    memset(&module->paths_of, 0, sizeof module->paths_of);
-    memset(&module->in_flight, 0, sizeof module->in_flight);
-    memset(&module->in_flight_at, 0, sizeof module->in_flight_at);
-    fp_arena_free(&c->scratch);
+    struct fp_arena *scratch = &a->combiner->scratch;
+    const struct fp_function *f = &known->module.program.functions[index];
+    struct tally t = {.target = known->targets[index], .function = f, .dominators = &known->dominators[index],
+                      .paths = f->flags & FP_FUNCTION_PATHS, .touched = is_touched(a, known, f)};
+    if (!t.touched) return t;
+    fp_profile_counts(scratch, &known->module, f, &t.counts);
+    fp_edges_of(scratch, &t.counts, &t.edges, &t.problem);
+    if (t.paths) t.path_entries = t.edges.entries;
+    return t;
 }
 
-bool fp_combine_run(struct fp_combiner *c, struct fp_combined *into, const struct fp_run *run,
-                    struct fp_error *error)
+/* ---- copies of a function in several modules of a run ---- */
+
+static uint64_t key_of(const struct fp_combined_function *target)
 {
-    struct known *known = known_module(c, &run->module, error);
-    if (!known || !aim(known, into, error)) return false;
-    struct fp_module *module = &known->module;
-    struct adding a = {c, into, known, run};
-    fp_map_init(&module->tables, &c->scratch);
-    fp_map_init(&module->in_flight_at, &c->scratch);
-    fp_module_add_run(&c->scratch, module, run);
-    for (size_t i = 0; i < module->program.nfunctions; i++)
-        if (known->keys[i].name) add_function(&a, i);
-    struct fp_combined_module *place =
-        fp_combined_module(into, run->module.path, run->module.build_id, run->module.build_id_len);
-    place->runs++;
-    if (module->embedded && !place->map.bytes) fp_combined_set_map(into, place, module->embedded);
-    forget_run(c, module, run);
+    return (uint64_t)target->index + 1;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    const struct fp_path_count *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static void sum_paths(struct fp_arena *scratch, struct fp_counts *into, const struct fp_counts *from)
+{
+    size_t n = into->npaths + from->npaths, kept = 0;
+    struct fp_path_count *paths = FP_NEW_ARRAY(scratch, struct fp_path_count, n);
+    if (into->npaths) memcpy(paths, into->paths, into->npaths * sizeof *paths);
+    if (from->npaths) memcpy(paths + into->npaths, from->paths, from->npaths * sizeof *paths);
+    if (n) qsort(paths, n, sizeof *paths, by_path);
+    for (size_t i = 0; i < n; i++) {
+        if (kept && paths[kept - 1].id == paths[i].id)
+            paths[kept - 1].count += paths[i].count;
+        else
+            paths[kept++] = paths[i];
+    }
+    into->paths = paths;
+    into->npaths = kept;
+}
+
+static void sum_partials(struct fp_arena *scratch, struct fp_counts *into, const struct fp_counts *from)
+{
+    size_t n = into->npartials + from->npartials;
+    struct fp_partial_path *partials = FP_NEW_ARRAY(scratch, struct fp_partial_path, n);
+    if (into->npartials) memcpy(partials, into->partials, into->npartials * sizeof *partials);
+    if (from->npartials) memcpy(partials + into->npartials, from->partials, from->npartials * sizeof *partials);
+    into->partials = partials;
+    into->npartials = n;
+}
+
+static void sum_edges(struct fp_edge_counts *into, const struct fp_edge_counts *from, uint32_t nedges)
+{
+    into->entries += from->entries;
+    for (uint32_t e = 0; e < nedges; e++) into->edges[e] += from->edges[e];
+}
+
+/* The same shape, so the same edges; the same numbers of paths, which aim() saw to. */
+static void sum_tallies(struct fp_arena *scratch, struct tally *into, const struct tally *from)
+{
+    if (from->problem.set) into->problem = from->problem;
+    into->paths |= from->paths;
+    if (into->problem.set || !from->touched) return;
+    if (!into->touched) {
+        into->edges = from->edges;
+        into->touched = true;
+    } else {
+        sum_edges(&into->edges, &from->edges, into->function->cfg->nedges);
+    }
+    into->path_entries += from->path_entries;
+    sum_paths(scratch, &into->counts, &from->counts);
+    sum_partials(scratch, &into->counts, &from->counts);
+}
+
+static void add_to_sum(struct adding *a, const struct tally *t)
+{
+    struct fp_arena *scratch = &a->combiner->scratch;
+    uint64_t *index = fp_map_add(&a->summed, key_of(t->target));
+    if (*index) {
+        sum_tallies(scratch, a->sums.at[*index - 1], t);
+        return;
+    }
+    struct tally *sum = FP_NEW(scratch, struct tally);
+    *sum = *t;
+    fp_vec_push(scratch, &a->sums, sum);
+    *index = a->sums.len;
+}
+
+static void list_copies(struct adding *a, const struct known *known)
+{
+    for (size_t i = 0; i < known->module.program.nfunctions; i++)
+        if (known->keys[i].name) ++*fp_map_add(&a->copies, key_of(known->targets[i]));
+}
+
+static void add_module(struct adding *a, struct known *known)
+{
+    for (size_t i = 0; i < known->module.program.nfunctions; i++) {
+        if (!known->keys[i].name) continue;
+        struct tally t = tally_function(a, known, i);
+        const uint64_t *copies = fp_map_find(&a->copies, key_of(t.target));
+        if (copies && *copies > 1)
+            add_to_sum(a, &t);
+        else
+            add_tally(a, &t);
+    }
+}
+
+/* ---- all modules of a run ---- */
+
+static bool open_records(struct adding *a, struct fp_error *error)
+{
+    for (size_t i = 0; i < a->nrecords; i++) {
+        a->modules[i] = known_module(a->combiner, &a->records[i].module, error);
+        if (!a->modules[i] || !aim(a->modules[i], a->into, error)) return false;
+    }
     return true;
 }
 
+static const struct fp_combined_function *some_function(const struct known *known)
+{
+    for (size_t i = 0; i < known->module.program.nfunctions; i++)
+        if (known->keys[i].name) return known->targets[i];
+    return NULL;
+}
+
+static void note_module(struct adding *a, size_t i)
+{
+    const struct fp_module_id *id = &a->records[i].module;
+    struct fp_combined_module *place =
+        fp_combined_module(a->into, id->path, id->build_id, id->build_id_len);
+    const struct fp_module *module = &a->modules[i]->module;
+    const struct fp_combined_function *first = some_function(a->modules[0]), *any = some_function(a->modules[i]);
+    place->runs++;
+    if (!place->any) place->any = any;
+    if (first && any) fp_combined_join(a->into, a->into->functions.at[first->index], any);
+    if (module->embedded && !place->map.bytes) fp_combined_set_map(a->into, place, module->embedded);
+}
+
+static void load_records(struct adding *a)
+{
+    struct fp_arena *scratch = &a->combiner->scratch;
+    for (size_t i = 0; i < a->nrecords; i++) {
+        struct known *known = a->modules[i];
+        if (!known->in_run) {
+            fp_map_init(&known->module.tables, scratch);
+            fp_map_init(&known->module.in_flight_at, scratch);
+            known->in_run = true;
+            if (a->nrecords > 1) list_copies(a, known);
+        }
+        fp_module_add_run(scratch, &known->module, &a->records[i]);
+        note_module(a, i);
+    }
+}
+
+static void forget_records(struct adding *a)
+{
+    for (size_t i = 0; i < a->nrecords; i++) {
+        struct fp_module *module = &a->modules[i]->module;
+        const struct fp_run *run = &a->records[i];
+        for (size_t k = 0; k < run->ncounters; k++) module->words[run->counters[k].index] = 0;
+        memset(&module->tables, 0, sizeof module->tables);
+        memset(&module->paths_of, 0, sizeof module->paths_of);
+        memset(&module->in_flight, 0, sizeof module->in_flight);
+        memset(&module->in_flight_at, 0, sizeof module->in_flight_at);
+    }
+}
+
+bool fp_combine_run(struct fp_combiner *c, struct fp_combined *into, const struct fp_run *records,
+                    size_t nrecords, struct fp_error *error)
+{
+    struct adding a = {.combiner = c, .into = into, .records = records, .nrecords = nrecords};
+    a.modules = FP_NEW_ARRAY(&c->scratch, struct known *, nrecords);
+    fp_map_init(&a.copies, &c->scratch);
+    fp_map_init(&a.summed, &c->scratch);
+    bool ok = open_records(&a, error);
+    if (ok) {
+        load_records(&a);
+        for (size_t i = 0; i < nrecords; i++) {
+            if (a.modules[i]->in_run) add_module(&a, a.modules[i]);
+            a.modules[i]->in_run = false;
+        }
+        for (size_t i = 0; i < a.sums.len; i++) add_tally(&a, a.sums.at[i]);
+        forget_records(&a);
+    }
+    fp_arena_free(&c->scratch);
+    return ok;
+}
+
 /* ---- files ---- */
+
+/* The records of a run that is not whole yet. */
+struct part_of_run {
+    uint64_t id;
+    struct fp_waiting records;
+};
 
 struct reading {
     struct fp_combiner *combiner;
     struct fp_combined *into;
     struct fp_waiting waiting;
     struct fp_combine_notes notes;
+    struct fp_combine_going *going;
     struct fp_arena arena;
-    struct fp_map ids; /* of runs: a run has a record per module */
+    struct fp_map left;  /* id of a run -> its records that are still to come */
+    struct fp_map parts; /* id -> 1 + index in pending */
+    FP_VEC(struct part_of_run) pending;
+    const char *path;
     struct fp_error *error;
     bool check_only;
 };
 
-static void count_run(struct reading *r, const struct fp_run *run)
+static bool goes_on(const struct reading *r, const struct fp_run *records, size_t n)
 {
-    uint64_t *seen = fp_map_add(&r->ids, run->id);
-    if (!*seen || !run->id) r->into->runs++;
-    *seen = 1;
-    r->notes.merged += run->runs > 1;
+    for (size_t i = 0; r->going && i < n; i++)
+        if (r->going->goes_on(&records[i])) return true;
+    return false;
 }
 
-static bool take_run(struct reading *r, const struct fp_run *run)
+/* All records of a run. */
+static bool take_run(struct reading *r, const struct fp_run *records, size_t n)
 {
-    if (!fp_combine_run(r->combiner, r->into, run, r->error)) return false;
-    count_run(r, run);
+    if (goes_on(r, records, n)) {
+        for (size_t i = 0; i < n; i++) fp_waiting_keep(&r->going->kept, &records[i]);
+        return true;
+    }
+    if (!fp_combine_run(r->combiner, r->into, records, n, r->error)) return false;
+    r->into->runs++;
+    for (size_t i = 0; i < n; i++) r->notes.merged += records[i].runs > 1;
     return true;
+}
+
+static struct fp_waiting *part_of(struct reading *r, uint64_t id)
+{
+    uint64_t *index = fp_map_add(&r->parts, id);
+    if (!*index) {
+        struct part_of_run part = {.id = id};
+        fp_vec_push(&r->arena, &r->pending, part);
+        *index = r->pending.len;
+    }
+    return &r->pending.at[*index - 1].records;
+}
+
+static bool take_part(struct reading *r, struct fp_waiting *part)
+{
+    bool ok = !part->runs.len || take_run(r, part->runs.at, part->runs.len);
+    fp_arena_free(&part->arena);
+    *part = (struct fp_waiting){0};
+    return ok;
+}
+
+static bool waits(const struct reading *r, uint64_t id)
+{
+    for (size_t i = 0; i < r->waiting.runs.len; i++)
+        if (r->waiting.runs.at[i].id == id) return true;
+    return false;
+}
+
+/* Each module of a process writes a record of its own; those of other runs may lie in
+ * between. Most runs have one. */
+static bool take_next(struct reading *r, const struct fp_run *run)
+{
+    uint64_t *left = fp_map_add(&r->left, run->id);
+    bool last = --*left == 0, finished = fp_waiting_take(&r->waiting, run);
+    if (finished && (!run->id || (last && !fp_map_find(&r->parts, run->id) && !waits(r, run->id))))
+        return take_run(r, run, 1); /* made by a tool, or a run of one record */
+    if (finished) fp_waiting_keep(part_of(r, run->id), run);
+    return !last || waits(r, run->id) || !fp_map_find(&r->parts, run->id) || take_part(r, part_of(r, run->id));
 }
 
 static bool take_combined(struct fp_reader *payload, void *context)
 {
     struct reading *r = context;
+    if (r->combiner->program)
+        return fp_fail(r->error, r->path, "is a combined profile, in which runs can no longer be told apart; "
+                                          "choose the program when its runs are combined");
     struct fp_combined *other = fp_combined_decode(payload);
     if (!other) return false;
     bool ok = r->check_only || fp_combined_merge(r->into, other, r->error);
@@ -423,13 +664,21 @@ static bool take_combined(struct fp_reader *payload, void *context)
     return ok;
 }
 
+static bool is_chosen(const struct fp_combiner *c, const struct fp_run *run)
+{
+    const char *name = strrchr(run->program, '/');
+    return !c->program || !strcmp(name ? name + 1 : run->program, c->program);
+}
+
 static bool take_record(struct fp_arena *arena, const struct fp_run *run, void *context)
 {
     (void)arena;
     struct reading *r = context;
+    if (!is_chosen(r->combiner, run)) return true;
     r->notes.records++;
-    if (r->check_only) return known_module(r->combiner, &run->module, r->error) != NULL;
-    return !fp_waiting_take(&r->waiting, run) || take_run(r, run);
+    if (!r->check_only) return take_next(r, run);
+    ++*fp_map_add(&r->left, run->id);
+    return known_module(r->combiner, &run->module, r->error) != NULL;
 }
 
 static bool take_map(const struct fp_embedded_map *map, void *context)
@@ -443,7 +692,8 @@ static bool take_map(const struct fp_embedded_map *map, void *context)
 static bool read_file(struct reading *r, const struct fp_file *file, const char *path)
 {
     struct fp_profile_visitor visitor = {take_record, take_map, take_combined, r};
-    fp_map_init(&r->ids, &r->arena);
+    fp_map_init(&r->left, &r->arena);
+    fp_map_init(&r->parts, &r->arena);
     r->check_only = true;
     if (!fp_profile_visit(file->bytes, file->len, path, &visitor, &r->notes.cut, r->error) || r->error->set)
         return false;
@@ -453,35 +703,40 @@ static bool read_file(struct reading *r, const struct fp_file *file, const char 
            !r->error->set;
 }
 
-static bool take_waiting(struct reading *r, struct fp_combine_going *going)
+/* At the end of the file: what still waits is as it is. */
+static bool take_rest(struct reading *r)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < r->waiting.runs.len; i++) {
-        struct fp_run run = r->waiting.runs.at[i];
-        if (going && going->goes_on(&run))
-            r->waiting.runs.at[kept++] = run;
-        else if (!take_run(r, &run))
-            return false;
+    bool ok = true;
+    for (size_t i = 0; i < r->waiting.runs.len && ok; i++) {
+        const struct fp_run *run = &r->waiting.runs.at[i];
+        if (run->id)
+            fp_waiting_keep(part_of(r, run->id), run);
+        else
+            ok = take_run(r, run, 1);
     }
-    r->waiting.runs.len = kept;
-    return true;
+    for (size_t i = 0; i < r->pending.len && ok; i++) ok = take_part(r, &r->pending.at[i].records);
+    return ok;
+}
+
+static void free_reading(struct reading *r)
+{
+    for (size_t i = 0; i < r->pending.len; i++) fp_arena_free(&r->pending.at[i].records.arena);
+    fp_arena_free(&r->waiting.arena);
+    fp_arena_free(&r->arena);
 }
 
 bool fp_combine_file(struct fp_combiner *c, struct fp_combined *into, const char *path,
                      struct fp_combine_going *going, struct fp_combine_notes *notes,
                      struct fp_error *error)
 {
-    struct reading r = {.combiner = c, .into = into, .error = error};
+    struct reading r = {.combiner = c, .into = into, .going = going, .path = path, .error = error};
     struct fp_file file;
     if (!fp_file_open(&file, path, error)) return false;
+    r.notes.opened = true;
     r.notes.program = fp_profile_program(file.bytes, file.len);
-    bool ok = read_file(&r, &file, path) && take_waiting(&r, going);
+    bool ok = read_file(&r, &file, path) && take_rest(&r);
     fp_file_close(&file);
-    if (going && ok)
-        going->kept = r.waiting;
-    else
-        fp_arena_free(&r.waiting.arena);
+    free_reading(&r);
     if (notes) *notes = r.notes;
-    fp_arena_free(&r.arena);
     return ok;
 }

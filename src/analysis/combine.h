@@ -20,15 +20,20 @@ struct fp_combiner;
 struct fp_combiner *fp_combiner_new(const char *const *binaries, size_t nbinaries);
 void fp_combiner_free(struct fp_combiner *combiner);
 
+/* Only runs of programs with this name, the last part of the path; NULL: of all. */
+void fp_combiner_choose(struct fp_combiner *combiner, const char *program);
+
 struct fp_combine_notes {
+    bool opened;     /* the file could be opened */
     bool cut;        /* the file ends in the middle of a record */
     uint64_t merged; /* records that are sums of several runs: one trial each */
     uint64_t records;
     uint64_t program; /* that the file is of, by its header */
 };
 
-/* Runs that may be written once more, for who puts the result in the place of the
- * file: those that goes_on() says it of are kept and not added. */
+/* For a caller that puts the result in the place of the file. A run may be written once
+ * more, or another of its modules may be: a run with a record that goes_on() is true of
+ * is kept, with all its records, and not added. */
 struct fp_combine_going {
     bool (*goes_on)(const struct fp_run *run);
     struct fp_waiting kept;
@@ -40,9 +45,9 @@ bool fp_combine_file(struct fp_combiner *combiner, struct fp_combined *into, con
                      struct fp_combine_going *going, struct fp_combine_notes *notes,
                      struct fp_error *error);
 
-/* The same for one run. */
-bool fp_combine_run(struct fp_combiner *combiner, struct fp_combined *into, const struct fp_run *run,
-                    struct fp_error *error);
+/* The same for one run: its records, one per module. */
+bool fp_combine_run(struct fp_combiner *combiner, struct fp_combined *into, const struct fp_run *records,
+                    size_t nrecords, struct fp_error *error);
 
 /* The map of a module, NULL where none was found. */
 const struct fp_program *fp_combiner_program(struct fp_combiner *combiner,

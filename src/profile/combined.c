@@ -75,6 +75,7 @@ struct fp_combined_function *fp_combined_function(struct fp_combined *c,
     f->num_ids = like->num_ids;
     f->numbering = like->numbering;
     fp_map_init(&f->by_id, &c->arena);
+    f->index = f->kin = (uint32_t)c->functions.len;
     fp_vec_push(&c->arena, &c->functions, f);
     *index = c->functions.len;
     return f;
@@ -109,6 +110,40 @@ void fp_combined_set_map(struct fp_combined *c, struct fp_combined_module *modul
 {
     module->map = copied(&c->arena, map->map, map->map_len);
     module->live = copied(&c->arena, map->live, map->live_len);
+}
+
+/* ---- what belongs together: union and find over the functions ---- */
+
+static uint32_t root_of(const struct fp_combined *c, uint32_t index)
+{
+    while (c->functions.at[index]->kin != index) {
+        struct fp_combined_function *f = c->functions.at[index];
+        index = f->kin = c->functions.at[f->kin]->kin;
+    }
+    return index;
+}
+
+void fp_combined_join(struct fp_combined *c, struct fp_combined_function *a,
+                      const struct fp_combined_function *b)
+{
+    uint32_t x = root_of(c, a->index), y = root_of(c, b->index);
+    if (x < y)
+        c->functions.at[y]->kin = x;
+    else
+        c->functions.at[x]->kin = y;
+}
+
+size_t fp_combined_programs(const struct fp_combined *c, const struct fp_combined_module **of)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->modules.len; i++) {
+        const struct fp_combined_module *m = &c->modules.at[i];
+        bool known = !m->any;
+        for (size_t k = 0; k < n && !known; k++)
+            known = root_of(c, of[k]->any->index) == root_of(c, m->any->index);
+        if (!known) of[n++] = m;
+    }
+    return n;
 }
 
 /* ---- events ---- */
@@ -216,12 +251,16 @@ bool fp_combined_merge(struct fp_combined *into, struct fp_combined *from, struc
         const struct fp_combined_module *m = &from->modules.at[i];
         struct fp_combined_module *known = fp_combined_module(into, m->path, m->build_id, m->build_id_len);
         known->runs += m->runs;
+        if (m->any && !known->any) known->any = fp_combined_function(into, m->any);
         if (known->map.bytes || !m->map.bytes) continue;
         known->map = copied(&into->arena, m->map.bytes, m->map.len);
         known->live = copied(&into->arena, m->live.bytes, m->live.len);
     }
     for (size_t i = 0; i < from->functions.len; i++)
         if (!merge_function(into, from->functions.at[i], error)) return false;
+    for (size_t i = 0; i < from->functions.len; i++)
+        fp_combined_join(into, fp_combined_function(into, from->functions.at[i]),
+                         fp_combined_function(into, from->functions.at[root_of(from, (uint32_t)i)]));
     into->runs += from->runs;
     into->left_out += from->left_out;
     if (!into->left_out_why && from->left_out_why)

@@ -47,6 +47,8 @@ struct fp_combined_function {
     uint64_t trials[2]; /* by enum fp_trial_kind */
     FP_VEC(struct fp_event) events;
     struct fp_map by_id; /* id -> 1 + index of its first event */
+    uint32_t index; /* its own, in the combined profile */
+    uint32_t kin;   /* index of a function of the same program or its own: see fp_combined_join */
 };
 
 struct fp_combined_bytes {
@@ -60,6 +62,7 @@ struct fp_combined_module {
     size_t build_id_len;
     uint64_t runs;
     struct fp_combined_bytes map, live; /* its map, where a profile brought it along */
+    const struct fp_combined_function *any; /* one of its functions, or NULL */
 };
 
 struct fp_combined {
@@ -89,6 +92,15 @@ struct fp_combined_module *fp_combined_module(struct fp_combined *combined, cons
 void fp_combined_set_map(struct fp_combined *combined, struct fp_combined_module *module,
                          const struct fp_embedded_map *map);
 
+/* Functions belong together that are in one module, in modules of one run, or in two
+ * modules as copies of each other. What does not belong together is of programs that
+ * have nothing to do with each other: no function has runs of both. */
+void fp_combined_join(struct fp_combined *combined, struct fp_combined_function *a,
+                      const struct fp_combined_function *b);
+/* How many such programs there are; of each one module in `of`, which has room for as
+ * many as there are modules. */
+size_t fp_combined_programs(const struct fp_combined *combined, const struct fp_combined_module **of);
+
 /* NULL where it never happened. */
 struct fp_event *fp_combined_find(const struct fp_combined_function *function, enum fp_event_kind kind,
                                   uint32_t block, uint64_t id);
@@ -117,7 +129,12 @@ struct fp_event **fp_combined_sorted_events(struct fp_arena *arena,
 
 /* The payload of a record of type FP_RECORD_COMBINED. Settles first. */
 void fp_combined_encode(struct fp_writer *writer, struct fp_combined *combined);
-/* NULL after failing the reader. */
+/* NULL after failing the reader. All that is in one record belongs together. */
 struct fp_combined *fp_combined_decode(struct fp_reader *reader);
+
+/* What belongs together, apart from that: between processes that combine. Decoding
+ * takes a profile as fp_combined_decode made it. */
+void fp_combined_encode_kin(struct fp_writer *writer, const struct fp_combined *combined);
+void fp_combined_decode_kin(struct fp_reader *reader, struct fp_combined *combined);
 
 #endif

@@ -97,6 +97,20 @@ void fp_combined_encode(struct fp_writer *w, struct fp_combined *c)
     fp_arena_free(&scratch);
 }
 
+/* In the order of the encoded functions: the place of its kin; then of each
+ * module 1 + the place of one of its functions, or 0. */
+void fp_combined_encode_kin(struct fp_writer *w, const struct fp_combined *c)
+{
+    struct fp_arena scratch = {0};
+    struct fp_combined_function **sorted = fp_combined_sorted(&scratch, c);
+    uint32_t *place = FP_NEW_ARRAY(&scratch, uint32_t, c->functions.len);
+    for (size_t i = 0; i < c->functions.len; i++) place[sorted[i]->index] = (uint32_t)i;
+    for (size_t i = 0; i < c->functions.len; i++) fp_write_uint(w, place[sorted[i]->kin]);
+    for (size_t i = 0; i < c->modules.len; i++)
+        fp_write_uint(w, c->modules.at[i].any ? (uint64_t)place[c->modules.at[i].any->index] + 1 : 0);
+    fp_arena_free(&scratch);
+}
+
 /* ---- reading ---- */
 
 static double read_amount(struct fp_reader *r, const char *what)
@@ -134,6 +148,7 @@ static void decode_distribution(struct fp_arena *arena, struct fp_reader *r, uin
     d->least = fp_read_uint(r);
     d->most = fp_read_uint(r);
     decode_histogram(arena, r, &d->histogram, flags & WEIGHTS_ARE_WHOLE);
+    if (!r->failed) fp_distribution_mend(d);
     if (!r->failed && !fp_distribution_is_sound(d))
         fp_reader_fail(r, "expected a histogram of %" PRIu64 " trials from %g to %g, got another one",
                        trials, d->min, d->max);
@@ -218,7 +233,25 @@ struct fp_combined *fp_combined_decode(struct fp_reader *r)
     decode_modules(c, r);
     size_t nfunctions = fp_read_count(r, 26);
     for (size_t i = 0; i < nfunctions && !r->failed; i++) decode_function(c, r);
-    if (!r->failed) return c;
-    fp_combined_free(c);
-    return NULL;
+    if (r->failed) {
+        fp_combined_free(c);
+        return NULL;
+    }
+    for (size_t i = 1; i < c->functions.len; i++)
+        fp_combined_join(c, c->functions.at[i], c->functions.at[0]);
+    for (size_t i = 0; c->functions.len && i < c->modules.len; i++) c->modules.at[i].any = c->functions.at[0];
+    return c;
+}
+
+void fp_combined_decode_kin(struct fp_reader *r, struct fp_combined *c)
+{
+    for (uint32_t i = 0; i < c->functions.len; i++) c->functions.at[i]->kin = i;
+    for (size_t i = 0; i < c->functions.len && !r->failed; i++) {
+        uint32_t kin = fp_read_index(r, c->functions.len, "function");
+        if (!r->failed) fp_combined_join(c, c->functions.at[i], c->functions.at[kin]);
+    }
+    for (size_t i = 0; i < c->modules.len && !r->failed; i++) {
+        uint32_t any = fp_read_index(r, c->functions.len + 1, "function");
+        c->modules.at[i].any = any ? c->functions.at[any - 1] : NULL;
+    }
 }

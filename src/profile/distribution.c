@@ -8,11 +8,24 @@
 
 /* ---- the grid ---- */
 
-/* Dividing by powers of two is exact, so that the place at scale + 1 is half the
+/* Boundary k of the finest grid is the double nearest to k / 100. A frequency is a
+ * quotient of two counts, rounded to the nearest double as well: one that lies on a
+ * boundary equals it, and multiplying or dividing by 0.01 would not always find that. */
+static double boundary(uint64_t place, uint32_t scale)
+{
+    return ldexp((double)place, (int)scale) / FP_BINS_IN_ONE;
+}
+
+/* The last boundary that is not above the value. The place at scale + 1 is half the
  * place at scale, rounded down, for every value. */
 static uint64_t place_of(double value, uint32_t scale)
 {
-    return (uint64_t)ldexp(value / FP_SMALLEST_BIN, -(int)scale);
+    double guess = value * FP_BINS_IN_ONE;
+    if (guess >= 0x1p52) return (uint64_t)ldexp(guess, -(int)scale);
+    uint64_t place = (uint64_t)guess;
+    while (boundary(place + 1, 0) <= value) place++;
+    while (place && boundary(place, 0) > value) place--;
+    return scale < 64 ? place >> scale : 0;
 }
 
 enum { PLACE_BITS = 52 }; /* places are whole numbers in a double */
@@ -21,19 +34,19 @@ enum { PLACE_BITS = 52 }; /* places are whole numbers in a double */
 static uint32_t scale_for(double min, double max, uint32_t bins, uint32_t least)
 {
     uint32_t scale = least;
-    while (max / FP_SMALLEST_BIN >= ldexp(1, PLACE_BITS + (int)scale)) scale++;
+    while (max * FP_BINS_IN_ONE >= ldexp(1, PLACE_BITS + (int)scale)) scale++;
     while (place_of(max, scale) - place_of(min, scale) >= bins) scale++;
     return scale;
 }
 
 double fp_histogram_width(const struct fp_histogram *h)
 {
-    return ldexp(FP_SMALLEST_BIN, (int)h->scale);
+    return boundary(1, h->scale);
 }
 
 double fp_histogram_lower(const struct fp_histogram *h)
 {
-    return (double)h->first * fp_histogram_width(h);
+    return boundary(h->first, h->scale);
 }
 
 double fp_histogram_weight(const struct fp_histogram *h)
@@ -202,16 +215,30 @@ void fp_distribution_spread(struct fp_arena *arena, struct fp_distribution *d, d
     if (lower < d->min) lower = d->min;
     if (upper > d->max) upper = d->max;
     if (upper < lower) upper = lower;
-    double width = fp_histogram_width(h), left = weight;
+    double left = weight;
     uint64_t last = place_of(upper, h->scale);
     for (uint64_t place = place_of(lower, h->scale); place < last; place++) {
-        double from = (double)place * width < lower ? lower : (double)place * width;
-        double part = weight * ((double)(place + 1) * width - from) / (upper - lower);
+        double from = boundary(place, h->scale);
+        if (from < lower) from = lower;
+        double part = weight * (boundary(place + 1, h->scale) - from) / (upper - lower);
         if (part > left) part = left;
         if (part > 0) add_weight(arena, h, place, part);
         left -= part;
     }
     add_weight(arena, h, last, left); /* the rest, so that no weight is lost to rounding */
+}
+
+void fp_distribution_mend(struct fp_distribution *d)
+{
+    struct fp_histogram *h = &d->histogram;
+    uint64_t first = place_of(d->min, h->scale);
+    if (h->nbins < 1 || !first || h->first != first - 1) return;
+    h->first = first;
+    if (h->nbins == 1) return;
+    h->bins[1] += h->bins[0];
+    h->bins++;
+    h->nbins--;
+    h->cap--;
 }
 
 bool fp_distribution_is_sound(const struct fp_distribution *d)
@@ -221,7 +248,7 @@ bool fp_distribution_is_sound(const struct fp_distribution *d)
     if (!d->trials || d->nonzero > d->trials || !(d->min <= d->max) || !h->nbins) return false;
     if (d->nonzero < d->trials && d->min > 0) return false;
     if (!(fabs(d->rest) <= 1e-9 * d->sum)) return false;
-    if (d->max / FP_SMALLEST_BIN >= ldexp(1, PLACE_BITS + (int)h->scale)) return false;
+    if (d->max * FP_BINS_IN_ONE >= ldexp(1, PLACE_BITS + (int)h->scale)) return false;
     uint64_t first = place_of(d->min, h->scale), last = place_of(d->max, h->scale);
     if (last - first >= FP_MOST_BINS || h->first < first || h->first > last ||
         h->nbins - 1 > last - h->first)
@@ -263,8 +290,7 @@ struct part {
 static struct part part_of(const struct fp_distribution *d, uint32_t i)
 {
     const struct fp_histogram *h = &d->histogram;
-    double width = fp_histogram_width(h);
-    struct part part = {(double)(h->first + i) * width, (double)(h->first + i + 1) * width, h->bins[i]};
+    struct part part = {boundary(h->first + i, h->scale), boundary(h->first + i + 1, h->scale), h->bins[i]};
     if (h->first + i == 0) part.weight -= (double)(d->trials - d->nonzero);
     if (part.weight < 0) part.weight = 0;
     if (part.from < d->min) part.from = d->min;

@@ -19,11 +19,11 @@
 
 #include <stdbool.h>
 
-#define FP_SMALLEST_BIN 0.01
-enum { FP_DEFAULT_BINS = 15, FP_MOST_BINS = 255 };
+/* The finest bin is 1 / FP_BINS_IN_ONE wide. */
+enum { FP_BINS_IN_ONE = 100, FP_DEFAULT_BINS = 15, FP_MOST_BINS = 255 };
 
 struct fp_histogram {
-    uint32_t scale; /* a bin is FP_SMALLEST_BIN * 2^scale wide */
+    uint32_t scale; /* a bin is 2^scale / FP_BINS_IN_ONE wide */
     uint32_t nbins, cap;
     uint64_t first; /* place of bins[0] on the grid */
     double *bins;   /* weights; whole numbers unless spread */
@@ -65,6 +65,10 @@ double fp_distribution_variation(const struct fp_distribution *d);
 double fp_distribution_quantile(const struct fp_distribution *d, double q);
 /* The share of runs whose frequency is above x; exact for x = 0. */
 double fp_distribution_above(const struct fp_distribution *d, double x);
+
+/* Earlier versions put a frequency on a boundary into the bin below. Of the least one that
+ * shows: no bin may lie in front of its own. */
+void fp_distribution_mend(struct fp_distribution *d);
 
 /* Do the parts agree? For what was read from a file: sizes and places are trusted
  * from here on. */

@@ -13,7 +13,7 @@ static void forget(struct fp_waiting *w, const struct fp_run *run)
 }
 
 /* A copy, by way of its bytes. */
-static void keep(struct fp_waiting *w, const struct fp_run *run)
+void fp_waiting_keep(struct fp_waiting *w, const struct fp_run *run)
 {
     struct fp_writer bytes = {0};
     struct fp_error error = {0};
@@ -30,6 +30,6 @@ bool fp_waiting_take(struct fp_waiting *w, const struct fp_run *run)
 {
     if (w->runs.len) forget(w, run);
     if (!(run->flags & FP_RUN_UNFINISHED)) return true;
-    keep(w, run);
+    fp_waiting_keep(w, run);
     return false;
 }

@@ -18,4 +18,7 @@ struct fp_waiting {
 /* Is the run at its end, to be used now? Otherwise a copy waits. */
 bool fp_waiting_take(struct fp_waiting *waiting, const struct fp_run *run);
 
+/* A copy waits, whatever it is. */
+void fp_waiting_keep(struct fp_waiting *waiting, const struct fp_run *run);
+
 #endif

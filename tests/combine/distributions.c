@@ -134,7 +134,7 @@ static void check_histogram(const struct fp_distribution *d, const struct exact 
     const struct fp_histogram *h = &d->histogram;
     CHECK(fp_histogram_weight(h) == (double)e->n);
     CHECK(h->nbins >= 1 && h->nbins <= bins);
-    CHECK(fp_histogram_width(h) >= FP_SMALLEST_BIN);
+    CHECK(fp_histogram_width(h) >= 1.0 / FP_BINS_IN_ONE);
     CHECK(fp_histogram_lower(h) >= 0);
     double width = fp_histogram_width(h), lower = fp_histogram_lower(h), expected[FP_MOST_BINS] = {0};
     for (size_t i = 0; i < e->n; i++) {
@@ -240,6 +240,17 @@ static void spread_case(uint64_t *state)
     fp_arena_free(&arena);
 }
 
+/* A quotient of two counts lies in the bin that integers say, on boundaries too. */
+static void bin_case(uint64_t count, uint64_t of)
+{
+    struct fp_arena arena = {0};
+    struct fp_distribution d = {0};
+    fp_distribution_add(&arena, &d, (double)count / (double)of, count, 15);
+    CHECK_EQUAL(d.histogram.first << d.histogram.scale, count * FP_BINS_IN_ONE / of);
+    CHECK(fp_distribution_is_sound(&d));
+    fp_arena_free(&arena);
+}
+
 int main(int argc, char **argv)
 {
     unsigned long count = 3000;
@@ -248,6 +259,8 @@ int main(int argc, char **argv)
         if (!strcmp(argv[i], "--count")) count = strtoul(argv[i + 1], NULL, 10);
         if (!strcmp(argv[i], "--seed")) seed = strtoull(argv[i + 1], NULL, 10);
     }
+    for (uint64_t of = 1; of <= 400; of++)
+        for (uint64_t n = 1; n <= 3 * of; n++) bin_case(n, of);
     for (unsigned long i = 0; i < count; i++) {
         unsigned long failed = checks_failed;
         uint64_t state = seed + i;
