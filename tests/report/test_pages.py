@@ -213,8 +213,8 @@ def test_dark_and_phone(t):
 
 
 def test_accessibility(t):
-    from fetch import fetch
-    with open(os.path.join(fetch("axe-core", t.tools), "axe.min.js")) as f:
+    from fetch import fetched
+    with open(os.path.join(fetched("axe-core", t.tools), "axe.min.js")) as f:
         axe = f.read()
     problems = []
     for name, folder, _ in t.reports:

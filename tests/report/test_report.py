@@ -236,8 +236,8 @@ def test_speedscope(t):
         import jsonschema
     except ImportError:
         raise Failure("python3-jsonschema is not installed")
-    from fetch import fetch
-    folder = fetch("speedscope", t.tools)
+    from fetch import fetched
+    folder = fetched("speedscope", t.tools)
     with open(os.path.join(folder, "dist", "release", "file-format-schema.json")) as f:
         schema = json.load(f)
     t.tool("export", "--format", "speedscope", "-o", "s.json", t.a)
