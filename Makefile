@@ -14,7 +14,7 @@ export FOOTPATH_VERIFY_IR = 1
 all: build
 
 help:
-	@echo "make demo | test | test-long | test-real [SHORT=1] | bench [BENCH=bzip2,lua] | sanitize | fuzz [SECONDS=600] | format | install PREFIX=..."
+	@echo "make demo | test | test-long | test-real [SHORT=1] | test-fresh [QUICK=1] | bench [BENCH=bzip2,lua] | sanitize | fuzz [SECONDS=600] | format | install PREFIX=..."
 
 setup-%:
 	@scripts/setup $*
@@ -39,6 +39,10 @@ test-real: setup-all
 	@scripts/build $(BUILD) "$$(scripts/llvm all)"
 	@scripts/test-real --bin $(BUILD)/bin $(if $(SHORT),--short)
 
+# both commands of README.md on a bare Debian: needs root
+test-fresh: setup-fresh
+	@scripts/test-fresh $(if $(QUICK),--quick)
+
 bench: setup-all
 	@scripts/build $(BUILD) "$$(scripts/llvm all)"
 	@scripts/bench $(BUILD)
@@ -61,4 +65,4 @@ install: build
 clean:
 	rm -rf $(BUILD) $(BUILD)-sanitize
 
-.PHONY: all help build demo test test-long test-real bench sanitize fuzz format install clean
+.PHONY: all help build demo test test-long test-real test-fresh bench sanitize fuzz format install clean
