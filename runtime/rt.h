@@ -148,7 +148,8 @@ struct rt_module {
 extern struct rt_module rt_this FP_HIDDEN;
 
 /* Calls with every instrumented module that is loaded, this one included. Takes the
- * loader's lock: not for signal handlers, which use the process's list. */
+ * loader's lock: only where a module starts. A child that was forked while another thread
+ * had that lock would wait for it for ever. All else uses the process's list. */
 void rt_each_module(void (*call)(struct rt_module *module, void *context), void *context) FP_HIDDEN;
 
 struct rt_identity {
@@ -158,8 +159,9 @@ struct rt_identity {
     uintptr_t load_bias; /* run-time address less link-time address */
 };
 
-/* This module, and the program. */
-void rt_identify(struct rt_identity *this_one, struct rt_identity *program) FP_HIDDEN;
+/* This module, and the program: found at the start. Later the loader's lock, which the list
+ * of modules is under, may have been held by a thread that the child of a fork has not got. */
+extern struct rt_identity rt_identity FP_HIDDEN, rt_program FP_HIDDEN;
 
 /* ---- settings from the environment: rt_settings.c ---- */
 
@@ -223,6 +225,7 @@ struct rt_process {
     uint64_t run_id, run_start_ns; /* of the run, in all its records */
     pid_t run_pid;                 /* whose these are; another: the child of a fork */
     uint32_t trap_lock, traps_wanted, trap_epoch, trap_hits;
+    uint32_t forking; /* threads that are in fork: no traps meanwhile */
     uint32_t windows_opened, windows_closed; /* times that a trap was away for one step */
     uint32_t has_sites;  /* some module has traps */
     uint32_t masks_kept; /* nobody blocks the two signals that sampling needs */
@@ -258,7 +261,12 @@ void rt_sample_start(void) FP_HIDDEN;
 /* A timer for the thread, if samples are taken. */
 void rt_sample_thread_begins(int32_t *timer, uint32_t tid) FP_HIDDEN;
 void rt_sample_thread_ends(int32_t *timer) FP_HIDDEN;
-/* Only this thread is left; timers are not inherited. */
+/* This thread is the runtime's own: no ticks. */
+void rt_sample_not_here(void) FP_HIDDEN;
+/* Around a fork in the parent, and in the child: only this thread is left there, and timers
+ * are not inherited. */
+void rt_sample_before_fork(void) FP_HIDDEN;
+void rt_sample_after_fork_in_parent(void) FP_HIDDEN;
 void rt_sample_after_fork(void) FP_HIDDEN;
 /* The module is about to go, or with it the process. */
 void rt_sample_forget_module(bool process_ends) FP_HIDDEN;
@@ -285,6 +293,9 @@ void rt_traps_want(struct rt_process *process, struct rt_local *self,
                    const ucontext_t *context) FP_HIDDEN;
 void rt_traps_enough(struct rt_process *process, struct rt_local *self) FP_HIDDEN;
 void rt_traps_none(struct rt_process *process) FP_HIDDEN;
+/* Nor does anybody until rt_traps_after_fork. */
+void rt_traps_before_fork(struct rt_process *process) FP_HIDDEN;
+void rt_traps_after_fork(struct rt_process *process) FP_HIDDEN;
 bool rt_traps_handle(struct rt_process *process, struct rt_local *self, siginfo_t *info,
                      ucontext_t *context) FP_HIDDEN;
 

@@ -188,7 +188,6 @@ static void begin_writing(uint32_t *writing)
 bool rt_write_profile(enum rt_why why, const struct rt_frame *frame)
 {
     static uint32_t writing;
-    static struct rt_identity id, program;
     static char path[4400];
     struct rt_text name = {path, 0, sizeof path};
     struct rt_buffer payload = {0};
@@ -199,14 +198,13 @@ bool rt_write_profile(enum rt_why why, const struct rt_frame *frame)
         return true; /* nothing instrumented was linked */
     begin_writing(&writing);
     path[0] = 0;
-    rt_identify(&id, &program);
-    if (!rt_output_wanted(&program)) {
+    if (!rt_output_wanted(&rt_program)) {
         __atomic_store_n(&writing, 0, __ATOMIC_RELEASE);
         return true;
     }
-    rt_output_name(&name, &program);
-    rt_put_run(&payload, why, frame, &id, &program);
-    enum opened opened = open_beside(&name, program_id(&program), &header, &fd);
+    rt_output_name(&name, &rt_program);
+    rt_put_run(&payload, why, frame, &rt_identity, &rt_program);
+    enum opened opened = open_beside(&name, program_id(&rt_program), &header, &fd);
     bool ok = opened == OPENED && !payload.failed && append(fd, &header, &payload);
     if (opened == OTHER_BUILD)
         rt_warn(path, " is not a profile of this build; nothing written", NULL);

@@ -78,10 +78,7 @@ void rt_each_module(void (*call)(struct rt_module *, void *), void *context)
 
 /* ---- identity ---- */
 
-struct identities {
-    struct rt_identity *this_one, *program;
-    bool first;
-};
+struct rt_identity rt_identity, rt_program;
 
 static void identify(const struct dl_phdr_info *info, struct rt_identity *id)
 {
@@ -116,17 +113,17 @@ static bool holds(const struct dl_phdr_info *info, const void *address)
 static int visit_identity(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
-    struct identities *ids = context;
-    if (ids->first) identify(info, ids->program);
-    ids->first = false;
-    if (holds(info, &rt_this)) identify(info, ids->this_one);
+    bool *first = context;
+    if (*first) identify(info, &rt_program);
+    *first = false;
+    if (holds(info, &rt_this)) identify(info, &rt_identity);
     return 0;
 }
 
-void rt_identify(struct rt_identity *this_one, struct rt_identity *program)
+static void find_identities(void)
 {
-    struct identities ids = {this_one, program, true};
-    dl_iterate_phdr(visit_identity, &ids);
+    bool first = true;
+    dl_iterate_phdr(visit_identity, &first);
 }
 
 /* ---- life ---- */
@@ -168,21 +165,20 @@ __attribute__((constructor(101))) RT_ENTRY static void start(void)
     rt_this.place_is_certain = rt_place_is_certain;
     rt_this.set_output = rt_settings_set_output;
     rt_settings_read();
+    find_identities();
     rt_threads_start();
     rt_settings_share_run();
     rt_end_watch();
     rt_sample_start();
     rt_periodic_start(false);
-    pthread_atfork(NULL, NULL, after_fork_in_child);
+    pthread_atfork(rt_sample_before_fork, rt_sample_after_fork_in_parent, after_fork_in_child);
     errno = saved;
 }
 
 /* Is this module the executable? Its end is that of the process. */
 static bool is_program(void)
 {
-    static struct rt_identity this_one, program;
-    rt_identify(&this_one, &program);
-    return this_one.load_bias == program.load_bias;
+    return rt_identity.load_bias == rt_program.load_bias;
 }
 
 /* Late among destructors: runs at exit and when a library is unloaded. */

@@ -8,6 +8,7 @@
 static void *write_again(void *unused)
 {
     (void)unused;
+    rt_sample_not_here();
     struct timespec period = {(time_t)(rt_settings.dump_ns / 1000000000u),
                               (long)(rt_settings.dump_ns % 1000000000u)};
     for (;;) {

@@ -54,7 +54,6 @@ static struct {
     uint64_t *stack;      /* a copy to look at */
     uint32_t armed;
     bool made; /* all of the above */
-    bool torn; /* being armed or disarmed: only the child of a fork may find it so */
     bool failed;
 } table;
 
@@ -377,12 +376,10 @@ static void arm(uint32_t g)
 {
     struct group *group = &table.groups[g];
     if (group->armed != UNARMED) return;
-    table.torn = true;
     if (!group->ready) make_group_ready(group);
     put_traps(&table.all, group->byte, group[1].byte);
     table.armed_groups[table.narmed++] = g;
     __atomic_store_n(&group->armed, ARMED, __ATOMIC_RELEASE);
-    table.torn = false;
 }
 
 static void disarm_all(void)
@@ -395,16 +392,6 @@ static void disarm_all(void)
     put_back(&table.starts, 0, table.starts.count);
 }
 
-/* Another thread was at it when the process forked. */
-static void mend(void)
-{
-    if (!make_code(PROT_READ | PROT_WRITE | PROT_EXEC)) return;
-    for (uint32_t g = 0; g < table.ngroups; g++)
-        if (table.groups[g].armed == ARMED) table.groups[g].armed = UNARMED;
-    table.narmed = 0;
-    put_back(&table.all, 0, table.all.count);
-}
-
 bool rt_trap_has_sites(void)
 {
     return &sites_start[0] != &sites_end[0];
@@ -413,10 +400,7 @@ bool rt_trap_has_sites(void)
 /* Under the lock, with all signals blocked. */
 void rt_trap_set(bool on)
 {
-    if (table.failed || (!on && !table.armed && !table.torn) || !rt_trap_has_sites()) return;
-    if (table.made && table.torn) mend();
-    table.torn = on || table.made;
-    if (!on && !table.made) return;
+    if (table.failed || (!on && !table.armed) || !rt_trap_has_sites()) return;
     if (on && ((!table.made && !make_table()) || !make_code(PROT_READ | PROT_WRITE | PROT_EXEC))) {
         table.failed = true;
         rt_warn("the code cannot be written to; paths are not sampled, build with --fp-pep=flag", NULL);
@@ -429,7 +413,6 @@ void rt_trap_set(bool on)
         disarm_all();
         make_code(PROT_READ | PROT_EXEC);
     }
-    table.torn = false;
 }
 
 bool rt_place_is_armed(const struct rt_place *place)

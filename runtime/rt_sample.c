@@ -286,21 +286,44 @@ void rt_sample_start(void)
             make_timer(&process->regions[i].timer, process->regions[i].tid, signal);
 }
 
+static int32_t *own_timer(struct rt_process *process)
+{
+    int32_t *timer = &process->first_timer;
+    for (uint32_t i = 0; i < process->nregions; i++)
+        if (process->regions[i].bias == RT_LOCAL->bias) timer = &process->regions[i].timer;
+    return timer;
+}
+
+/* A thread that wants samples and has no paths would keep the traps in for all others. */
+void rt_sample_not_here(void)
+{
+    struct rt_process *process = rt_this.process;
+    if (!process || !process->sampling || !RT_LOCAL->bias) return;
+    rt_sample_thread_ends(own_timer(process));
+    state(process)->samples_left = 0;
+    rt_traps_none(process);
+}
+
+void rt_sample_before_fork(void)
+{
+    if (rt_this.process) rt_traps_before_fork(rt_this.process);
+}
+
+void rt_sample_after_fork_in_parent(void)
+{
+    if (rt_this.process) rt_traps_after_fork(rt_this.process);
+}
+
 void rt_sample_after_fork(void)
 {
     struct rt_process *process = rt_this.process;
     if (!process || process->sampler != &rt_local || !process->sampling) return;
     process->trap_lock = 0;
     process->windows_opened = process->windows_closed = 0;
-    process->traps_wanted = 1; /* or not: the other threads are gone, and with them who was at it */
-    rt_traps_none(process);
     process->first_timer = 0;
     for (uint32_t i = 0; i < process->nregions; i++) process->regions[i].timer = 0;
     state(process)->samples_left = 0;
-    int32_t *timer = &process->first_timer;
-    for (uint32_t i = 0; i < process->nregions; i++)
-        if (process->regions[i].bias == RT_LOCAL->bias) timer = &process->regions[i].timer;
-    make_timer(timer, rt_thread_id(), process->sampling_signal);
+    make_timer(own_timer(process), rt_thread_id(), process->sampling_signal);
 }
 
 /* The handlers are part of the module that goes: no ticks any more. When the process

@@ -161,21 +161,32 @@ void rt_threads_set_base(int64_t bias)
         syscall(SYS_arch_prctl, ARCH_SET_GS, bias);
 }
 
+/* From the process's list, whose lock is held; where that is full, from the loader. */
+static void each_started(struct rt_process *process, void (*call)(struct rt_module *, void *), void *context)
+{
+    if (process->nmodules == RT_MOST_MODULES) {
+        rt_each_module(call, context);
+        return;
+    }
+    for (size_t i = 0; i < process->nmodules; i++)
+        if (process->modules[i]) call(process->modules[i], context);
+}
+
 /* Downwards, where the address space below programs and libraries is free; a
  * program at a low fixed address has its free space above. */
 static bool new_copy(struct rt_process *process, int64_t *bias)
 {
     struct attempt where = {.low = !any_base()};
-    rt_each_module(look_where, &where);
+    each_started(process, look_where, &where);
     for (int tries = 0; tries < 64; tries++) {
         int64_t distance = (int64_t)++process->next_step * STEP;
         struct attempt attempt = {.bias = where.low ? distance : -distance, .ok = true};
-        rt_each_module(try_module, &attempt);
+        each_started(process, try_module, &attempt);
         if (attempt.ok) {
             *bias = attempt.bias;
             return true;
         }
-        rt_each_module(undo_module, &attempt);
+        each_started(process, undo_module, &attempt);
     }
     return false;
 }
@@ -454,6 +465,7 @@ void rt_threads_after_fork(void)
     if (!process) return;
     process->lock = 0;
     process->held = 0;
+    process->forking = 0;
     for (uint32_t i = 0; i < process->nregions; i++) {
         bool mine = process->regions[i].bias == RT_LOCAL->bias;
         process->regions[i].tid = mine ? rt_thread_id() : 0;

@@ -156,6 +156,15 @@ static bool look_at_function(const struct rt_local *self, const struct rt_place 
     return rt_place_is_armed(place);
 }
 
+/* Under the lock: another thread may be about to make the code read-only. */
+static bool open_place(const struct rt_place *place)
+{
+    lock(rt_this.process);
+    bool open = rt_place_open(place);
+    unlock(rt_this.process);
+    return open;
+}
+
 /* Arrivals first: they belong to what was before. */
 bool rt_trap_hit(struct rt_local *self, uint64_t address, ucontext_t *context, bool *armed)
 {
@@ -170,7 +179,7 @@ bool rt_trap_hit(struct rt_local *self, uint64_t address, ucontext_t *context, b
     for (const struct rt_place *p = seen ? place : NULL; p; p = next_of(p))
         pass(self, p, context->uc_mcontext.gregs);
     context->uc_mcontext.gregs[REG_RIP] = (greg_t)(place->slot ? (uint64_t)place->slot : address);
-    *armed = !place->slot && rt_place_open(place);
+    *armed = !place->slot && open_place(place);
     return true;
 }
 
@@ -203,10 +212,16 @@ static void arm_active(struct rt_process *process, const greg_t *regs)
     }
 }
 
-/* An epoch ends when the traps go; who wanted samples in it does not any more. */
-void rt_traps_want(struct rt_process *process, struct rt_local *self, const ucontext_t *context)
+/* As if the traps had been there and gone: the samples of this tick are made up for. */
+static void want_later(const struct rt_process *process, struct rt_local *self)
 {
-    lock(process);
+    self->wants_traps = 1;
+    self->trap_epoch = process->trap_epoch - 1;
+}
+
+/* An epoch ends when the traps go; who wanted samples in it does not any more. */
+static void want_now(struct rt_process *process, struct rt_local *self, const ucontext_t *context)
+{
     if (!self->wants_traps || self->trap_epoch != process->trap_epoch) {
         self->wants_traps = 1;
         self->trap_epoch = process->trap_epoch;
@@ -214,6 +229,15 @@ void rt_traps_want(struct rt_process *process, struct rt_local *self, const ucon
         if (process->traps_wanted++ == 0) set_all(process, true);
     }
     arm_active(process, context->uc_mcontext.gregs);
+}
+
+void rt_traps_want(struct rt_process *process, struct rt_local *self, const ucontext_t *context)
+{
+    lock(process);
+    if (process->forking)
+        want_later(process, self);
+    else
+        want_now(process, self, context);
     unlock(process);
 }
 
@@ -227,15 +251,35 @@ void rt_traps_enough(struct rt_process *process, struct rt_local *self)
 }
 
 /* Not only from handlers: a tick that came meanwhile would wait for the lock for ever. */
-void rt_traps_none(struct rt_process *process)
+static void take_away(struct rt_process *process, uint32_t more_forking)
 {
     uint64_t all = UINT64_MAX, before;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
     lock(process);
+    process->forking += more_forking;
     if (process->traps_wanted) set_all(process, false);
     process->traps_wanted = 0;
     unlock(process);
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
+}
+
+void rt_traps_none(struct rt_process *process)
+{
+    take_away(process, 0);
+}
+
+/* The kernel copies memory page by page while other threads go on. Had one of them put traps
+ * in or out meanwhile, the child could have traps that its table does not know of, and run
+ * into the same one for ever. The lock is not held over the fork: fork waits for locks of
+ * libc, whose owners may be in a tick. */
+void rt_traps_before_fork(struct rt_process *process)
+{
+    take_away(process, 1);
+}
+
+void rt_traps_after_fork(struct rt_process *process)
+{
+    take_away(process, UINT32_MAX); /* -1 */
 }
 
 static bool is_ours(struct rt_process *process, struct rt_local *self, uint64_t address,

@@ -128,7 +128,8 @@ class Tester:
         exe = self.build("paths", "paths.watch." + how, "--fp-mode=pep", "--fp-pep=" + how)
         profile = exe + ".prof"
         env = dict(os.environ, FOOTPATH_OUT=profile, FOOTPATH_DUMP_SECONDS="0.05", FOOTPATH_TICK_MS="1")
-        with subprocess.Popen([exe, "20000000"], env=env, stdout=subprocess.DEVNULL) as program:
+        # the program outlives the watch, however slowly that gets on
+        with subprocess.Popen([exe, "1000000000000"], env=env, stdout=subprocess.DEVNULL) as program:
             try:
                 watch = subprocess.run([os.path.join(self.args.bin, "footpath"), "watch", profile, "--every", "0.1",
                                         "--looks", "12", "--top", "3"], capture_output=True, text=True, timeout=60)
