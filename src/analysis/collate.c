@@ -61,16 +61,26 @@ static const struct copy_function *find_in_copy(const struct copy *copy, uint64_
     return index ? &copy->functions.at[*index - 1] : NULL;
 }
 
-static bool counts_in_copy(struct collating *c, uint32_t i, const struct fp_function *f,
-                           struct fp_counts *counts)
+/* NULL after failing. */
+static const struct copy_function *find_function(struct collating *c, uint32_t i, const struct fp_function *f)
 {
     const struct copy_function *found = find_in_copy(&c->copies[i], f->copy ? f->copy->reference : f->id);
     if (!found)
-        return fp_fail(c->error, f->name, "copy %u was to count it and does not have it; build all "
-                                          "copies from the program that was planned for", i);
-    if (found->function->numbering->num_ids != f->numbering->num_ids ||
-        fp_cfg_hash(found->function->cfg) != fp_cfg_hash(f->cfg))
-        return fp_fail(c->error, f->name, "copy %u has another shape of it; build all copies by the "
+        fp_fail(c->error, f->name, "copy %u was to count it and does not have it; build all "
+                                   "copies from the program that was planned for", i);
+    else if (fp_cfg_hash(found->function->cfg) != fp_cfg_hash(f->cfg))
+        fp_fail(c->error, f->name, "copy %u has another shape of it; build all copies by the "
+                                   "same compiler with the same flags", i);
+    return c->error->set ? NULL : found;
+}
+
+static bool counts_in_copy(struct collating *c, uint32_t i, const struct fp_function *f,
+                           struct fp_counts *counts)
+{
+    const struct copy_function *found = find_function(c, i, f);
+    if (!found) return false;
+    if (!found->function->numbering || found->function->numbering->num_ids != f->numbering->num_ids)
+        return fp_fail(c->error, f->name, "copy %u numbers other paths of it; build all copies by the "
                                           "same compiler with the same flags", i);
     fp_profile_counts(&c->scratch, found->module, found->function, counts);
     return true;
@@ -93,17 +103,30 @@ static bool put_counts(struct collating *c, const struct fp_function *f, const s
 
 /* ---- one function ---- */
 
+/* All copies count the calls of all functions, so that one which did something else is
+ * seen even where it counts no paths. */
+static bool same_calls(struct collating *c, const struct fp_function *f)
+{
+    uint64_t calls = 0;
+    for (uint32_t i = 0; i < c->division->ncopies; i++) {
+        struct fp_counts counts;
+        const struct copy_function *found = find_function(c, i, f);
+        if (!found) return false;
+        fp_profile_counts(&c->scratch, found->module, found->function, &counts);
+        if (i && counts.turns != calls)
+            return fp_fail(c->error, f->name, "copy %u called it %" PRIu64 " times, copy 0 %" PRIu64
+                                              " times; do all copies get the same input?", i,
+                           counts.turns, calls);
+        calls = counts.turns;
+    }
+    return true;
+}
+
 static bool collate_turns(struct collating *c, const struct fp_function *f)
 {
-    uint64_t turns = 0;
     for (uint32_t i = 0; i < c->division->ncopies; i++) {
         struct fp_counts counts;
         if (!counts_in_copy(c, i, f, &counts)) return false;
-        if (i && counts.turns != turns)
-            return fp_fail(c->error, f->name, "copy %u called it %" PRIu64 " times, copy 0 %" PRIu64
-                                              " times; do all copies get the same input?", i,
-                           counts.turns, turns);
-        turns = counts.turns;
         if (!put_counts(c, f, &counts)) return false;
     }
     return true;
@@ -164,6 +187,7 @@ static bool collate_function(struct collating *c, const struct fp_function *f)
     struct fp_counts counts;
     if (!part) return fp_fail(c->error, f->name, "is not in the plan; was it made from %s?",
                               c->reference->path);
+    if (!same_calls(c, f)) return false;
     switch (part->kind) {
     case FP_PART_WHOLE:
         if (!counts_in_copy(c, part->copy, f, &counts)) return false;

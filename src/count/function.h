@@ -66,8 +66,8 @@ struct fp_edge_info {
 /* What a copy of a plan counts of a function; or only the slot of its hits. */
 struct fp_copy_info {
     uint64_t reference;  /* the function's id in the build that the plan was made from */
-    uint32_t turns_slot; /* edge counter of all invocations, where this copy counts
-                            some of them; else FP_NONE */
+    uint32_t turns_slot; /* edge counter of all invocations, in every copy of a plan; else
+                            FP_NONE */
     uint32_t hits_slot;  /* edge counter of executed operations, or FP_NONE */
     struct fp_pspp *labels; /* where this copy counts some of the paths; its values as
                                before pushing, for decoding */

@@ -170,8 +170,8 @@ static struct fp_plan *plan_copy(struct fp_arena *arena, struct fp_function *f,
         struct fp_plan_options how = {.exits = options->exits,
                                       .branch_counts = options->exits && weights};
         plan = fp_plan_make(arena, f->numbering, weights, &how);
-        if (part->kind == FP_PART_TURNS) f->copy->turns_slot = fp_layout_add_edge(f);
     }
+    f->copy->turns_slot = fp_layout_add_edge(f);
     f->flags |= FP_FUNCTION_COPY;
     f->at_end = plan->at_end;
     return plan;
@@ -292,9 +292,10 @@ static void edit(struct module_work *work, struct fp_ir *ir, const struct fp_par
         fp_ir_emit_turns(&ed, n, (options->copy + n - part->copy) % n);
     }
     if (!options->early) fp_ir_emit_live_mark(ir);
-    bool slot = options->exits && fp_ir_needs_slot(f);
-    if (options->exits) fp_ir_emit_marks(&ed, slot);
+    bool exits = f->flags & FP_FUNCTION_EXITS, slot = exits && fp_ir_needs_slot(f);
+    if (exits) fp_ir_emit_marks(&ed, slot);
     if (f->flags & FP_FUNCTION_EDGES) fp_ir_emit_edges(&ed);
+    if (part && part->kind != FP_PART_TURNS) fp_ir_emit_calls(&ed);
     if (f->flags & FP_FUNCTION_VALUES) fp_ir_emit_values(&ed);
     if (slot) fp_ir_emit_slot(&ed, plan);
     if (plan && f->flags & FP_FUNCTION_HITS) fp_ir_emit_hits(&ed, plan);
@@ -302,17 +303,27 @@ static void edit(struct module_work *work, struct fp_ir *ir, const struct fp_par
     fp_editor_finish(&ed);
 }
 
-/* A function that this copy has nothing to do with stays as it is, but for the calls
- * that end the process: the profile must be written before. */
-static void leave_to_others(struct module_work *work, struct fp_ir *ir, const struct fp_part *part)
+/* A function that the plan does not have stays as it is, but for the calls that end the
+ * process: the profile must be written before. */
+static void leave_alone(struct module_work *work, struct fp_ir *ir)
 {
-    if (!part && !work->options->early) fp_ir_emit_live_mark(ir);
+    if (!work->options->early) fp_ir_emit_live_mark(ir);
     fp_ir_emit_hooks(ir->function, work->options->exits);
-    struct fp_function f = {.name = ir->f->name, .file = ir->f->file, .line = ir->f->line,
-                            .id = ir->f->id, .flags = FP_FUNCTION_SKIPPED};
-    f.skipped = part ? "another copy of the plan counts it" : "not in the plan";
-    if (!part) f.flags |= FP_FUNCTION_UNPLANNED;
+    struct fp_function f = {.name = ir->f->name, .file = ir->f->file, .line = ir->f->line, .id = ir->f->id,
+                            .flags = FP_FUNCTION_SKIPPED | FP_FUNCTION_UNPLANNED,
+                            .skipped = "not in the plan"};
     fp_ir_emit_map(work->module, &f);
+}
+
+/* Another copy counts the paths. This one counts the calls, so that the collation sees
+ * whether both did the same. */
+static void plan_calls(struct fp_function *f)
+{
+    f->flags &= FP_FUNCTION_EARLY | FP_FUNCTION_INLINED;
+    f->flags |= FP_FUNCTION_COPY;
+    f->path_slots = f->edge_slots = 0;
+    f->copy->turns_slot = fp_layout_add_edge(f);
+    f->id = fp_hash64(f->id ^ f->flags);
 }
 
 static void instrument(struct module_work *work, struct fp_arena *arena, struct fp_ir *ir)
@@ -324,19 +335,22 @@ static void instrument(struct module_work *work, struct fp_arena *arena, struct 
     plan_reference(work, arena, ir);
     if (work->division) {
         part = fp_division_find(work->division, f->id);
-        if (!part || !fp_part_concerns(part, options->copy)) {
-            leave_to_others(work, ir, part);
+        if (!part) {
+            leave_alone(work, ir);
             return;
         }
     }
+    bool others = part && !fp_part_concerns(part, options->copy);
     struct fp_copy_info copy = {.reference = f->id, .turns_slot = FP_NONE, .hits_slot = FP_NONE};
     if (part || options->hits) f->copy = &copy;
-    if (part)
+    if (others)
+        plan_calls(f);
+    else if (part)
         plan = plan_copy(arena, f, part, work);
     else if (f->flags & FP_FUNCTION_PATHS)
         plan = plan_paths(arena, ir, options);
-    if (f->copy) add_copy_counters(work, f);
-    if (options->exits) note_exits(arena, f, plan);
+    if (f->copy && !others) add_copy_counters(work, f);
+    if (f->flags & FP_FUNCTION_EXITS) note_exits(arena, f, plan);
     edit(work, ir, part, plan);
     fp_ir_emit_hooks(ir->function, options->exits);
     fp_ir_emit_map(work->module, f);

@@ -105,6 +105,12 @@ void fp_ir_emit_turns(struct fp_editor *ed, uint32_t ncopies, uint32_t turn)
     if (ir->f->flags & FP_FUNCTION_EXITS) mark_plain(ed, plain);
 }
 
+void fp_ir_emit_calls(struct fp_editor *ed)
+{
+    fp_edit_at_head(ed, 0);
+    fp_edit_add_to(ed, edge_word(ed, ed->ir->f->copy->turns_slot), NULL);
+}
+
 /* ---- hits ---- */
 
 static void add_hits(struct fp_editor *ed, uint32_t hits)

@@ -15,6 +15,10 @@ bool fp_ir_has_one_body(LLVMValueRef function);
  * f->copy->turns_slot. Before any other code is put into the function. */
 void fp_ir_emit_turns(struct fp_editor *ed, uint32_t ncopies, uint32_t turn);
 
+/* Counts invocations in the edge counter f->copy->turns_slot, where nobody takes turns:
+ * the collation compares the copies by it. */
+void fp_ir_emit_calls(struct fp_editor *ed);
+
 /* Adds up, in the edge counter f->copy->hits_slot, the operations that the plan makes
  * the function execute. */
 void fp_ir_emit_hits(struct fp_editor *ed, const struct fp_plan *plan);
