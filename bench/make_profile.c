@@ -113,7 +113,7 @@ int main(int argc, char **argv)
     struct fp_run run = {.id = 1, .runs = 1, .host = "", .program = "made-up", .folder = "", .args = args, .nargs = 1,
                          .module = module, .counters = m.counters.at, .ncounters = m.counters.len,
                          .tables = m.tables.at, .ntables = m.tables.len, .map = &map};
-    if (!fp_profile_write(argv[1], &run, 1, &error)) return fprintf(stderr, "%s\n", error.what), 1;
+    if (!fp_profile_write(argv[1], &run, 1, 0, &error)) return fprintf(stderr, "%s\n", error.what), 1;
     printf("%u functions, %llu executed paths\n", functions, (unsigned long long)m.executed);
     fp_writer_free(&m.map);
     fp_arena_free(&m.arena);

@@ -49,6 +49,23 @@ void rt_text_add_hex(struct rt_text *text, uint64_t value, unsigned digits) FP_H
 /* One line on stderr: "footpath: A B C"; parts up to a NULL. */
 void rt_warn(const char *part, ...) FP_HIDDEN;
 
+/* Is stderr read by a person? */
+bool rt_somebody_reads(void) FP_HIDDEN;
+
+/* ---- signals while we write: rt_signals.c ---- */
+
+struct rt_held {
+    uint64_t mask, pending; /* as they were before */
+    uint64_t raised;        /* by our own writes */
+};
+
+/* Between the two this thread takes no signal. */
+void rt_hold_signals(struct rt_held *held) FP_HIDDEN;
+void rt_release_signals(const struct rt_held *held) FP_HIDDEN;
+/* A write failed with that error. */
+void rt_note_raised(struct rt_held *held, int error) FP_HIDDEN;
+uint64_t rt_signals_pending(void) FP_HIDDEN;
+
 /* ---- a growing buffer of packed integers: rt_buffer.c ---- */
 
 struct rt_buffer {
@@ -170,6 +187,7 @@ struct rt_settings {
     bool named;     /* by the user, not by default */
     char folder[4096];
     bool log;
+    bool privileged; /* runs with other rights than those of the user who started it */
     uint64_t run_id, start_ns;
     pid_t pid;
     bool paused;
@@ -205,6 +223,16 @@ struct rt_region {
 enum { RT_ENDED = 1, RT_UNTOLD = 2 };
 enum { RT_MOST_REGIONS = 16384, RT_MOST_ORPHANS = 64, RT_MOST_MODULES = 256 };
 
+/* Whose turn it is to write: rt_writer.c. */
+struct rt_writing {
+    uint32_t writer;    /* the thread that writes now, or 0 */
+    uint32_t wish;      /* somebody wants a profile of the program as it goes on */
+    uint32_t honouring; /* such wishes, now */
+    uint32_t lock_waited_ms; /* for the lock of the file, since it was last had */
+    uint32_t dying; /* a fatal signal is being dealt with */
+    uint32_t dead;  /* and has been: the process ends by it */
+};
+
 struct rt_process {
     uint32_t lock;
     uint32_t nregions;
@@ -233,6 +261,7 @@ struct rt_process {
     struct rt_module *dumper; /* whose thread writes now and then, or NULL */
     struct sigaction trap_before, tick_before; /* what they did, or the program wants of them */
     uint32_t nmodules; /* `modules` has no more */
+    struct rt_writing writing;
 };
 
 void rt_threads_start(void) FP_HIDDEN;
@@ -364,6 +393,23 @@ void rt_with_threads_stopped(void (*visit)(const struct rt_frame *frame, void *c
 void rt_put_run(struct rt_buffer *out, enum rt_why why, const struct rt_frame *frame,
                 const struct rt_identity *id, const struct rt_identity *program) FP_HIDDEN;
 void rt_clear_counters(void) FP_HIDDEN;
+
+/* ---- whose turn it is to write: rt_writer.c ---- */
+
+struct rt_writing *rt_writing(void) FP_HIDDEN;
+/* Waits for the turn, and holds signals. Where there is only a wish and another thread
+ * has the turn, the wish is left with that one. False: no turn. */
+bool rt_writer_begin(struct rt_held *held, bool only_wish) FP_HIDDEN;
+void rt_writer_end(const struct rt_held *held) FP_HIDDEN;
+/* A moment, while another process has the file locked; false when that has lasted long
+ * enough. *pending is 0 at the first call. */
+bool rt_writer_wait(uint64_t *pending) FP_HIDDEN;
+/* Wishes that were left meanwhile. */
+void rt_writer_honour(const struct rt_frame *frame) FP_HIDDEN;
+void rt_writer_after_fork(void) FP_HIDDEN;
+void rt_file_after_fork(void) FP_HIDDEN;
+uint64_t rt_now_ms(void) FP_HIDDEN;
+void rt_sleep_ms(void) FP_HIDDEN;
 
 /* ---- the file: rt_file.c ---- */
 

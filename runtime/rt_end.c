@@ -119,26 +119,41 @@ static bool go_on_a_little(ucontext_t *where)
 
 static int dying_of; /* the signal that is waited with, while we go on a little */
 
+/* Another thread is dying of a signal already: its run is being written, and the process
+ * ends by that signal. Not for ever: a thread that does not come to its end is not waited
+ * for. */
+static bool dies_already(void)
+{
+    enum { MOST_WAIT_MS = 10000 };
+    struct rt_writing *writing = rt_writing();
+    if (!__atomic_exchange_n(&writing->dying, 1, __ATOMIC_ACQ_REL)) return false;
+    for (uint64_t until = rt_now_ms() + MOST_WAIT_MS; rt_now_ms() < until; rt_sleep_ms())
+        if (__atomic_load_n(&writing->dead, __ATOMIC_ACQUIRE)) return true;
+    return false;
+}
+
 static void die(int signal, siginfo_t *info, void *context)
 {
-    static uint32_t dying;
     bool step = dying_of && signal == SIGTRAP;
     if (step) signal = dying_of;
     if ((step || was_sent(signal, info)) && go_on_a_little(context)) {
         dying_of = signal;
         return;
     }
-    restore_default(signal);
-    if (!__atomic_exchange_n(&dying, 1, __ATOMIC_ACQ_REL) && !is_vfork_child()) {
+    bool is_child = is_vfork_child();
+    bool sent = step || was_sent(signal, info);
+    if (!is_child && dies_already() && sent) return;
+    if (!is_child) {
         struct rt_frame frame;
         rt_unwind_from_signal(&frame, context);
         frame.careful = true;
         rt_write_all(RT_BY_SIGNAL, &frame);
     }
+    restore_default(signal); /* not before: another one of it would end the process at once */
     /* The signal is blocked while we are here and arrives when we return; what an
      * instruction raised is raised again by the same instruction. */
-    if (step || was_sent(signal, info))
-        syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+    if (sent) syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+    if (!is_child) __atomic_store_n(&rt_writing()->dead, 1, __ATOMIC_RELEASE);
 }
 
 void rt_die(int signal, siginfo_t *info, void *context)

@@ -1,22 +1,30 @@
 /* The profile file: a record is appended in a way that a kill at any moment leaves what
- * was there before whole (footpath/profile_abi.h). */
-#include "footpath/profile_abi.h"
-#include "rt.h"
+ * was there before whole (footpath/profile_abi.h).
+ *
+ * One thread of the process writes at a time, and takes no signals meanwhile
+ * (rt_signals.c, rt_writer.c). The file's lock is never waited for inside: while another
+ * process has it, the record waits outside, with signals open, for one second in all.
+ * Then the run goes to a file of its own (rt_aside.c).
+ */
+#include "rt_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-static bool write_at(int fd, const void *bytes, size_t len, off_t at)
+/* Of the thread that writes now. */
+static struct rt_held *holding;
+static int open_now = -1; /* the file, while it is locked: for the child of a fork */
+
+bool rt_write_at(int fd, const void *bytes, size_t len, off_t at)
 {
     while (len) {
         ssize_t put = pwrite(fd, bytes, len, at);
         if (put < 0 && errno == EINTR) continue;
+        if (put < 0) rt_note_raised(holding, errno);
         if (put <= 0) return false;
         bytes = (const char *)bytes + put;
         at += put;
@@ -25,15 +33,28 @@ static bool write_at(int fd, const void *bytes, size_t len, off_t at)
     return true;
 }
 
-static uint32_t commit_check(const struct fp_profile_commit *commit)
+/* ---- the header ---- */
+
+uint32_t rt_commit_check(const struct fp_profile_commit *commit)
 {
     return (uint32_t)rt_checksum(commit, offsetof(struct fp_profile_commit, check), 0);
 }
 
 static bool is_valid(const struct fp_profile_commit *commit, off_t size)
 {
-    return commit->check == commit_check(commit) && commit->length <= (uint64_t)size &&
+    return commit->check == rt_commit_check(commit) && commit->length <= (uint64_t)size &&
            commit->length >= sizeof(struct fp_profile_header);
+}
+
+void rt_new_header(struct fp_profile_header *header, uint64_t program, uint64_t id)
+{
+    *header = (struct fp_profile_header){.version = FP_PROFILE_VERSION,
+                                         .oldest_reader = FP_PROFILE_OLDEST_READER,
+                                         .program = program,
+                                         .id = id};
+    memcpy(header->magic, FP_PROFILE_MAGIC, sizeof header->magic);
+    header->commits[0] = (struct fp_profile_commit){.length = sizeof *header, .sequence = 1};
+    header->commits[0].check = rt_commit_check(&header->commits[0]);
 }
 
 /* Which build of which program a file belongs to. */
@@ -42,52 +63,129 @@ static uint64_t program_id(const struct rt_identity *program)
     return rt_checksum(program->build_id, program->build_id_len, 0);
 }
 
-enum opened { OPENED, OTHER_BUILD, FAILED };
+enum put { PUT, LOCKED, OTHER_BUILD, FAILED, NOTHING, BUSY };
+
+/* Of a file that another process has locked only what never changes is of use. */
+static enum put read_header(struct rt_file *file, bool locked)
+{
+    struct fp_profile_header *header = &file->header;
+    if (file->info.st_size == 0 && !locked) {
+        *header = (struct fp_profile_header){0};
+        return LOCKED;
+    }
+    if (file->info.st_size == 0) {
+        rt_new_header(header, file->program, rt_checksum(&rt_settings.run_id, 8, 1) & ~FP_PROFILE_ASIDE);
+        file->is_new = true;
+        file->info.st_size = sizeof *header;
+        return rt_write_at(file->fd, header, sizeof *header, 0) ? PUT : FAILED;
+    }
+    if (pread(file->fd, header, sizeof *header, 0) != sizeof *header ||
+        memcmp(header->magic, FP_PROFILE_MAGIC, sizeof header->magic) ||
+        header->oldest_reader > FP_PROFILE_VERSION || header->program != file->program)
+        return OTHER_BUILD;
+    if (!locked) return LOCKED;
+    bool any = is_valid(&header->commits[0], file->info.st_size) ||
+               is_valid(&header->commits[1], file->info.st_size);
+    return any ? PUT : OTHER_BUILD;
+}
+
+/* ---- opening ---- */
 
 /* Is the file that was locked still the one of that name? `footpath combine` puts a
  * new one in its place while it holds the lock, and people remove files. */
-static bool still_named(int fd, const char *name)
+static bool still_named(const struct rt_file *file)
 {
-    struct stat held, named;
-    return fstat(fd, &held) < 0 ||
-           (stat(name, &named) == 0 && held.st_ino == named.st_ino && held.st_dev == named.st_dev);
+    struct stat named;
+    return lstat(file->path, &named) == 0 && file->info.st_ino == named.st_ino &&
+           file->info.st_dev == named.st_dev;
 }
 
-static int open_and_lock(const char *name)
+static bool try_lock(int fd)
+{
+    int result;
+    do result = flock(fd, LOCK_EX | LOCK_NB);
+    while (result < 0 && errno == EINTR);
+    return result == 0 || errno != EWOULDBLOCK; /* a file system without locks: go on without */
+}
+
+/* A child of fork has the file open too, until it closes it: closing alone would leave
+ * the file locked. */
+static void close_file(struct rt_file *file)
+{
+    if (file->fd < 0) return;
+    int saved = errno;
+    flock(file->fd, LOCK_UN);
+    open_now = -1;
+    close(file->fd);
+    file->fd = -1;
+    errno = saved;
+}
+
+static enum put open_profile(struct rt_file *file)
 {
     for (int tries = 0;; tries++) {
-        int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-        if (fd < 0) return fd;
-        while (flock(fd, LOCK_EX) < 0)
-            if (errno != EINTR) return fd; /* a file system without locks: go on without */
-        if (still_named(fd, name) || tries == 1000) return fd; /* file numbers that never agree */
-        close(fd);
+        file->fd = rt_open_followed(&file->name, &file->created, &file->problem);
+        if (file->fd < 0) return FAILED;
+        open_now = file->fd;
+        bool locked = try_lock(file->fd);
+        if (fstat(file->fd, &file->info) < 0) return FAILED;
+        if (rt_is_null(&file->info)) return NOTHING;
+        file->problem = rt_why_not(file->path, &file->info);
+        if (file->problem) return FAILED;
+        if (!locked) return read_header(file, false);
+        if (still_named(file) || tries == 1000) return read_header(file, true); /* file numbers that never agree */
+        close_file(file);
     }
 }
 
-/* Opens and locks; reads or writes the header. */
-static enum opened open_profile(const char *name, uint64_t program, struct fp_profile_header *header,
-                                int *fd)
+/* Another build's profile stays as it is; ours goes beside it. */
+static enum put open_beside(struct rt_file *file)
 {
-    *fd = open_and_lock(name);
-    if (*fd < 0) return FAILED;
-    struct stat info;
-    if (fstat(*fd, &info) < 0) return FAILED;
-    if (info.st_size == 0) {
-        *header = (struct fp_profile_header){.version = FP_PROFILE_VERSION,
-                                             .oldest_reader = FP_PROFILE_OLDEST_READER,
-                                             .program = program};
-        memcpy(header->magic, FP_PROFILE_MAGIC, sizeof header->magic);
-        header->commits[0] = (struct fp_profile_commit){.length = sizeof *header, .sequence = 1};
-        header->commits[0].check = commit_check(&header->commits[0]);
-        return write_at(*fd, header, sizeof *header, 0) ? OPENED : FAILED;
-    }
-    if (pread(*fd, header, sizeof *header, 0) != sizeof *header ||
-        memcmp(header->magic, FP_PROFILE_MAGIC, sizeof header->magic) ||
-        header->oldest_reader > FP_PROFILE_VERSION || header->program != program)
-        return OTHER_BUILD;
-    bool any = is_valid(&header->commits[0], info.st_size) || is_valid(&header->commits[1], info.st_size);
-    return any ? OPENED : OTHER_BUILD;
+    enum put opened = open_profile(file);
+    if (opened != OTHER_BUILD) return opened;
+    close_file(file);
+    char other[RT_LONGEST_NAME];
+    struct rt_text before = {other, 0, sizeof other};
+    rt_text_add(&before, file->path);
+    rt_text_add_char(&file->name, '.');
+    rt_text_add_hex(&file->name, file->program >> 32, 8);
+    opened = open_profile(file);
+    if (opened == PUT && file->is_new && rt_somebody_reads())
+        rt_warn(other, " is of another build; writing ", file->path, NULL);
+    return opened;
+}
+
+/* ---- appending ---- */
+
+static off_t end_of(const struct rt_file *file, int *last)
+{
+    const struct fp_profile_commit *commits = file->header.commits;
+    bool first_valid = is_valid(&commits[0], file->info.st_size);
+    bool second_valid = is_valid(&commits[1], file->info.st_size);
+    *last = second_valid && (!first_valid || commits[1].sequence > commits[0].sequence);
+    return (off_t)commits[*last].length;
+}
+
+static bool commit_length(struct rt_file *file, off_t length)
+{
+    int last;
+    end_of(file, &last);
+    struct fp_profile_commit commit = {
+        .length = (uint64_t)length,
+        .sequence = file->header.commits[last].sequence + 1,
+    };
+    commit.check = rt_commit_check(&commit);
+    if (length > file->info.st_size) file->info.st_size = length;
+    file->header.commits[!last] = commit;
+    off_t place = (off_t)offsetof(struct fp_profile_header, commits) + (off_t)sizeof commit * !last;
+    return rt_write_at(file->fd, &commit, sizeof commit, place);
+}
+
+bool rt_append(struct rt_file *file, const void *record, size_t len)
+{
+    int last;
+    off_t end = end_of(file, &last);
+    return rt_write_at(file->fd, record, len, end) && commit_length(file, end + (off_t)len);
 }
 
 /* What this module wrote of a run that goes on: nobody needs it when there is a later
@@ -101,120 +199,141 @@ static struct {
 
 enum { MOST_OF_MINE = 8 };
 
-static bool commit_length(int fd, struct fp_profile_header *header, int *last, off_t length)
+static bool take_back_mine(struct rt_file *file)
 {
-    struct fp_profile_commit commit = {
-        .length = (uint64_t)length,
-        .sequence = header->commits[*last].sequence + 1,
-    };
-    commit.check = commit_check(&commit);
-    *last = !*last;
-    header->commits[*last] = commit;
-    off_t place = (off_t)offsetof(struct fp_profile_header, commits) + (off_t)sizeof commit * *last;
-    return write_at(fd, &commit, sizeof commit, place);
-}
-
-static bool take_back_mine(int fd, struct fp_profile_header *header, int *last, off_t *end)
-{
-    bool behind = mine.run_id == rt_settings.run_id && mine.count && mine.end == *end;
+    int last;
+    off_t end = end_of(file, &last);
+    bool behind = mine.run_id == rt_settings.run_id && mine.count && mine.end == end;
     if (!behind) {
-        mine.start = *end;
+        mine.start = end;
         mine.count = 0;
         mine.run_id = rt_settings.run_id;
     } else if (mine.count >= MOST_OF_MINE) {
-        if (!commit_length(fd, header, last, mine.start)) return false;
-        *end = mine.start;
+        if (!commit_length(file, mine.start)) return false;
         mine.count = 0;
     }
     return true;
 }
 
-/* Appends behind the last whole record, then commits. */
-static bool append(int fd, struct fp_profile_header *header, const struct rt_buffer *payload)
+static bool append_mine(struct rt_file *file, const struct rt_buffer *record)
 {
-    struct stat info;
-    if (fstat(fd, &info) < 0) return false;
-    bool first_valid = is_valid(&header->commits[0], info.st_size);
-    bool second_valid = is_valid(&header->commits[1], info.st_size);
-    int last = second_valid && (!first_valid || header->commits[1].sequence > header->commits[0].sequence);
-    off_t end = (off_t)header->commits[last].length;
-    if (!take_back_mine(fd, header, &last, &end)) return false;
-    struct fp_record_header record = {
-        .magic = FP_RECORD_MAGIC,
-        .type = FP_RECORD_RUN,
-        .length = payload->len,
-        .checksum = rt_checksum(payload->bytes, payload->len, 0),
-    };
-    if (!write_at(fd, &record, sizeof record, end) ||
-        !write_at(fd, payload->bytes, payload->len, end + (off_t)sizeof record))
-        return false;
-    mine.end = end + (off_t)sizeof record + (off_t)payload->len;
+    int last;
+    if (!take_back_mine(file) || !rt_append(file, record->bytes, record->len)) return false;
+    mine.end = end_of(file, &last);
     mine.count++;
-    return commit_length(fd, header, &last, mine.end);
+    return true;
 }
 
-/* Another build's profile stays as it is; ours goes beside it. */
-static enum opened open_beside(struct rt_text *name, uint64_t program,
-                               struct fp_profile_header *header, int *fd)
+/* ---- one run of this module ---- */
+
+struct writing {
+    enum rt_why why;
+    const struct rt_frame *frame;
+    struct rt_buffer record;
+    struct rt_file file;
+    bool last_try; /* where the file is locked, the run goes beside it */
+    bool aside;
+};
+
+/* Of the run and the module: names its file beside the profile. */
+static uint64_t key_of_run(void)
 {
-    enum opened opened = open_profile(name->at, program, header, fd);
-    if (opened != OTHER_BUILD) return opened;
-    close(*fd);
-    char other[4200];
-    struct rt_text before = {other, 0, sizeof other};
-    rt_text_add(&before, name->at);
-    rt_text_add_char(name, '.');
-    rt_text_add_hex(name, program >> 32, 8);
-    bool is_new = access(name->at, F_OK) < 0;
-    opened = open_profile(name->at, program, header, fd);
-    /* For people only: a program whose stderr somebody reads (Tcl's exec takes any
-     * word there for a failure) must not say more than it did. */
-    if (opened == OPENED && is_new && (rt_settings.log || isatty(STDERR_FILENO)))
-        rt_warn(other, " is of another build; writing ", name->at, NULL);
-    return opened;
+    const struct rt_identity *id = &rt_identity;
+    return rt_checksum(id->path, strlen(id->path), rt_checksum(id->build_id, id->build_id_len, rt_settings.run_id));
 }
 
-/* One at a time. A signal that kills the program may find us writing: then it waits in
- * vain, and writes anyway. */
-static void begin_writing(uint32_t *writing)
+static void make_record(struct writing *w)
 {
-    enum { WAIT_MS = 1000 };
-    for (int ms = 0; __atomic_exchange_n(writing, 1, __ATOMIC_ACQUIRE) && ms < WAIT_MS; ms++) {
-        struct timespec moment = {0, 1000000};
-        nanosleep(&moment, NULL);
+    struct fp_record_header header = {.magic = FP_RECORD_MAGIC, .type = FP_RECORD_RUN};
+    rt_put_bytes(&w->record, &header, sizeof header);
+    rt_put_run(&w->record, w->why, w->frame, &rt_identity, &rt_program);
+    if (w->record.failed) return;
+    header.length = w->record.len - sizeof header;
+    header.checksum = rt_checksum(w->record.bytes + sizeof header, header.length, 0);
+    memcpy(w->record.bytes, &header, sizeof header);
+}
+
+static enum put put_record(struct writing *w)
+{
+    struct rt_file *file = &w->file;
+    static bool is_aside; /* a dump of this run */
+    enum put opened = open_beside(file);
+    if (opened == LOCKED && w->last_try) {
+        w->aside = is_aside = rt_put_aside(file, key_of_run(), w->record.bytes, w->record.len, &file->name);
+        return w->aside ? PUT : FAILED;
     }
+    if (opened != PUT) return opened;
+    rt_writing()->lock_waited_ms = 0;
+    if (file->header.id & FP_PROFILE_ASIDE || (file->is_new && !file->created)) rt_take_in(file);
+    if (!append_mine(file, &w->record)) return FAILED;
+    if (is_aside) rt_forget_aside(file, key_of_run());
+    is_aside = false;
+    return PUT;
+}
+
+static void report(const struct writing *w, enum put put, int error)
+{
+    const char *path = w->file.path;
+    if (put == OTHER_BUILD)
+        rt_warn(path, " is not a profile of this build; nothing written", NULL);
+    else if (put == BUSY)
+        rt_warn("another thread has not finished writing; the end of this run is not in the profile", NULL);
+    else if (put == FAILED && w->record.failed)
+        rt_warn("cannot write ", path, ": out of memory", NULL);
+    else if (put == FAILED && w->file.problem)
+        rt_warn(path, " ", w->file.problem, "; nothing written; set FOOTPATH_OUT to a file of your own", NULL);
+    else if (put == FAILED)
+        rt_warn("cannot write ", path, ": ", strerror(error), "; set FOOTPATH_OUT to a place that can be written",
+                NULL);
+    else if (put == PUT && (rt_settings.log || (w->aside && rt_somebody_reads())))
+        rt_warn(w->aside ? "the profile is locked by another process; wrote " : "wrote ", path, NULL);
+}
+
+/* With the process's turn to write, for as long as this takes. */
+static enum put write_once(struct writing *w)
+{
+    static uint64_t run_ended; /* whose last record is written: two threads may call _exit */
+    struct rt_held held;
+    char path[RT_LONGEST_NAME];
+    if (!rt_writer_begin(&held, w->why == RT_MEANWHILE)) return w->why == RT_MEANWHILE ? NOTHING : BUSY;
+    holding = &held;
+    enum put put = NOTHING;
+    path[0] = 0;
+    w->file = (struct rt_file){.path = path, .name = {path, 0, sizeof path}, .fd = -1,
+                               .program = program_id(&rt_program)};
+    if (run_ended != rt_settings.run_id && rt_output_wanted(&rt_program)) {
+        rt_output_name(&w->file.name, &rt_program);
+        if (!w->record.len) make_record(w);
+        put = w->record.failed ? FAILED : put_record(w);
+        if (put == PUT && (w->why == RT_AT_END || w->why == RT_BY_SIGNAL)) run_ended = rt_settings.run_id;
+    }
+    int error = errno;
+    close_file(&w->file);
+    if (put != LOCKED) report(w, put, error);
+    rt_writer_end(&held);
+    return put;
+}
+
+static bool nothing_counts(void)
+{
+    return rt_this.ranges[RT_COUNTERS].start == rt_this.ranges[RT_COUNTERS].end &&
+           rt_this.ranges[RT_TABLES].start == rt_this.ranges[RT_TABLES].end;
 }
 
 bool rt_write_profile(enum rt_why why, const struct rt_frame *frame)
 {
-    static uint32_t writing;
-    static char path[4400];
-    struct rt_text name = {path, 0, sizeof path};
-    struct rt_buffer payload = {0};
-    struct fp_profile_header header;
-    int fd = -1;
-    if (rt_this.ranges[RT_COUNTERS].start == rt_this.ranges[RT_COUNTERS].end &&
-        rt_this.ranges[RT_TABLES].start == rt_this.ranges[RT_TABLES].end)
-        return true; /* nothing instrumented was linked */
-    begin_writing(&writing);
-    path[0] = 0;
-    if (!rt_output_wanted(&rt_program)) {
-        __atomic_store_n(&writing, 0, __ATOMIC_RELEASE);
-        return true;
-    }
-    rt_output_name(&name, &rt_program);
-    rt_put_run(&payload, why, frame, &rt_identity, &rt_program);
-    enum opened opened = open_beside(&name, program_id(&rt_program), &header, &fd);
-    bool ok = opened == OPENED && !payload.failed && append(fd, &header, &payload);
-    if (opened == OTHER_BUILD)
-        rt_warn(path, " is not a profile of this build; nothing written", NULL);
-    else if (!ok)
-        rt_warn("cannot write ", path, ": ", payload.failed ? "out of memory" : strerror(errno),
-                "; set FOOTPATH_OUT to a place that can be written", NULL);
-    else if (rt_settings.log)
-        rt_warn("wrote ", path, NULL);
-    if (fd >= 0) close(fd);
-    rt_buffer_free(&payload);
-    __atomic_store_n(&writing, 0, __ATOMIC_RELEASE);
-    return ok;
+    struct writing w = {.why = why, .frame = frame};
+    uint64_t pending = 0;
+    enum put put;
+    if (nothing_counts()) return true;
+    while ((put = write_once(&w)) == LOCKED) w.last_try = !rt_writer_wait(&pending);
+    rt_buffer_free(&w.record);
+    rt_writer_honour(frame);
+    return put == PUT || put == NOTHING;
+}
+
+void rt_file_after_fork(void)
+{
+    if (open_now >= 0) close(open_now);
+    open_now = -1;
 }

@@ -135,6 +135,7 @@ static void after_fork_in_child(void)
     struct rt_frame frame;
     rt_settings_new_run();
     rt_settings_share_run();
+    rt_writer_after_fork();
     rt_threads_after_fork();
     rt_sample_after_fork();
     rt_clear_counters();

@@ -1,6 +1,7 @@
 /* Text without stdio. */
 #include "rt.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,6 +32,13 @@ void rt_text_add_hex(struct rt_text *text, uint64_t value, unsigned digits)
     while (digits--) rt_text_add_char(text, "0123456789abcdef"[value >> (4 * digits) & 15]);
 }
 
+/* A program whose stderr somebody reads (Tcl's exec takes any word there for a failure)
+ * must not say more than it did: what is only good to know is for people. */
+bool rt_somebody_reads(void)
+{
+    return rt_settings.log || isatty(STDERR_FILENO);
+}
+
 void rt_warn(const char *part, ...)
 {
     char line[1024];
@@ -41,5 +49,8 @@ void rt_warn(const char *part, ...)
     for (; part; part = va_arg(args, const char *)) rt_text_add(&text, part);
     va_end(args);
     line[text.len++] = '\n';
-    if (write(STDERR_FILENO, line, text.len) < 0) return; /* nowhere left to say it */
+    struct rt_held held;
+    rt_hold_signals(&held);
+    if (write(STDERR_FILENO, line, text.len) < 0) rt_note_raised(&held, errno); /* nowhere left to say it */
+    rt_release_signals(&held);
 }

@@ -5,6 +5,7 @@
 
 #include "base/io.h"
 #include "cli_combined.h"
+#include "cli_lock.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -154,6 +155,7 @@ struct fp_profile *cli_read(struct cli_profiles *profiles)
 {
     struct fp_profile *profile = fp_profile_new();
     size_t skipped = 0;
+    cli_drop_aside(profiles->names.at, &profiles->names.len);
     for (size_t i = 0; i < profiles->names.len; i++) {
         struct fp_error error = {0};
         tell_of_newer(profiles->names.at[i]);

@@ -98,11 +98,11 @@ uint32_t cli_combined_bins(const char *const *names, size_t count)
 
 /* ---- writing ---- */
 
-bool cli_write_combined(const char *path, uint64_t program, struct fp_combined *combined,
+bool cli_write_combined(const char *path, uint64_t program, uint64_t id, struct fp_combined *combined,
                         const struct fp_waiting *going, struct fp_error *error)
 {
     struct fp_writer out = {0}, payload = {0};
-    fp_write_profile_header(&out, program);
+    fp_write_profile_header(&out, program, id);
     fp_combined_encode(&payload, combined);
     fp_write_record(&out, FP_RECORD_COMBINED, &payload);
     for (size_t i = 0; going && i < going->runs.len; i++) {
@@ -188,7 +188,7 @@ int cli_import_legacy_combined(const char *input, const char *binary, const char
         fp_file_close(&file);
     }
     if (ok) c->modules.at[0].runs = c->runs;
-    ok = ok && cli_write_combined(output, fp_checksum(program.build_id, program.build_id_len, 0), c, NULL, &error);
+    ok = ok && cli_write_combined(output, fp_checksum(program.build_id, program.build_id_len, 0), 0, c, NULL, &error);
     fp_combined_free(c);
     fp_arena_free(&arena);
     return ok ? EXIT_OK : cli_fail(&error, NULL);

@@ -29,7 +29,7 @@ struct fp_combined *cli_read_combined(const char *const *names, size_t count, st
 uint32_t cli_combined_bins(const char *const *names, size_t count);
 
 /* A file with one summary, and runs behind it that may be written again. */
-bool cli_write_combined(const char *path, uint64_t program, struct fp_combined *combined,
+bool cli_write_combined(const char *path, uint64_t program, uint64_t id, struct fp_combined *combined,
                         const struct fp_waiting *going, struct fp_error *error);
 
 /* Folds the runs in a combined profile into its summary: footpath combine -o X X. */

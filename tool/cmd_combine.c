@@ -7,6 +7,7 @@
 #include "commands.h"
 
 #include "cli_combined.h"
+#include "cli_lock.h"
 #include "cli_mpi.h"
 #include "cli_progress.h"
 #include "footpath/profile_abi.h"
@@ -48,6 +49,7 @@ struct job {
     bool strict, mpi, mix;
     const char *program; /* only its runs, or NULL */
     size_t in_place; /* the input that is the output too, or SIZE_MAX */
+    uint64_t id;     /* of the output */
 };
 
 /* What became of a block. */
@@ -354,38 +356,10 @@ static bool combine_by_ranks(const struct job *job, struct cli_mpi *mpi, struct 
 
 /* ---- the output ---- */
 
-/* A program that ends while its .cp is rewritten waits for this lock, and then finds
- * that the name is another file's (runtime/rt_file.c). */
-static int lock_output(const char *path)
-{
-    for (;;) {
-        struct stat held, named;
-        int fd = open(path, O_RDWR | O_CLOEXEC);
-        if (fd < 0) return -1;
-        while (flock(fd, LOCK_EX) < 0)
-            if (errno != EINTR) return fd; /* a file system without locks */
-        if (fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino &&
-            held.st_dev == named.st_dev)
-            return fd;
-        close(fd);
-    }
-}
-
-static size_t find_in_place(const struct job *job)
-{
-    struct stat output, input;
-    if (stat(job->output, &output) < 0 || !S_ISREG(output.st_mode)) return SIZE_MAX;
-    for (size_t i = 0; i < job->inputs.len; i++)
-        if (stat(job->inputs.at[i], &input) == 0 && input.st_ino == output.st_ino &&
-            input.st_dev == output.st_dev)
-            return i;
-    return SIZE_MAX;
-}
-
 static int write_sum(const struct job *job, struct sum *sum)
 {
     struct fp_error error = {0};
-    if (cli_write_combined(job->output, sum->program, sum->combined, &sum->going, &error)) return EXIT_OK;
+    if (cli_write_combined(job->output, sum->program, job->id, sum->combined, &sum->going, &error)) return EXIT_OK;
     return cli_fail(&error, NULL);
 }
 
@@ -431,19 +405,22 @@ static int combine(struct job *job, struct cli_mpi *mpi)
 {
     if (!job->bins) job->bins = cli_combined_bins(job->inputs.at, job->inputs.len);
     struct sum sum = {.combined = fp_combined_new(job->bins)};
-    int lock = -1;
-    job->in_place = find_in_place(job);
+    struct cli_in_place in_place;
+    struct fp_error error = {0};
+    job->in_place = cli_find_in_place(job->output, job->inputs.at, job->inputs.len);
     if (mpi && mpi->rank) {
         bool sent = send_blocks(job, mpi);
         fp_combined_free(sum.combined);
         return sent ? EXIT_OK : EXIT_FAILED;
     }
-    if (job->in_place != SIZE_MAX) lock = lock_output(job->output);
+    bool ok = cli_in_place_begin(&in_place, job->output, job->inputs.at, job->inputs.len, &error) ||
+              cli_fail(&error, NULL) == EXIT_OK;
+    job->id = in_place.id;
     cli_progress_begin(&sum.progress, "combining", job->inputs.len);
-    bool ok = mpi ? combine_by_ranks(job, mpi, &sum) : combine_by_threads(job, &sum);
+    ok = ok && (mpi ? combine_by_ranks(job, mpi, &sum) : combine_by_threads(job, &sum));
     int status = finish(job, &sum, ok);
     if (mpi && status != EXIT_OK) mpi->give_up(status); /* others may wait to be received */
-    if (lock >= 0) close(lock);
+    cli_in_place_end(&in_place);
     fp_arena_free(&sum.going.arena);
     fp_combined_free(sum.combined);
     return status;
@@ -501,6 +478,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     }
     if (!job.inputs.len) cli_usage(command, "no profile given");
     if (job.mpi && !(mpi = cli_mpi_begin(&error))) return cli_fail(&error, NULL);
+    cli_drop_aside(job.inputs.at, &job.inputs.len);
     int status = combine(&job, mpi);
     if (mpi) mpi->end();
     fp_arena_free(&job.arena);

@@ -111,7 +111,7 @@ static bool write_result(struct filling *f, const char *output)
     run.program = f->program.path;
     run.args = args;
     run.nargs = 1;
-    return fp_profile_write(output, &run, 1, f->error);
+    return fp_profile_write(output, &run, 1, 0, f->error);
 }
 
 static bool holds_combined(const char *input)
@@ -174,7 +174,7 @@ static int import_callgrind(const char *input, const char *binary, const char *o
         ok = fp_callgrind_read(&arena, input, object.path, &counts, &error) &&
              add_functions(&profile, &counts, &error);
         struct fp_run result = fp_edge_profile_run(&profile, &map, args, 1);
-        ok = ok && fp_profile_write(output, &result, 1, &error);
+        ok = ok && fp_profile_write(output, &result, 1, 0, &error);
         fp_edge_profile_free(&profile);
         fp_object_close(&object);
     }

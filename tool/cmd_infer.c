@@ -336,7 +336,7 @@ static int infer(struct request *request)
         fp_attribute(&w.arena, &w.data, request->binary, &w.found);
         if (infer_all(&w)) {
             warn(&w);
-            status = fp_profile_write(request->output, w.runs.at, w.runs.len, &error) ? EXIT_OK
+            status = fp_profile_write(request->output, w.runs.at, w.runs.len, 0, &error) ? EXIT_OK
                                                                                    : cli_fail(&error, NULL);
         }
         for (size_t i = 0; i < w.profiles.len; i++) fp_edge_profile_free(w.profiles.at[i]);

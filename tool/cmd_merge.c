@@ -2,6 +2,7 @@
  * memory; threads sum up a share of the inputs each, and their sums are added. */
 #include "commands.h"
 
+#include "cli_lock.h"
 #include "cli_progress.h"
 
 #include <pthread.h>
@@ -23,6 +24,7 @@ struct job {
     struct fp_error **problems; /* per input, or NULL */
     struct cli_progress progress;
     size_t next;
+    size_t in_place; /* the input that is the output, or SIZE_MAX */
     bool stop;
     pthread_mutex_t lock;
 };
@@ -59,6 +61,7 @@ static void *sum_up(void *context)
     struct share *share = context;
     for (size_t i; (i = next_input(share->job)) != SIZE_MAX;) {
         struct fp_error error = {0};
+        share->sum->alone = i == share->job->in_place; /* what lay beside it is in it now */
         if (!fp_profile_add(share->sum, share->job->inputs->names.at[i], &error))
             note_problem(share->job, i, &error);
     }
@@ -123,16 +126,20 @@ static int merge(const struct cli_profiles *inputs, size_t threads, const char *
     struct job job = {.inputs = inputs, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct fp_error error = {0};
     size_t nruns, most = 1 + inputs->names.len / FEWEST_FILES;
+    struct cli_in_place in_place;
     job.problems = calloc(inputs->names.len, sizeof *job.problems);
     if (!job.problems) abort();
+    if (!cli_in_place_begin(&in_place, output, inputs->names.at, inputs->names.len, &error)) cli_fail(&error, NULL);
+    job.in_place = in_place.index;
     cli_progress_begin(&job.progress, "merging", inputs->names.len);
     bool ok = sum_by_threads(&job, threads < most ? threads : most, sum);
     cli_progress_clear(&job.progress);
     ok = say_problems(&job, sum) && ok;
     if (ok) {
         struct fp_run *runs = fp_profile_merged(sum, &nruns);
-        if (!fp_profile_write(output, runs, nruns, &error)) ok = cli_fail(&error, NULL) == EXIT_OK;
+        if (!fp_profile_write(output, runs, nruns, in_place.id, &error)) ok = cli_fail(&error, NULL) == EXIT_OK;
     }
+    cli_in_place_end(&in_place);
     free(job.problems);
     fp_profile_free(sum);
     return ok ? EXIT_OK : EXIT_FAILED;
@@ -159,6 +166,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     }
     if (!inputs.names.len) cli_usage(command, "no profile given");
     if (threads < 1 || threads > MOST_THREADS) cli_usage(command, "--jobs is 1 to %d", MOST_THREADS);
+    cli_drop_aside(inputs.names.at, &inputs.names.len);
     int status = merge(&inputs, threads, output);
     fp_arena_free(&inputs.arena);
     return status;

@@ -176,7 +176,7 @@ static bool collate(struct request *r, struct outcome *o)
     ok = ok && fp_collate(arena, &reference, &division, o->copies, &run, &error);
     if (ok) {
         describe_run(o->copies[0], &run);
-        ok = fp_profile_write(r->output, &run, 1, &error);
+        ok = fp_profile_write(r->output, &run, 1, 0, &error);
     }
     if (!ok) cli_fail(&error, NULL);
     return ok;

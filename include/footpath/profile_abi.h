@@ -25,8 +25,11 @@ struct fp_profile_header {
     uint32_t version, oldest_reader;
     struct fp_profile_commit commits[2];
     uint64_t program; /* identifies the build: see fp_profile_program_id */
-    uint64_t unused;
+    uint64_t id;      /* of this file, or 0; and FP_PROFILE_ASIDE */
 };
+
+/* In `id`: there may be files of single runs beside this one (docs/formats/profile.md). */
+#define FP_PROFILE_ASIDE ((uint64_t)1 << 63)
 
 struct fp_record_header {
     uint32_t magic; /* FP_RECORD_MAGIC */

@@ -14,6 +14,7 @@
 #include "base/io.h"
 #include "footpath/profile_abi.h"
 #include "graph/dominators.h"
+#include "profile/aside.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -731,7 +732,7 @@ bool fp_combine_file(struct fp_combiner *c, struct fp_combined *into, const char
 {
     struct reading r = {.combiner = c, .into = into, .going = going, .path = path, .error = error};
     struct fp_file file;
-    if (!fp_file_open(&file, path, error)) return false;
+    if (!(going ? fp_file_open : fp_profile_open)(&file, path, error)) return false;
     r.notes.opened = true;
     r.notes.program = fp_profile_program(file.bytes, file.len);
     bool ok = read_file(&r, &file, path) && take_rest(&r);

@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "footpath/profile_abi.h"
 #include "graph/select.h"
+#include "profile/aside.h"
 #include "profile/values.h"
 #include "profile/waiting.h"
 
@@ -218,7 +219,7 @@ bool fp_profile_add(struct fp_profile *profile, const char *path, struct fp_erro
     struct adding a = {.profile = profile, .error = error, .path = path};
     struct fp_file file;
     bool cut = false;
-    if (!fp_file_open(&file, path, error)) return false;
+    if (!(profile->alone ? fp_file_open : fp_profile_open)(&file, path, error)) return false;
     bool ok = add_file(&a, &file, &cut);
     fp_file_close(&file);
     fp_arena_free(&a.waiting.arena);

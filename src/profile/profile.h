@@ -36,6 +36,7 @@ struct fp_module {
 
 struct fp_profile {
     struct fp_arena arena;
+    bool alone; /* without the runs that lie beside its files (aside.h) */
     bool brief; /* keep no `runs`: for sums of any number */
     FP_VEC(struct fp_module *) modules;
     FP_VEC(struct fp_run) runs; /* without counts */

@@ -4,6 +4,7 @@
 #include "base/checksum.h"
 #include "base/io.h"
 #include "footpath/profile_abi.h"
+#include "profile/aside.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -137,6 +138,34 @@ static uint32_t commit_check(const struct fp_profile_commit *commit)
     return (uint32_t)fp_checksum(commit, offsetof(struct fp_profile_commit, check), 0);
 }
 
+/* The larger one that is valid, or -1. */
+static int last_commit(const struct fp_profile_header *header)
+{
+    int best = -1;
+    for (int i = 0; i < 2; i++) {
+        const struct fp_profile_commit *commit = &header->commits[i];
+        if (commit->check != commit_check(commit)) continue;
+        if (best < 0 || commit->sequence > header->commits[best].sequence) best = i;
+    }
+    return best;
+}
+
+size_t fp_profile_good_length(const struct fp_profile_header *header, size_t len)
+{
+    int best = last_commit(header);
+    return best >= 0 && header->commits[best].length < len ? (size_t)header->commits[best].length : len;
+}
+
+struct fp_profile_commit fp_profile_next_commit(const struct fp_profile_header *header, uint64_t length, int *place)
+{
+    int last = last_commit(header);
+    struct fp_profile_commit commit = {.length = length, .sequence = 1};
+    if (last >= 0) commit.sequence = header->commits[last].sequence + 1;
+    commit.check = commit_check(&commit);
+    *place = last == 0;
+    return commit;
+}
+
 /* How far the file is whole by its header; what the larger commit says, or the
  * whole file where it has been cut below that. */
 static bool read_header(const unsigned char *bytes, size_t len, const char *name, size_t *end,
@@ -150,17 +179,12 @@ static bool read_header(const unsigned char *bytes, size_t len, const char *name
     if (header.oldest_reader > FP_PROFILE_VERSION)
         return fp_fail_at(error, name, 8, "expected version %d, got %u, which needs a newer footpath",
                           FP_PROFILE_VERSION, header.version);
-    const struct fp_profile_commit *best = NULL;
-    for (int i = 0; i < 2; i++) {
-        const struct fp_profile_commit *commit = &header.commits[i];
-        if (commit->check != commit_check(commit)) continue;
-        if (!best || commit->sequence > best->sequence) best = commit;
-    }
-    if (!best)
+    int best = last_commit(&header);
+    if (best < 0)
         return fp_fail_at(error, name, offsetof(struct fp_profile_header, commits),
                           "expected a length with its check, got neither of two");
-    *cut = best->length > len;
-    *end = *cut ? len : (size_t)best->length;
+    *cut = header.commits[best].length > len;
+    *end = fp_profile_good_length(&header, len);
     return true;
 }
 
@@ -254,7 +278,7 @@ bool fp_profile_each_run(const char *path, fp_run_callback *call, void *context,
                          struct fp_error *error)
 {
     struct fp_file file;
-    if (!fp_file_open(&file, path, error)) return false;
+    if (!fp_profile_open(&file, path, error)) return false;
     bool ok = fp_profile_parse(file.bytes, file.len, path, call, context, cut, error);
     fp_file_close(&file);
     return ok;
@@ -265,7 +289,7 @@ bool fp_profile_each_map(const char *path, fp_map_callback *call, void *context,
 {
     struct fp_file file;
     bool cut;
-    if (!fp_file_open(&file, path, error)) return false;
+    if (!fp_profile_open(&file, path, error)) return false;
     bool ok = fp_profile_visit(file.bytes, file.len, path,
                                &(struct fp_profile_visitor){.map = call, .context = context}, &cut, error);
     fp_file_close(&file);
@@ -279,11 +303,19 @@ uint64_t fp_profile_program(const unsigned char *bytes, size_t len)
     return header.program;
 }
 
-void fp_write_profile_header(struct fp_writer *w, uint64_t program)
+uint64_t fp_profile_id(const unsigned char *bytes, size_t len)
+{
+    struct fp_profile_header header = {0};
+    if (len >= sizeof header && !memcmp(bytes, FP_PROFILE_MAGIC, 8)) memcpy(&header, bytes, sizeof header);
+    return header.id;
+}
+
+void fp_write_profile_header(struct fp_writer *w, uint64_t program, uint64_t id)
 {
     struct fp_profile_header header = {.version = FP_PROFILE_VERSION,
                                        .oldest_reader = FP_PROFILE_OLDEST_READER,
-                                       .program = program};
+                                       .program = program,
+                                       .id = id};
     memcpy(header.magic, FP_PROFILE_MAGIC, sizeof header.magic);
     fp_write_bytes(w, &header, sizeof header);
 }
@@ -303,9 +335,12 @@ void fp_write_record(struct fp_writer *w, uint32_t type, struct fp_writer *paylo
 
 void fp_write_commit(struct fp_writer *w)
 {
-    struct fp_profile_commit commit = {.length = w->len, .sequence = 1};
-    commit.check = commit_check(&commit);
-    memcpy(w->bytes + offsetof(struct fp_profile_header, commits), &commit, sizeof commit);
+    struct fp_profile_header header;
+    int place;
+    memcpy(&header, w->bytes, sizeof header);
+    header.commits[0] = fp_profile_next_commit(&header, w->len, &place);
+    header.commits[1] = (struct fp_profile_commit){0};
+    memcpy(w->bytes, &header, sizeof header);
 }
 
 static void write_run(struct fp_writer *w, const struct fp_run *run)
@@ -326,12 +361,12 @@ static void write_map(struct fp_writer *w, const struct fp_embedded_map *map)
     fp_write_record(w, FP_RECORD_MAP, &payload);
 }
 
-bool fp_profile_write(const char *path, const struct fp_run *runs, size_t nruns,
+bool fp_profile_write(const char *path, const struct fp_run *runs, size_t nruns, uint64_t id,
                       struct fp_error *error)
 {
     struct fp_writer w = {0};
     fp_write_profile_header(
-        &w, nruns ? fp_checksum(runs[0].module.build_id, runs[0].module.build_id_len, 0) : 0);
+        &w, nruns ? fp_checksum(runs[0].module.build_id, runs[0].module.build_id_len, 0) : 0, id);
     for (size_t i = 0; i < nruns; i++) {
         if (runs[i].map) write_map(&w, runs[i].map);
         write_run(&w, &runs[i]);

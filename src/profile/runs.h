@@ -90,16 +90,26 @@ bool fp_profile_visit(const unsigned char *bytes, size_t len, const char *name,
 void fp_run_encode(struct fp_writer *writer, const struct fp_run *run);
 bool fp_run_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_run *run);
 
-/* A new file with one record per run; program is its first run's build. */
-bool fp_profile_write(const char *path, const struct fp_run *runs, size_t nruns,
+/* A new file with one record per run; program is its first run's build. id: 0, or that
+ * of the file whose place it takes, with its lock held. */
+bool fp_profile_write(const char *path, const struct fp_run *runs, size_t nruns, uint64_t id,
                       struct fp_error *error);
 
 /* Which build of which program a file is of, by its header; 0 where it has none. */
 uint64_t fp_profile_program(const unsigned char *bytes, size_t len);
+/* Which file, with FP_PROFILE_ASIDE; 0 where the header does not say. */
+uint64_t fp_profile_id(const unsigned char *bytes, size_t len);
+
+/* How far a file of that length is whole, and what to write into which of the two
+ * places of the header when it has grown. */
+struct fp_profile_header;
+struct fp_profile_commit;
+size_t fp_profile_good_length(const struct fp_profile_header *header, size_t len);
+struct fp_profile_commit fp_profile_next_commit(const struct fp_profile_header *header, uint64_t length, int *place);
 
 /* The parts of such a file: the header, records of an enum fp_record_type, which
  * empty their payload, and at the end what says that they are whole. */
-void fp_write_profile_header(struct fp_writer *writer, uint64_t program);
+void fp_write_profile_header(struct fp_writer *writer, uint64_t program, uint64_t id);
 void fp_write_record(struct fp_writer *writer, uint32_t type, struct fp_writer *payload);
 void fp_write_commit(struct fp_writer *writer);
 

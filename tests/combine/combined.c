@@ -218,7 +218,7 @@ static void golden_bytes(struct fp_writer *out)
         draw_run(&run, &state);
         add_run(c, &run);
     }
-    fp_write_profile_header(out, 0x1234);
+    fp_write_profile_header(out, 0x1234, 0);
     fp_combined_encode(&payload, c);
     fp_write_record(out, FP_RECORD_COMBINED, &payload);
     fp_write_commit(out);

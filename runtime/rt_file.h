@@ -1,0 +1,55 @@
+/* What the files share that write profiles: rt_open.c, rt_file.c, rt_aside.c. */
+#ifndef FP_RT_FILE_H
+#define FP_RT_FILE_H
+
+#include "footpath/profile_abi.h"
+#include "rt.h"
+
+#include <sys/stat.h>
+
+enum { RT_LONGEST_NAME = 4400 };
+
+/* ---- opening: rt_open.c ---- */
+
+/* As open for reading and writing, made if not there. The name is changed to what links
+ * lead to. -1: *problem says why, or is NULL and errno does. */
+int rt_open_followed(struct rt_text *name, bool *created, const char **problem) FP_HIDDEN;
+/* A new file of that name, never one that is there. */
+int rt_create(const char *name, int how) FP_HIDDEN;
+/* Why an open file is not written to, or NULL. */
+const char *rt_why_not(const char *name, const struct stat *info) FP_HIDDEN;
+bool rt_is_null(const struct stat *info) FP_HIDDEN; /* /dev/null */
+void rt_folder_of(struct rt_text *folder, const char *name) FP_HIDDEN;
+
+/* ---- one profile, open: rt_file.c ---- */
+
+struct rt_file {
+    char *path;           /* room of RT_LONGEST_NAME */
+    struct rt_text name;  /* in path */
+    int fd;
+    struct stat info;
+    struct fp_profile_header header;
+    bool created;         /* by this process, just now */
+    bool is_new;          /* it was empty, and has a header now */
+    uint64_t program;     /* which build it must be of */
+    const char *problem;  /* why it is not written to; NULL: errno says */
+};
+
+bool rt_write_at(int fd, const void *bytes, size_t len, off_t at) FP_HIDDEN;
+uint32_t rt_commit_check(const struct fp_profile_commit *commit) FP_HIDDEN;
+void rt_new_header(struct fp_profile_header *header, uint64_t program, uint64_t id) FP_HIDDEN;
+/* Appends a record, header and all, behind the last whole one and commits. */
+bool rt_append(struct rt_file *file, const void *record, size_t len) FP_HIDDEN;
+
+/* ---- runs in files of their own: rt_aside.c ---- */
+
+/* Writes a record into a file beside the profile, which is locked. key: of run and
+ * module. On success `name` is where it is. */
+bool rt_put_aside(const struct rt_file *profile, uint64_t key, const void *record, size_t len,
+                  struct rt_text *name) FP_HIDDEN;
+/* Takes such files into the profile, which this process has locked. */
+void rt_take_in(struct rt_file *profile) FP_HIDDEN;
+/* The run is in the profile now: what an earlier dump of it left beside goes. */
+void rt_forget_aside(const struct rt_file *profile, uint64_t key) FP_HIDDEN;
+
+#endif

@@ -1,0 +1,104 @@
+/* Whose turn it is to write: one thread of the process at a time, whichever module's
+ * runtime it runs.
+ *
+ * The thread that writes takes no signals, so that nobody comes second in the same
+ * thread. In another thread, a wish for a profile of a program that goes on is left for
+ * the writer, who writes once more. The end of the run is written by the thread that
+ * ends it: that thread waits, since the process would be gone before its wish is
+ * honoured. Whoever writes waits for nobody, so that this wait is for work alone; it
+ * has an end nevertheless.
+ */
+#include "rt.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_WAIT_MS = 10000, MOST_LOCK_WAIT_MS = 1000, MOST_AGAIN = 8 };
+
+static struct rt_writing alone; /* where there is no memory for what modules share */
+
+struct rt_writing *rt_writing(void)
+{
+    return rt_this.process ? &rt_this.process->writing : &alone;
+}
+
+uint64_t rt_now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+void rt_sleep_ms(void)
+{
+    struct timespec moment = {0, 1000000};
+    syscall(SYS_nanosleep, &moment, NULL);
+}
+
+static bool take(struct rt_writing *writing)
+{
+    uint32_t nobody = 0;
+    return __atomic_compare_exchange_n(&writing->writer, &nobody, rt_thread_id(), false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_RELAXED);
+}
+
+/* The wish is looked at after the turn is given up: whoever leaves one tries for the
+ * turn again behind it. */
+static bool leave_wish(struct rt_writing *writing)
+{
+    __atomic_store_n(&writing->wish, 1, __ATOMIC_SEQ_CST);
+    return take(writing);
+}
+
+bool rt_writer_begin(struct rt_held *held, bool only_wish)
+{
+    struct rt_writing *writing = rt_writing();
+    uint64_t until = 0;
+    for (;;) {
+        rt_hold_signals(held);
+        if (take(writing) || (only_wish && leave_wish(writing))) return true;
+        /* itself: it was struck by a fault while it wrote */
+        bool hopeless = only_wish || __atomic_load_n(&writing->writer, __ATOMIC_RELAXED) == rt_thread_id();
+        rt_release_signals(held);
+        if (!until) until = rt_now_ms() + MOST_WAIT_MS;
+        if (hopeless || rt_now_ms() >= until) return false;
+        rt_sleep_ms();
+    }
+}
+
+void rt_writer_end(const struct rt_held *held)
+{
+    __atomic_store_n(&rt_writing()->writer, 0, __ATOMIC_SEQ_CST);
+    rt_release_signals(held);
+}
+
+/* In a handler signals are blocked: the wait ends when one comes. */
+bool rt_writer_wait(uint64_t *pending)
+{
+    struct rt_writing *writing = rt_writing();
+    uint64_t from = rt_now_ms(), now = rt_signals_pending();
+    if (!*pending) *pending = now | (uint64_t)1 << 63; /* known from here on */
+    if (writing->lock_waited_ms >= MOST_LOCK_WAIT_MS || now & ~*pending) return false;
+    rt_sleep_ms();
+    uint64_t waited = rt_now_ms() - from;
+    writing->lock_waited_ms += waited ? (uint32_t)waited : 1;
+    return true;
+}
+
+void rt_writer_honour(const struct rt_frame *frame)
+{
+    struct rt_writing *writing = rt_writing();
+    for (int i = 0; i < MOST_AGAIN && __atomic_load_n(&writing->wish, __ATOMIC_SEQ_CST); i++) {
+        if (__atomic_exchange_n(&writing->honouring, 1, __ATOMIC_ACQUIRE)) return; /* below, or by another */
+        __atomic_store_n(&writing->wish, 0, __ATOMIC_SEQ_CST);
+        rt_write_all(RT_MEANWHILE, frame);
+        __atomic_store_n(&writing->honouring, 0, __ATOMIC_RELEASE);
+    }
+}
+
+void rt_writer_after_fork(void)
+{
+    *rt_writing() = (struct rt_writing){0};
+    rt_file_after_fork();
+}

@@ -1,0 +1,22 @@
+/* Runs in files of their own beside a profile (docs/formats/profile.md): a program that
+ * ended while another process kept the profile locked wrote NAME.KEY.run. Readers see
+ * the profile as if these runs were in it.
+ *
+ *     fp_profile_open(&file, "footpath.prof", &error);       then as any file
+ */
+#ifndef FP_PROFILE_ASIDE_H
+#define FP_PROFILE_ASIDE_H
+
+#include "base/io.h"
+
+/* As fp_file_open, with the runs beside it. */
+bool fp_profile_open(struct fp_file *file, const char *path, struct fp_error *error);
+
+/* Puts the runs beside a profile into it for good. The caller holds the profile's lock,
+ * by fd. */
+bool fp_profile_take_in(int fd, const char *path, struct fp_error *error);
+
+/* Is `name` the file of a run beside the profile `of`? */
+bool fp_is_aside(const char *name, const char *of);
+
+#endif

@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""Profiles that somebody keeps locked, and files that cannot be written.
+
+    locked.py --bin BUILD/bin [--llvm 19]
+
+Programs that end while a reader holds the lock end nevertheless; their runs are read at once, and
+are in the profile after the next run, each once, also when several programs and `footpath merge`
+come at the same time. What our own writes raise does not reach the program.
+"""
+import argparse
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CALLS = 1000
+
+
+class Failure(Exception):
+    pass
+
+
+class Bench:
+    def __init__(self, args):
+        self.bin = os.path.abspath(args.bin)
+        self.folder = tempfile.mkdtemp(prefix="footpath-locked-")
+        self.exe = os.path.join(self.folder, "ends")
+        self.profile = os.path.join(self.folder, "work", "out.prof")
+        subprocess.run([os.path.join(self.bin, "footpath-cc"), "--fp-llvm=" + args.llvm, "-O1", "-pthread",
+                        os.path.join(HERE, "ends.c"), "-o", self.exe], check=True)
+
+    def fresh(self):
+        work = os.path.dirname(self.profile)
+        shutil.rmtree(work, ignore_errors=True)
+        os.mkdir(work)
+
+    def start(self, out=None):
+        env = dict(os.environ, FOOTPATH_OUT=out or self.profile)
+        return subprocess.Popen([self.exe, "1", str(CALLS), "0"], env=env, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def end(self, program, status=7):
+        out, err = program.communicate(timeout=120)
+        if program.returncode != status or out != "end\n":
+            raise Failure("ended with %d: %s" % (program.returncode, err))
+        return err
+
+    def tool(self, *words):
+        done = subprocess.run([os.path.join(self.bin, "footpath"), *words], capture_output=True, text=True)
+        if done.returncode or done.stderr:
+            raise Failure("footpath %s: %d %s" % (" ".join(words), done.returncode, done.stderr))
+        return done.stdout
+
+    def expect(self, runs, *files):
+        files = files or (self.profile,)
+        known = sum(m["runs"] for m in json.loads(self.tool("info", "--json", *files))["modules"])
+        shown = json.loads(self.tool("show", "--json", "--function", "step", *files))["functions"]
+        calls = sum(f["calls"] for f in shown if f["name"] == "step")
+        if known != runs or calls != runs * CALLS:
+            raise Failure("%d runs with %d calls, expected %d with %d" % (known, calls, runs, runs * CALLS))
+
+    def beside(self):
+        return sorted(n for n in os.listdir(os.path.dirname(self.profile)) if n != "out.prof")
+
+    def lock(self, how=fcntl.LOCK_EX):
+        """By a reader: it can open the file for reading only."""
+        fd = os.open(self.profile, os.O_RDONLY | os.O_CREAT)
+        fcntl.flock(fd, how)
+        return fd
+
+
+def case_reader_holds_the_lock(b):
+    b.end(b.start())
+    for how in (fcntl.LOCK_EX, fcntl.LOCK_SH):
+        b.fresh()
+        b.end(b.start())
+        held = b.lock(how)
+        for program in [b.start() for _ in range(5)]:
+            b.end(program)
+        if len(b.beside()) != 5:
+            raise Failure("beside the profile: %s" % b.beside())
+        b.expect(6)
+        b.expect(6, *[b.profile] + [os.path.join(os.path.dirname(b.profile), n) for n in b.beside()])
+        os.close(held)
+        b.expect(6)
+        b.end(b.start())
+        if b.beside():
+            raise Failure("left beside the profile: %s" % b.beside())
+        b.expect(7)
+
+
+def case_lock_is_waited_for(b):
+    held = b.lock()
+    program = b.start()
+    time.sleep(0.3)
+    os.close(held)
+    b.end(program)
+    b.expect(1)
+
+
+def case_empty_file_locked(b):
+    held = b.lock()
+    b.end(b.start())
+    if len(b.beside()) != 1:
+        raise Failure("beside the profile: %s" % b.beside())
+    os.close(held)
+    b.end(b.start())
+    b.expect(2)
+    if b.beside():
+        raise Failure("left beside the profile: %s" % b.beside())
+
+
+def case_many_take_in_at_once(b):
+    b.end(b.start())
+    held = b.lock()
+    for program in [b.start() for _ in range(12)]:
+        b.end(program)
+    merges = [subprocess.Popen([os.path.join(b.bin, "footpath"), "merge", b.profile, "-o", b.profile]) for _ in range(2)]
+    programs = [b.start() for _ in range(6)]
+    os.close(held)
+    for program in programs:
+        b.end(program)
+    if any(merge.wait() for merge in merges):
+        raise Failure("footpath merge failed")
+    b.expect(19)
+    b.end(b.start())
+    b.expect(20)
+    if b.beside():
+        raise Failure("left beside the profile: %s" % b.beside())
+
+
+def case_taken_in_but_not_removed(b):
+    """As a kill between the two leaves it: the run is in both places, and counts once."""
+    b.end(b.start())
+    held = b.lock()
+    b.end(b.start())
+    name = os.path.join(os.path.dirname(b.profile), b.beside()[0])
+    shutil.copy(name, b.folder)
+    os.close(held)
+    b.end(b.start())
+    shutil.copy(os.path.join(b.folder, os.path.basename(name)), name.replace(".run", ".fold"))
+    b.expect(3)
+    b.end(b.start())
+    b.expect(4)
+    b.tool("merge", b.profile, "-o", b.profile)
+    if b.beside():
+        raise Failure("left beside the profile: %s" % b.beside())
+    b.expect(4)
+
+
+def case_removed_profile(b):
+    """A run beside a profile that was removed is not in the next one."""
+    b.end(b.start())
+    held = b.lock()
+    b.end(b.start())
+    os.close(held)
+    os.unlink(b.profile)
+    b.end(b.start())
+    b.expect(1)
+
+
+def case_combined_in_place(b):
+    b.end(b.start())
+    held = b.lock()
+    b.end(b.start())
+    os.close(held)
+    b.tool("combine", b.profile, "-o", b.profile)
+    if b.beside():
+        raise Failure("left beside the profile: %s" % b.beside())
+    b.end(b.start())
+    out = b.tool("show", b.profile)
+    if "3 runs" not in out:
+        raise Failure("combined: %s" % out)
+
+
+def case_no_room(b):
+    """A limit of file size: the write fails, the program does not notice."""
+    for before in (False, True):
+        if before:
+            b.end(b.start())
+        done = subprocess.run(["sh", "-c", 'ulimit -f 0; exec "$0" 1 10 0', b.exe], capture_output=True, text=True,
+                              env=dict(os.environ, FOOTPATH_OUT=b.profile))
+        if done.returncode != 7 or "cannot write" not in done.stderr:
+            raise Failure("without room: %d %s" % (done.returncode, done.stderr))
+
+
+def case_closed_stderr(b):
+    """A message into a closed pipe: no SIGPIPE."""
+    read, write = os.pipe()
+    os.close(read)
+    program = subprocess.Popen([b.exe, "1", "10", "0"], stdout=subprocess.PIPE, stderr=write,
+                               env=dict(os.environ, FOOTPATH_OUT="/nowhere/at/all"),
+                               preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_DFL))
+    os.close(write)
+    program.communicate(timeout=120)
+    if program.returncode != 7:
+        raise Failure("closed standard error: %d" % program.returncode)
+
+
+def case_not_a_file(b):
+    fifo = os.path.join(os.path.dirname(b.profile), "fifo")
+    os.mkfifo(fifo)
+    for name in ("/dev/stdout", "/dev/fd/1", "/dev/zero", fifo):
+        if "footpath: " not in b.end(b.start(name)):
+            raise Failure("%s: nothing said" % name)
+    if b.end(b.start("/dev/null")):
+        raise Failure("/dev/null: something said")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--llvm", default="19")
+    parser.add_argument("cases", nargs="*")
+    args = parser.parse_args()
+    bench, failed, count = Bench(args), 0, 0
+    for name, case in sorted(globals().items()):
+        if not name.startswith("case_") or (args.cases and name[5:] not in args.cases):
+            continue
+        count += 1
+        bench.fresh()
+        try:
+            case(bench)
+        except (Failure, subprocess.TimeoutExpired) as failure:
+            failed += 1
+            print("%s: %s" % (name[5:], failure))
+    shutil.rmtree(bench.folder)
+    print("%d of %d cases" % (count - failed, count))
+    return 1 if failed or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

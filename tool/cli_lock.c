@@ -1,0 +1,90 @@
+/* Outputs that are inputs: see cli_lock.h. */
+#include "cli_lock.h"
+
+#include "footpath/profile_abi.h"
+#include "profile/aside.h"
+#include "profile/runs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A program that ends while its profile is rewritten waits for this lock, and then finds
+ * that the name is another file's (runtime/rt_file.c). */
+static int lock_file(const char *path)
+{
+    for (;;) {
+        struct stat held, named;
+        int fd = open(path, O_RDWR | O_CLOEXEC);
+        if (fd < 0) return -1;
+        while (flock(fd, LOCK_EX) < 0)
+            if (errno != EINTR) return fd; /* a file system without locks */
+        if (fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino &&
+            held.st_dev == named.st_dev)
+            return fd;
+        close(fd);
+    }
+}
+
+size_t cli_find_in_place(const char *output, const char *const *inputs, size_t count)
+{
+    struct stat written, read;
+    if (stat(output, &written) < 0 || !S_ISREG(written.st_mode)) return SIZE_MAX;
+    for (size_t i = 0; i < count; i++)
+        if (stat(inputs[i], &read) == 0 && read.st_ino == written.st_ino && read.st_dev == written.st_dev) return i;
+    return SIZE_MAX;
+}
+
+/* The file that takes the place of this one says that there may be runs beside: one may
+ * have come that only this file was told of. */
+static uint64_t next_id(int fd)
+{
+    struct fp_profile_header header = {0};
+    if (pread(fd, &header, sizeof header, 0) != sizeof header || memcmp(header.magic, FP_PROFILE_MAGIC, 8)) return 0;
+    return header.id | FP_PROFILE_ASIDE;
+}
+
+bool cli_in_place_begin(struct cli_in_place *in_place, const char *output, const char *const *inputs, size_t count,
+                        struct fp_error *error)
+{
+    *in_place = (struct cli_in_place){cli_find_in_place(output, inputs, count), -1, 0};
+    if (in_place->index == SIZE_MAX) return true;
+    in_place->lock = lock_file(output);
+    if (in_place->lock < 0) return true; /* writing says why not */
+    in_place->id = next_id(in_place->lock);
+    return fp_profile_take_in(in_place->lock, output, error);
+}
+
+void cli_in_place_end(struct cli_in_place *in_place)
+{
+    if (in_place->lock >= 0) close(in_place->lock);
+}
+
+static bool is_read_with_another(const char *name, const char *const *names, size_t count)
+{
+    size_t len = strlen(name);
+    if (len < 4 || (strcmp(name + len - 4, ".run") && strcmp(name + len - 4, "fold"))) return false;
+    for (size_t i = 0; i < count; i++)
+        if (fp_is_aside(name, names[i])) return true;
+    return false;
+}
+
+void cli_drop_aside(const char **names, size_t *count)
+{
+    size_t kept = 0, all = *count;
+    for (size_t i = 0; i < all; i++)
+        if (!is_read_with_another(names[i], names, all)) kept++;
+    if (kept == all) return;
+    const char **read = malloc(kept * sizeof *read);
+    if (!read) abort();
+    kept = 0;
+    for (size_t i = 0; i < all; i++)
+        if (!is_read_with_another(names[i], names, all)) read[kept++] = names[i];
+    memcpy(names, read, kept * sizeof *read);
+    free(read);
+    *count = kept;
+}
