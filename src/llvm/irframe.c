@@ -84,9 +84,73 @@ static LLVMValueRef end_mark_position(const struct fp_editor *ed, uint32_t block
     return terminator;
 }
 
+/* Calls for which the code generator has code of its own. */
+static bool may_be_expanded(LLVMValueRef call)
+{
+    static const char *const never[] = {"llvm.dbg.",    "llvm.lifetime.", "llvm.assume", "llvm.memcpy.",
+                                        "llvm.memmove.", "llvm.memset.",   "llvm.experimental.noalias"};
+    size_t len;
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+    if (!callee || !LLVMIsAFunction(callee)) return false;
+    const char *name = LLVMGetValueName2(callee, &len);
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        if (!strncmp(name, never[i], strlen(never[i]))) return false;
+    return LLVMGetIntrinsicID(callee) || !strcmp(name, "memcmp") || !strcmp(name, "bcmp");
+}
+
+/* May the code generator make branches of the instruction? What follows is then code of
+ * another block, which can go anywhere. */
+static bool may_become_branches(LLVMValueRef inst)
+{
+    switch (LLVMGetInstructionOpcode(inst)) {
+    case LLVMSelect:
+    case LLVMUDiv:
+    case LLVMSDiv:
+    case LLVMURem:
+    case LLVMSRem:
+    case LLVMFPToUI:
+    case LLVMFPToSI:
+    case LLVMUIToFP:
+    case LLVMSIToFP:
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg:
+    case LLVMAlloca:
+    case LLVMVAArg: return true;
+    case LLVMCall: return may_be_expanded(inst);
+    default: return false;
+    }
+}
+
+static bool may_be_left_at(LLVMValueRef inst)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(inst);
+    return opcode == LLVMCall || opcode == LLVMInvoke || opcode == LLVMCallBr || opcode == LLVMLoad ||
+           opcode == LLVMStore || opcode == LLVMResume || opcode == LLVMUDiv || opcode == LLVMSDiv ||
+           opcode == LLVMURem || opcode == LLVMSRem || opcode == LLVMAtomicRMW || opcode == LLVMAtomicCmpXchg;
+}
+
+/* Says again which block it is, where the code generator may have moved it away from the
+ * mark at its head. */
+static void mark_again(struct fp_editor *ed, uint32_t block)
+{
+    struct fp_ir_block *b = &ed->ir->blocks[block];
+    LLVMValueRef stop = b->has_terminator ? NULL : b->end;
+    bool moved = false;
+    if (ed->one_instruction) return; /* without optimisation everything stays in order */
+    for (LLVMValueRef inst = b->begin; inst != stop; inst = LLVMGetNextInstruction(inst)) {
+        if (moved && may_be_left_at(inst)) {
+            LLVMPositionBuilderBefore(ed->builder, inst);
+            emit_mark(ed, block, false);
+            moved = false;
+        }
+        moved |= may_become_branches(inst);
+    }
+}
+
 static void mark_block(struct fp_editor *ed, uint32_t block)
 {
     struct fp_ir_block *b = &ed->ir->blocks[block];
+    mark_again(ed, block);
     LLVMValueRef end = end_mark_position(ed, block);
     if (end) {
         LLVMPositionBuilderBefore(ed->builder, end);
