@@ -36,16 +36,19 @@
 
 #include <cstring>
 #include <dlfcn.h>
+#include <mutex>
 #include <string>
 
 using namespace llvm;
 
 namespace {
 
-FunctionAnalysisManager *Analyses;
-ModuleAnalysisManager *ModuleAnalyses;
-BlockFrequencyInfo *Frequencies;
-BranchProbabilityInfo *Probabilities;
+// Of the pass that runs in this thread: linkers and other compilers compile several modules
+// of one process at once.
+thread_local FunctionAnalysisManager *Analyses;
+thread_local ModuleAnalysisManager *ModuleAnalyses;
+thread_local BlockFrequencyInfo *Frequencies;
+thread_local BranchProbabilityInfo *Probabilities;
 
 struct FootpathPass : PassInfoMixin<FootpathPass> {
     bool Early, Optimizing;
@@ -91,12 +94,25 @@ bool hostFits()
     return Major == LLVM_VERSION_MAJOR;
 }
 
+// Our assembly must be read to become code. Compilers of languages that have no inline
+// assembly do not make its parser known.
+void makeParserKnown()
+{
+    static std::once_flag Once;
+    std::call_once(Once, [] {
+        auto Initialize = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "LLVMInitializeX86AsmParser"));
+        if (Initialize) Initialize();
+    });
+}
+
 } // namespace
 
 extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo()
 {
     PassPluginLibraryInfo Info = {};
-    Info.APIVersion = hostFits() ? LLVM_PLUGIN_API_VERSION : 0;
+    bool Fits = hostFits();
+    if (Fits) makeParserKnown();
+    Info.APIVersion = Fits ? LLVM_PLUGIN_API_VERSION : 0;
     Info.PluginName = "footpath";
     Info.PluginVersion = FOOTPATH_VERSION;
     Info.RegisterPassBuilderCallbacks = registerPoints;

@@ -333,6 +333,38 @@ def case_lto(b):
         b.verify()
 
 
+# A module with a number of functions that have loops and branches.
+MODULE = """int seen%(n)d;
+__attribute__((noinline)) static int turn%(n)d(int x, int y) { while (x > 0) { if (x %% 3 == y) x -= 2; else x--; seen%(n)d += x; }
+    return seen%(n)d & 7; }
+__attribute__((noinline)) int work%(n)d(int x) { int sum = 0; for (int i = 0; i < 20; i++) { sum += turn%(n)d(i, x %% 3); if (sum > 40) sum -= i;
+    switch (sum & 3) { case 0: sum++; break; case 2: sum += x; break; default: sum ^= 1; } } return sum; }
+"""
+
+
+def case_plugin_in_threads(b):
+    """The linker compiles modules in threads of one process, with the plugin in it."""
+    if int(b.args.llvm) < 15:
+        return  # its linker loads no plugins
+    count = 24
+    names = ["m%d.c" % n for n in range(count)]
+    for n in range(count):
+        b.write(names[n], MODULE % {"n": n})
+    calls = "".join("int work%d(int); " % n for n in range(count)), " + ".join("work%d(i)" % n for n in range(count))
+    b.write("all.c", "#include <stdio.h>\n%s\nint main(void) { int sum = 0; for (int i = 0; i < 9; i++) sum += %s;\n"
+            "    printf(\"%%d\\n\", sum); return 0; }\n" % calls)
+    b.cc("--fp-mode=none", "-O2", "-flto=thin", "-c", "all.c", *names)
+    objects = ["all.o"] + [name[:-1] + "o" for name in names]
+    linked = ["-O2", "-flto=thin", "-fuse-ld=" + b.linker, *objects]
+    b.cc("--fp-mode=none", *linked, "-o", "plain")
+    expected = b.call([b.path("plain")]).stdout
+    plugin = os.path.join(b.args.bin, "..", "lib", "footpath", "footpath-llvm-%s.so" % b.args.llvm)
+    b.cc("--fp-mode=check", *linked, "-Wl,--load-pass-plugin=" + os.path.realpath(plugin), "-Wl,--thinlto-jobs=16",
+         "-o", "prog", env={"FOOTPATH_VERIFY_IR": "1"})
+    b.run("prog", expected, ["main"] + ["work%d" % n for n in range(count)])
+    b.verify()
+
+
 def case_linkers(b):
     for linker in ("bfd", "gold", b.linker):
         if linker != b.linker and not shutil.which("ld." + linker):
