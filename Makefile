@@ -9,12 +9,12 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CTEST = ctest --test-dir $(BUILD) --output-on-failure -j$(JOBS)
 export LLVM
 # in tests the verifier of LLVM looks at what the plugin made
-export FOOTPATH_VERIFY_IR = 1
+test test-long test-real test-torture sanitize: export FOOTPATH_VERIFY_IR = 1
 
 all: build
 
 help:
-	@echo "make demo | test | test-long | test-real [SHORT=1] | test-fresh [QUICK=1] | bench [BENCH=bzip2,lua] | sanitize | fuzz [SECONDS=600] | format | install PREFIX=..."
+	@echo "make demo | test | test-long | test-real [SHORT=1] | test-torture [TORTURE=--levels=O0,O2] | test-fresh [QUICK=1] | bench [BENCH=bzip2,lua] | sanitize | fuzz [SECONDS=600] | format | install PREFIX=..."
 
 setup-%:
 	@scripts/setup $*
@@ -38,6 +38,11 @@ test-long: setup-test
 test-real: setup-all
 	@scripts/build $(BUILD) "$$(scripts/llvm all)"
 	@scripts/test-real --bin $(BUILD)/bin $(if $(SHORT),--short)
+
+# GCC's run-time suites: hours; see tests/torture/run.py for what TORTURE may say
+test-torture: setup-torture
+	@scripts/build $(BUILD) "$$(scripts/llvm all)"
+	@tests/torture/run.py --bin $(BUILD)/bin --llvm "$$(scripts/llvm default)" --jobs $(JOBS) $(TORTURE)
 
 # both commands of README.md on a bare Debian: needs root
 test-fresh: setup-fresh
@@ -65,4 +70,4 @@ install: build
 clean:
 	rm -rf $(BUILD) $(BUILD)-sanitize
 
-.PHONY: all help build demo test test-long test-real test-fresh bench sanitize fuzz format install clean
+.PHONY: all help build demo test test-long test-real test-torture test-fresh bench sanitize fuzz format install clean

@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""GCC's run-time suites, built by footpath-cc: each program must do what it does when
+plain clang builds it, and in check mode its counts must verify.
+
+    run.py --bin BUILD/bin [--suites DIR] [--llvm 19] [--levels O0,O2] [--modes path,check]
+           [--jobs N] [--every N] [--part I/N] [--only NAME] [--list-failures FILE] [--keep DIR]
+
+A program that plain clang does not build at a level, or that does not end with status 0
+there, is left out at that level; nothing else is. How many is printed. A folder of
+suites is unpacked from the Debian package gcc-12-source where none is given, and may be
+carried to a machine that has only python3, clang and the footpath tools.
+
+A program may use RATIO times the processor time that the plain one took, and never less
+than LEAST_CPU seconds. Wall time is limited only to end what waits for ever.
+"""
+import argparse
+import collections
+import multiprocessing
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import suites
+
+LEVELS = ["O0", "O1", "O2", "O3", "Os"]
+MODES = collections.OrderedDict([
+    ("path", ["--fp-mode=path"]),
+    ("exits", ["--fp-mode=path", "--fp-exits"]),
+    ("check", ["--fp-mode=check", "--fp-exits"]),
+    ("edge-min", ["--fp-mode=edge-min"]),
+    ("pep", ["--fp-mode=pep"]),
+    ("use", None),  # two builds: see Task.use
+])
+LEAST_CPU = 60
+RATIO = 100
+WALL = 1800
+MOST_OUTPUT = 1 << 20
+
+Result = collections.namedtuple("Result", "status out err cpu")
+
+
+def limited(command, folder, env=None, cpu=None):
+    """Runs a command with a limit of processor time."""
+    def set_limits():
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if cpu:
+            resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 5))
+    out, err = (os.path.join(folder, n) for n in ("stdout", "stderr"))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with open(out, "wb") as o, open(err, "wb") as e:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=o, stderr=e, cwd=folder, env=env,
+                                   preexec_fn=set_limits, start_new_session=True)
+        try:
+            status = process.wait(WALL)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 9)
+            process.wait()
+            status = "waits for ever"
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    texts = [open(name, "rb").read(MOST_OUTPUT) for name in (out, err)]
+    return Result(status, texts[0], texts[1], after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+class Failure(Exception):
+    pass
+
+
+def first_line(text):
+    lines = text.decode("utf-8", "replace").strip().splitlines()
+    return lines[0][:200] if lines else ""
+
+
+def without_objects(text):
+    """What the linker says has names of temporary objects in it."""
+    return re.sub(rb"\S*-[0-9a-f]{6}\.o", b"OBJECT", text)
+
+
+class Task:
+    """One program: at each level plain, then in each mode."""
+
+    def __init__(self, args, program, folder):
+        self.args, self.program, self.folder = args, program, folder
+        self.env = dict(os.environ, LC_ALL="C", FOOTPATH_VERIFY_IR="1")
+        for name in ("FOOTPATH_OUT", "FOOTPATH_CC_FLAGS"):
+            self.env.pop(name, None)
+
+    def compiler(self, plain):
+        if plain:
+            return ["clang%s-%s" % ("++" if self.program.cxx else "", self.args.llvm)]
+        name = "footpath-c++" if self.program.cxx else "footpath-cc"
+        return [os.path.join(self.args.bin, name), "--fp-llvm=" + self.args.llvm]
+
+    def compile(self, flags, level, out, options):
+        command = self.compiler(flags is None) + (flags or []) + ["-w"] + options + ["-" + level]
+        return limited(command + self.program.sources + ["-o", out, "-lm", "-lpthread"], self.folder, self.env)
+
+    def run(self, exe, plain=None, profile=None):
+        env = dict(self.env, FOOTPATH_OUT=profile) if profile else self.env
+        cpu = max(LEAST_CPU, int(RATIO * plain.cpu)) if plain else LEAST_CPU
+        return limited([exe], self.folder, env, cpu)
+
+    def plain(self, level):
+        """The plain program's executable, options and result, or None."""
+        exe = os.path.join(self.folder, "plain-" + level)
+        for options in (self.program.options, [] if self.program.cxx else suites.OLD_C):
+            built = self.compile(None, level, exe, options)
+            if built.status == 0:
+                result = self.run(exe)
+                return (exe, options, built, result) if result.status == 0 else None
+        return None
+
+    def compare(self, got, wanted, exe):
+        for part, a, b in (("status", got.status, wanted.status), ("output", got.out, wanted.out),
+                           ("stderr", got.err, wanted.err)):
+            if a != b and not (part != "status" and self.varies(exe, part, wanted)):
+                raise Failure("%s %r, plain %r" % (part, a if part == "status" else a[:100], b if part == "status" else b[:100]))
+
+    def varies(self, exe, part, wanted):
+        """Does the plain program itself say something else each time?"""
+        again = self.run(exe, wanted)
+        return (again.out, again.err)[part == "stderr"] != (wanted.out, wanted.err)[part == "stderr"]
+
+    def build(self, flags, level, plain, name):
+        exe = os.path.join(self.folder, name)
+        done = self.compile(flags, level, exe, plain[1])
+        if done.status != 0 or without_objects(done.err) != without_objects(plain[2].err):
+            raise Failure("does not build: " + first_line(done.err))
+        return exe
+
+    def verify(self, profile):
+        done = limited([os.path.join(self.args.bin, "footpath"), "verify", profile], self.folder, self.env)
+        if done.status != 0 or b"identical" not in done.out:
+            raise Failure("verify: " + first_line(done.out or done.err))
+
+    def build_and_run(self, flags, level, plain):
+        profile = os.path.join(self.folder, "profile")
+        if os.path.exists(profile):
+            os.unlink(profile)
+        exe = self.build(flags, level, plain, "program")
+        self.compare(self.run(exe, plain[3], profile), plain[3], plain[0])
+        return profile
+
+    def use(self, level, plain):
+        """Trains early in the pipeline, as footpath pgo does, then builds by the profile."""
+        profile = self.build_and_run(["--fp-at=early", "--fp-inline=small", "--fp-values"], level, plain)
+        if os.path.exists(profile):
+            exe = self.build(["--fp-use=" + profile], level, plain, "used")
+            self.compare(self.run(exe, plain[3]), plain[3], plain[0])
+
+    def one(self, mode, level, plain):
+        if mode == "use":
+            self.use(level, plain)
+            return
+        profile = self.build_and_run(MODES[mode], level, plain)
+        if mode == "check":
+            self.verify(profile)
+
+    def all(self):
+        passed, failures, left_out = 0, [], 0
+        for level in self.args.levels:
+            plain = self.plain(level)
+            if not plain:
+                left_out += 1
+                continue
+            for mode in self.args.modes:
+                try:
+                    self.one(mode, level, plain)
+                    passed += 1
+                except Failure as failure:
+                    failures.append("%s -%s %s: %s" % (self.program.name, level, mode, failure))
+        return passed, failures, left_out
+
+
+def do_program(job):
+    args, program = job
+    folder = os.path.join(args.keep, program.name.replace("/", "_")) if args.keep else \
+        tempfile.mkdtemp(prefix="footpath-torture-")
+    os.makedirs(folder, exist_ok=True)
+    try:
+        return Task(args, program, folder).all()
+    finally:
+        if not args.keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def chosen(args):
+    found = list(suites.programs(args.suites))
+    if not found:
+        raise SystemExit("%s: none of %s is there" % (args.suites, ", ".join(suites.FOLDERS)))
+    if args.only:
+        found = [p for p in found if any(word in p.name for word in args.only)]
+    index, count = args.part
+    return found[::args.every][index - 1::count]
+
+
+def part(text):
+    index, count = (int(word) for word in text.split("/"))
+    if not 1 <= index <= count:
+        raise argparse.ArgumentTypeError("%s: the first of four parts is 1/4" % text)
+    return index, count
+
+
+def words_of(known):
+    def parse(text):
+        words = [w.lstrip("-") for w in text.replace(",", " ").split()]
+        for word in words:
+            if word not in known:
+                raise argparse.ArgumentTypeError("%s is none of %s" % (word, " ".join(known)))
+        return words
+    return parse
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--bin", required=True, help="folder of footpath and footpath-cc")
+    parser.add_argument("--suites", help="folder with gcc.c-torture and the others; unpacked there if it does not exist")
+    parser.add_argument("--llvm", default="19")
+    parser.add_argument("--levels", type=words_of(LEVELS), default=LEVELS)
+    parser.add_argument("--modes", type=words_of(list(MODES)), default=list(MODES))
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--every", type=int, default=1, help="take each Nth program only")
+    parser.add_argument("--part", type=part, default=(1, 1), help="I/N: of those, the Ith of N parts")
+    parser.add_argument("--only", action="append", help="programs whose name has this in it")
+    parser.add_argument("--list-failures", help="write the failures to a file as well")
+    parser.add_argument("--keep", help="keep what is built below this folder")
+    args = parser.parse_args()
+    args.bin = os.path.abspath(args.bin)
+    args.suites = os.path.abspath(args.suites or os.path.join(args.bin, "..", "torture"))
+    args.keep = args.keep and os.path.abspath(args.keep)
+    return args
+
+
+def main():
+    args = arguments()
+    if not os.path.isdir(args.suites):
+        suites.unpack(args.suites)
+    found = chosen(args)
+    passed = left_out = 0
+    listing = open(args.list_failures, "w") if args.list_failures else None
+    failed = 0
+    with multiprocessing.Pool(args.jobs) as pool:
+        for ok, failures, without in pool.imap_unordered(do_program, ((args, p) for p in found)):
+            passed, failed, left_out = passed + ok, failed + len(failures), left_out + without
+            for line in failures:
+                print(line, flush=True)
+                if listing:
+                    print(line, file=listing, flush=True)
+    print("%d programs at %d levels in %d modes, LLVM %s; left out, as plain clang does not build or run them: %d of %d"
+          % (len(found), len(args.levels), len(args.modes), args.llvm, left_out, len(found) * len(args.levels)))
+    print("%d passed, %d failed" % (passed, failed))
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
