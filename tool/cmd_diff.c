@@ -31,11 +31,9 @@ static bool split_run(struct fp_arena *arena, const struct fp_run *run, void *co
 {
     (void)arena;
     struct splitting *s = context;
+    if (run->runs != 1 || s->runs.len == MOST_RUNS) return true;
     struct fp_profile *alone = fp_profile_new();
-    if (run->runs != 1 || s->runs.len == MOST_RUNS || !fp_profile_add_run(alone, run)) {
-        fp_profile_free(alone);
-        return true;
-    }
+    fp_profile_add_run(alone, run);
     for (size_t i = 0; i < s->whole->modules.len; i++)
         if (fp_same_module(&s->whole->modules.at[i]->id, &run->module)) {
             alone->modules.at[0]->program = s->whole->modules.at[i]->program;

@@ -95,11 +95,24 @@ static int export_legacy(struct fp_profile *profile, const struct request *reque
     return cli_fail(&error, NULL);
 }
 
+/* A guide with a part of the counts would make compilations take the rest for code that
+ * never runs; cli_load has said which map was refused. */
+static bool all_maps_loaded(const struct fp_profile *profile)
+{
+    for (size_t i = 0; i < profile->modules.len; i++)
+        if (!profile->modules.at[i]->have_program) return false;
+    return true;
+}
+
 static int export_guide(struct fp_profile *profile, const struct request *request)
 {
     struct fp_arena arena = {0};
     struct fp_writer out = {0};
     struct fp_guiding guiding;
+    if (!all_maps_loaded(profile)) {
+        cli_say("no guide is written: one without the counts of these modules would mislead compilations");
+        return EXIT_FAILED;
+    }
     fp_guiding_make(&arena, profile, &guiding);
     fp_guide_encode(&out, &(struct fp_guide_source){0}, &guiding.summary, guiding.functions,
                     guiding.nfunctions);

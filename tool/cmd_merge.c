@@ -69,24 +69,21 @@ static void *sum_up(void *context)
 }
 
 /* Adds the sums of the others to the first. */
-static bool add_share(struct fp_profile *sum, struct fp_profile *other)
+static void add_share(struct fp_profile *sum, struct fp_profile *other)
 {
     size_t nruns;
     struct fp_run *runs = fp_profile_merged(other, &nruns);
-    for (size_t i = 0; i < nruns; i++)
-        if (!fp_profile_add_run(sum, &runs[i])) return false;
+    for (size_t i = 0; i < nruns; i++) fp_profile_add_run(sum, &runs[i]);
     for (size_t i = 0; i < other->cut.len; i++) {
         const char *name = fp_arena_strdup(&sum->arena, other->cut.at[i]);
         fp_vec_push(&sum->arena, &sum->cut, name);
     }
-    return true;
 }
 
-static bool sum_by_threads(struct job *job, size_t threads, struct fp_profile *sum)
+static void sum_by_threads(struct job *job, size_t threads, struct fp_profile *sum)
 {
     struct share shares[MOST_THREADS];
     size_t started = 0;
-    bool ok = true;
     for (size_t i = 0; i < threads; i++) {
         shares[i] = (struct share){.job = job, .sum = i ? fp_profile_new() : sum};
         shares[i].sum->brief = true;
@@ -96,10 +93,9 @@ static bool sum_by_threads(struct job *job, size_t threads, struct fp_profile *s
     sum_up(&shares[0]);
     for (size_t i = 1; i <= started; i++) pthread_join(shares[i].thread, NULL);
     for (size_t i = 1; i < threads; i++) {
-        ok = ok && add_share(sum, shares[i].sum);
+        add_share(sum, shares[i].sum);
         fp_profile_free(shares[i].sum);
     }
-    return ok;
 }
 
 /* What went wrong, in the order of the inputs. Is what is left to be used? */
@@ -132,9 +128,9 @@ static int merge(const struct cli_profiles *inputs, size_t threads, const char *
     if (!cli_in_place_begin(&in_place, output, inputs->names.at, inputs->names.len, &error)) cli_fail(&error, NULL);
     job.in_place = in_place.index;
     cli_progress_begin(&job.progress, "merging", inputs->names.len);
-    bool ok = sum_by_threads(&job, threads < most ? threads : most, sum);
+    sum_by_threads(&job, threads < most ? threads : most, sum);
     cli_progress_clear(&job.progress);
-    ok = say_problems(&job, sum) && ok;
+    bool ok = say_problems(&job, sum);
     if (ok) {
         struct fp_run *runs = fp_profile_merged(sum, &nruns);
         if (!fp_profile_write(output, runs, nruns, in_place.id, &error)) ok = cli_fail(&error, NULL) == EXIT_OK;

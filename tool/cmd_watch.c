@@ -58,17 +58,11 @@ static struct fp_profile *read_locked(const struct watch *w, struct fp_error *er
     return profile;
 }
 
-static void subtract_tables(struct fp_module *module, const struct fp_module *before)
+static void subtract_counters(struct fp_counters *now, const struct fp_counters *before)
 {
-    uint64_t table, index, path, count;
-    for (size_t i = 0; fp_map_next(&before->tables, &i, &table, &index);) {
-        const uint64_t *mine = fp_map_find(&module->tables, table);
-        if (!mine) continue;
-        struct fp_map *paths = &module->paths_of.at[*mine - 1];
-        for (size_t k = 0; fp_map_next(&before->paths_of.at[index - 1], &k, &path, &count);) {
-            uint64_t *now = fp_map_find(paths, path);
-            if (now) *now -= count < *now ? count : *now;
-        }
+    for (size_t i = 0; i < now->len; i++) {
+        uint64_t old = fp_counters_get(before, now->at[i].table, now->at[i].path);
+        if (old <= now->at[i].count) now->at[i].count -= old;
     }
 }
 
@@ -81,9 +75,8 @@ static void subtract(struct fp_profile *profile, const struct fp_profile *before
         for (size_t k = 0; k < before->modules.len; k++) {
             const struct fp_module *old = before->modules.at[k];
             if (!fp_same_module(&module->id, &old->id)) continue;
-            for (size_t word = 0; word < module->nwords && word < old->nwords; word++)
-                if (old->words[word] <= module->words[word]) module->words[word] -= old->words[word];
-            subtract_tables(module, old);
+            subtract_counters(&module->counters, &old->counters);
+            subtract_counters(&module->tables, &old->tables);
         }
     }
 }

@@ -1,6 +1,7 @@
 /* Collating the copies' profiles: see collate.h. */
 #include "analysis/collate.h"
 
+#include "base/checked.h"
 #include "footpath/profile_abi.h"
 #include "graph/select.h"
 #include "profile/fill.h"
@@ -314,7 +315,7 @@ bool fp_copy_hits(const struct fp_profile *copy, uint64_t *hits)
             if (!(f->flags & FP_FUNCTION_HITS)) continue;
             struct fp_counts counts;
             fp_profile_counts(&scratch, module, f, &counts);
-            *hits += counts.hits;
+            *hits = fp_add_saturated(*hits, counts.hits);
             some = true;
             fp_arena_free(&scratch);
         }

@@ -11,6 +11,7 @@
 #include "analysis/combine.h"
 
 #include "analysis/edges.h"
+#include "base/checked.h"
 #include "base/io.h"
 #include "footpath/profile_abi.h"
 #include "graph/dominators.h"
@@ -59,7 +60,7 @@ void fp_combiner_choose(struct fp_combiner *c, const char *program)
 void fp_combiner_free(struct fp_combiner *c)
 {
     if (!c) return;
-    for (size_t i = 0; i < c->modules.len; i++) free(c->modules.at[i]->module.words);
+    for (size_t i = 0; i < c->modules.len; i++) fp_module_free_counters(&c->modules.at[i]->module);
     fp_profile_free(c->maps);
     fp_arena_free(&c->scratch);
     fp_arena_free(&c->arena);
@@ -184,14 +185,7 @@ static struct known *add_known(struct fp_combiner *c, const struct fp_module_id 
     k->module.id.path = fp_arena_strdup(&c->arena, id->path);
     k->module.id.build_id =
         (unsigned char *)fp_arena_strndup(&c->arena, (const char *)id->build_id, id->build_id_len);
-    k->module.nwords = id->sections.counters_size / 8;
     if (!load_map(c, &k->module, error)) return NULL;
-    k->module.words = calloc(k->module.nwords ? k->module.nwords : 1, sizeof *k->module.words);
-    if (!k->module.words) {
-        fp_fail(error, id->path, "expected counters that fit in memory, got %" PRIu64 " bytes",
-                id->sections.counters_size);
-        return NULL;
-    }
     size_t n = k->module.program.nfunctions;
     k->keys = fp_combine_keys(&c->arena, &k->module.program);
     k->dominators = FP_NEW_ARRAY(&c->arena, uint32_t *, n);
@@ -205,11 +199,6 @@ static struct known *known_module(struct fp_combiner *c, const struct fp_module_
 {
     for (size_t i = 0; i < c->modules.len; i++)
         if (fp_same_module(&c->modules.at[i]->module.id, id)) return c->modules.at[i];
-    if (id->sections.counters_size > UINT32_MAX) {
-        fp_fail(error, id->path, "expected at most 4 GB of counters, got %" PRIu64 " bytes",
-                id->sections.counters_size);
-        return NULL;
-    }
     return add_known(c, id, error);
 }
 
@@ -293,7 +282,9 @@ static bool touches(const struct fp_run *run, const struct known *known, const s
     uint64_t table;
     if (any_counter(run, f->edge_address, f->edge_slots)) return true;
     if (fp_layout_table(f, &run->module.sections, &table)) {
-        if (fp_map_find(&known->module.tables, table)) return true;
+        const struct fp_counters *tables = &known->module.tables;
+        size_t place = fp_counters_from(tables, table, 0);
+        if (place < tables->len && tables->at[place].table == table) return true;
     } else if (any_counter(run, f->path_address, f->path_slots)) {
         return true;
     }
@@ -343,7 +334,7 @@ static void add_partials(struct adding *a, struct fp_combined_function *target,
             const struct fp_partial_path *other = &counts->partials[k];
             if (other->block != p->block || other->prefix != p->prefix) continue;
             if (k < i) first = false;
-            count += other->count;
+            count = fp_add_saturated_signed(count, other->count);
         }
         if (first && count > 0)
             fp_combined_add(a->into, target, FP_EVENT_PARTIAL, p->block, p->prefix,
@@ -416,7 +407,7 @@ static void sum_paths(struct fp_arena *scratch, struct fp_counts *into, const st
     if (n) qsort(paths, n, sizeof *paths, by_path);
     for (size_t i = 0; i < n; i++) {
         if (kept && paths[kept - 1].id == paths[i].id)
-            paths[kept - 1].count += paths[i].count;
+            paths[kept - 1].count = fp_add_saturated(paths[kept - 1].count, paths[i].count);
         else
             paths[kept++] = paths[i];
     }
@@ -436,8 +427,8 @@ static void sum_partials(struct fp_arena *scratch, struct fp_counts *into, const
 
 static void sum_edges(struct fp_edge_counts *into, const struct fp_edge_counts *from, uint32_t nedges)
 {
-    into->entries += from->entries;
-    for (uint32_t e = 0; e < nedges; e++) into->edges[e] += from->edges[e];
+    into->entries = fp_add_saturated(into->entries, from->entries);
+    for (uint32_t e = 0; e < nedges; e++) into->edges[e] = fp_add_saturated(into->edges[e], from->edges[e]);
 }
 
 /* The same shape, so the same edges; the same numbers of paths, which aim() saw to. */
@@ -452,7 +443,7 @@ static void sum_tallies(struct fp_arena *scratch, struct tally *into, const stru
     } else {
         sum_edges(&into->edges, &from->edges, into->function->cfg->nedges);
     }
-    into->path_entries += from->path_entries;
+    into->path_entries = fp_add_saturated(into->path_entries, from->path_entries);
     sum_paths(scratch, &into->counts, &from->counts);
     sum_partials(scratch, &into->counts, &from->counts);
 }
@@ -527,7 +518,6 @@ static void load_records(struct adding *a)
     for (size_t i = 0; i < a->nrecords; i++) {
         struct known *known = a->modules[i];
         if (!known->in_run) {
-            fp_map_init(&known->module.tables, scratch);
             fp_map_init(&known->module.in_flight_at, scratch);
             known->in_run = true;
             if (a->nrecords > 1) list_copies(a, known);
@@ -535,16 +525,14 @@ static void load_records(struct adding *a)
         fp_module_add_run(scratch, &known->module, &a->records[i]);
         note_module(a, i);
     }
+    for (size_t i = 0; i < a->nrecords; i++) fp_module_settle(&a->modules[i]->module);
 }
 
 static void forget_records(struct adding *a)
 {
     for (size_t i = 0; i < a->nrecords; i++) {
         struct fp_module *module = &a->modules[i]->module;
-        const struct fp_run *run = &a->records[i];
-        for (size_t k = 0; k < run->ncounters; k++) module->words[run->counters[k].index] = 0;
-        memset(&module->tables, 0, sizeof module->tables);
-        memset(&module->paths_of, 0, sizeof module->paths_of);
+        fp_module_free_counters(module);
         memset(&module->in_flight, 0, sizeof module->in_flight);
         memset(&module->in_flight_at, 0, sizeof module->in_flight_at);
     }

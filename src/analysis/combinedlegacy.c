@@ -6,6 +6,8 @@
  * greatest. */
 #include "analysis/combinedlegacy.h"
 
+#include "base/checked.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -275,8 +277,8 @@ static void read_head(struct packet *p)
     double trials = read_amount(p->r);
     p->count = fp_read_u32(p->r);
     p->bins = fp_read_u32(p->r);
-    p->trials = (uint64_t)trials;
-    if (!p->r->failed && (trials < 1 || trials != floor(trials) || trials > 0x1p32))
+    p->trials = fp_count_from(trials);
+    if (!p->r->failed && (!(trials >= 1) || trials != floor(trials) || trials > 0x1p32))
         fp_reader_fail(p->r, "expected a whole number of trials, got %g", trials);
     if (!p->r->failed && (p->bins < 1 || p->bins > FP_MOST_BINS + 1))
         fp_reader_fail(p->r, "expected 1 to 256 bins, got %u", p->bins);
@@ -298,7 +300,7 @@ bool fp_combined_from_legacy(struct fp_combined *into, const struct fp_program *
     struct fp_combined_function **targets = FP_NEW_ARRAY(&arena, struct fp_combined_function *, nfunctions);
     for (size_t i = 0; i < nfunctions && !p.r->failed; i++) {
         targets[i] = fp_combined_function(into, &keys[order[i] - program->functions]);
-        targets[i]->trials[kind] += p.trials;
+        targets[i]->trials[kind] = fp_add_saturated(targets[i]->trials[kind], p.trials);
     }
     if (!p.r->failed && paths) read_paths(&p, targets, nfunctions);
     if (!p.r->failed && !paths) read_edges(&p, &arena, program, targets, nfunctions);

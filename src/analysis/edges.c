@@ -1,6 +1,8 @@
 /* Edges from paths and from counters: see edges.h. */
 #include "analysis/edges.h"
 
+#include "base/checked.h"
+
 #include <inttypes.h>
 
 void fp_path_each_edge(const struct fp_cfg *cfg, const struct fp_path *path,
@@ -16,30 +18,40 @@ void fp_path_each_edge(const struct fp_cfg *cfg, const struct fp_path *path,
         visit(path->end_edge, context);
 }
 
+/* Counts of whole paths add up to UINT64_MAX at most. Those of frames that were left may be
+ * below 0; they are added modulo 2^64. */
 struct adding {
     uint64_t *edges;
     uint64_t count;
+    bool wraps;
 };
+
+static uint64_t sum_of(const struct adding *adding, uint64_t sum)
+{
+    return adding->wraps ? sum + adding->count : fp_add_saturated(sum, adding->count);
+}
 
 static void add_edge(uint32_t edge, void *context)
 {
     struct adding *adding = context;
-    adding->edges[edge] += adding->count;
+    adding->edges[edge] = sum_of(adding, adding->edges[edge]);
 }
 
-static void add_path(const struct fp_cfg *cfg, const struct fp_path *path, uint64_t count,
+static void add_path(const struct fp_cfg *cfg, const struct fp_path *path, struct adding adding,
                      struct fp_edge_counts *out)
 {
-    struct adding adding = {out->edges, count};
     fp_path_each_edge(cfg, path, add_edge, &adding);
-    if (path->start == FP_STARTS_AT_ENTRY) out->entries += count;
+    if (path->start == FP_STARTS_AT_ENTRY) out->entries = sum_of(&adding, out->entries);
 }
 
 static void count_blocks(struct fp_arena *arena, const struct fp_cfg *cfg, struct fp_edge_counts *out)
 {
     out->blocks = FP_NEW_ARRAY(arena, uint64_t, cfg->nblocks);
     out->blocks[0] = out->entries;
-    for (uint32_t e = 0; e < cfg->nedges; e++) out->blocks[cfg->edges[e].dst] += out->edges[e];
+    for (uint32_t e = 0; e < cfg->nedges; e++) {
+        uint64_t *block = &out->blocks[cfg->edges[e].dst];
+        *block = fp_add_saturated(*block, out->edges[e]);
+    }
 }
 
 bool fp_edges_from_paths(struct fp_arena *arena, const struct fp_counts *counts,
@@ -52,7 +64,7 @@ bool fp_edges_from_paths(struct fp_arena *arena, const struct fp_counts *counts,
     *out = (struct fp_edge_counts){.edges = FP_NEW_ARRAY(arena, uint64_t, f->cfg->nedges)};
     for (size_t i = 0; ok && i < counts->npaths; i++) {
         if (fp_path_decode(&scratch, f->numbering, counts->paths[i].id, &path))
-            add_path(f->cfg, &path, counts->paths[i].count, out);
+            add_path(f->cfg, &path, (struct adding){out->edges, counts->paths[i].count, false}, out);
         else
             ok = fp_fail(error, f->name, "no path has the number %" PRIu64, counts->paths[i].id);
         if (scratch.total > 1 << 20) fp_arena_free(&scratch);
@@ -60,7 +72,7 @@ bool fp_edges_from_paths(struct fp_arena *arena, const struct fp_counts *counts,
     for (size_t i = 0; ok && i < counts->npartials; i++) {
         const struct fp_partial_path *partial = &counts->partials[i];
         if (fp_path_decode_partial(&scratch, f->numbering, partial->block, partial->prefix, &path))
-            add_path(f->cfg, &path, (uint64_t)partial->count, out);
+            add_path(f->cfg, &path, (struct adding){out->edges, (uint64_t)partial->count, true}, out);
         else
             ok = fp_fail(error, f->name, "no path comes to block %u with the sum %" PRIu64,
                          partial->block, partial->prefix);
@@ -84,7 +96,8 @@ bool fp_edges_from_counters(struct fp_arena *arena, const struct fp_counts *coun
     int64_t *left = FP_NEW_ARRAY(&scratch, int64_t, f->cfg->nblocks);
     for (uint32_t i = 0; i < f->flow->nedges; i++) flow[i] = counts->flow[i];
     for (size_t i = 0; i < counts->npartials; i++)
-        left[counts->partials[i].block] += counts->partials[i].count;
+        left[counts->partials[i].block] =
+            fp_add_saturated_signed(left[counts->partials[i].block], counts->partials[i].count);
     bool ok = true;
     if (f->flags & FP_FUNCTION_CHORDS && !fp_flow_solve(f->flow, flow, left))
         ok = fp_fail(error, f->name,

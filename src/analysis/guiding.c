@@ -6,6 +6,8 @@
 
 #include "analysis/edges.h"
 #include "analysis/guidingparts.h"
+#include "base/checked.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -63,7 +65,7 @@ static void note_block(struct fp_guiding_maker *m, uint32_t block, uint64_t coun
 {
     struct fp_guide_summary *summary = &m->guiding->summary;
     fp_vec_push(m->arena, &m->blocks, count);
-    summary->total += count;
+    summary->total = fp_add_saturated(summary->total, count);
     if (count > summary->max_count) summary->max_count = count;
     if (block && count > summary->max_inner) summary->max_inner = count;
 }
@@ -90,7 +92,7 @@ static void make_cutoffs(struct fp_guiding_maker *m)
         double wanted = (double)summary->total * cutoffs[i] / 1e6;
         while (at < n && ((double)sum < wanted || (at && counts[at] == last))) {
             last = counts[at++];
-            sum += last;
+            sum = fp_add_saturated(sum, last);
         }
         summary->cutoffs[i] = (struct fp_guide_cutoff){cutoffs[i], last, at};
     }
@@ -122,7 +124,7 @@ void fp_guiding_add(struct fp_guiding_maker *m, const struct fp_function *f,
     for (uint32_t b = 0; b < cfg->nblocks; b++) {
         uint64_t count = b ? 0 : counts.entries;
         for (uint32_t k = cfg->first_in[b]; k < cfg->first_in[b + 1]; k++)
-            count += counts.edges[cfg->in_edges[k]];
+            count = fp_add_saturated(count, counts.edges[cfg->in_edges[k]]);
         note_block(m, b, count);
     }
     fp_vec_push(m->arena, &m->functions, counts);

@@ -8,6 +8,7 @@
 #include "analysis/combine.h"
 #include "analysis/edges.h"
 #include "analysis/guidingparts.h"
+#include "base/checked.h"
 
 #include <stdlib.h>
 
@@ -30,14 +31,14 @@ static double frequency_of(const struct averaging *a, const struct fp_distributi
 static void add_edge(uint32_t edge, void *context)
 {
     struct averaging *a = context;
-    a->out->edges[edge] += a->count;
+    a->out->edges[edge] = fp_add_saturated(a->out->edges[edge], a->count);
 }
 
 static void add_path(struct averaging *a, const struct fp_event *event, double entries)
 {
     struct fp_path path;
     if (!fp_path_decode(a->arena, a->f->numbering, event->id, &path)) return;
-    a->count = (uint64_t)(frequency_of(a, &event->distribution) * entries);
+    a->count = fp_count_from(frequency_of(a, &event->distribution) * entries);
     if (!a->count) return;
     fp_path_each_edge(a->f->cfg, &path, add_edge, a);
     a->out->paths[a->out->npaths++] = (struct fp_guide_path){
@@ -50,7 +51,7 @@ static void add_raw_edge(struct averaging *a, const struct fp_event *event)
     const struct fp_distribution *d = &event->distribution;
     double count = a->by == FP_GUIDING_WORST ? (double)d->most
                                              : (double)d->count / (double)(d->trials ? d->trials : 1);
-    if (event->id < a->out->nedges) a->out->edges[event->id] = (uint64_t)(count * SCALE);
+    if (event->id < a->out->nedges) a->out->edges[event->id] = fp_count_from(count * SCALE);
 }
 
 static int more_frequent(const void *x, const void *y)
@@ -71,7 +72,7 @@ static struct fp_guide_function average(struct fp_arena *arena, const struct fp_
     for (size_t i = 0; i < from->events.len; i++)
         if (from->events.at[i].kind == FP_EVENT_ENTRY)
             entries = frequency_of(&a, &from->events.at[i].distribution) * SCALE;
-    out.entries = (uint64_t)entries;
+    out.entries = fp_count_from(entries);
     for (size_t i = 0; i < from->events.len; i++) {
         const struct fp_event *event = &from->events.at[i];
         if (paths && event->kind == FP_EVENT_PATH) add_path(&a, event, entries);

@@ -2,6 +2,8 @@
  * functions, and the rest as one that fits nothing, so that shares are right. */
 #include "analysis/guidingparts.h"
 
+#include "base/checked.h"
+
 #include <stdlib.h>
 
 enum { MOST_PER_SITE = 8 };
@@ -56,7 +58,7 @@ void fp_guiding_values(struct fp_guiding_maker *m, const struct fp_module *modul
             all[out->nvalues++] = all[i];
             continue;
         }
-        last->count += all[i].count;
+        last->count = fp_add_saturated(last->count, all[i].count);
         last->size = FP_VALUE_MASK;
         last->target = "";
     }

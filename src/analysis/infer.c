@@ -38,6 +38,16 @@ static bool reachable(const struct inferring *f, uint32_t block)
     return f->order.position[block] != FP_NONE;
 }
 
+/* Weights are bounded so that no sum of supplies, capacities or flows of the network comes near
+ * the largest number. A block's capacities add up to 20 times its weight. */
+static int64_t rounded(const struct inferring *f, double weight)
+{
+    const double most = (double)(1ll << 56) / ((double)f->in->cfg->nblocks + f->in->cfg->nedges + 1);
+    const double exact = (double)(1ll << 52);
+    if (!(weight > 0)) return 0;
+    return (int64_t)(fmin(weight, fmin(most, exact)) + 0.5);
+}
+
 /* ---- costs ---- */
 
 static int64_t cost_of(double units)
@@ -187,7 +197,7 @@ static void add_edge(struct inferring *f, uint32_t edge)
         return;
     }
     struct costs costs = profi(known);
-    int64_t weight = (int64_t)(known + 0.5);
+    int64_t weight = rounded(f, known);
     f->arc_of_edge[edge] = fp_network_arc(&f->net, from, to, FP_UNBOUNDED, costs.raise);
     fp_network_arc(&f->net, to, from, weight, costs.lower);
     f->net.supply[to] += weight;
@@ -219,7 +229,7 @@ static void read_solution(struct inferring *f)
         if (!reachable(f, cfg->edges[e].src)) continue;
         const struct fp_arc *arc = &arcs[f->arc_of_edge[e]];
         double known = f->in->edge_weights ? f->in->edge_weights[e] : -1;
-        int64_t base = known < 0 ? 0 : (int64_t)(known + 0.5);
+        int64_t base = known < 0 ? 0 : rounded(f, known);
         int64_t back = known < 0 ? 0 : arcs[f->arc_of_edge[e] + 1].flow;
         f->out->edges[e] = (uint64_t)(base + arc->flow - back);
     }
@@ -358,7 +368,7 @@ static void round_weights(struct inferring *f)
     double sum = 0;
     f->weight = FP_NEW_ARRAY(&f->scratch, int64_t, cfg->nblocks);
     for (uint32_t b = 0; b < cfg->nblocks; b++) {
-        f->weight[b] = (int64_t)(f->in->weights[b] + 0.5);
+        f->weight[b] = rounded(f, f->in->weights[b]);
         sum += f->in->weights[b];
     }
     f->scale = sqrt(sum / cfg->nblocks);

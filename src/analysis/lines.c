@@ -1,6 +1,7 @@
 /* Counts of lines: see lines.h. */
 #include "analysis/lines.h"
 
+#include "base/checked.h"
 #include "analysis/each.h"
 
 #include <stdlib.h>
@@ -37,7 +38,8 @@ static void collect(const struct fp_function *f, const struct fp_edge_counts *ed
         for (uint32_t i = 0; i < info->npositions; i++) {
             const struct fp_position *at = &f->positions[info->first_position + i];
             uint64_t *value = fp_map_add(most, (uint64_t)at->scope << 32 | at->line);
-            if (edges->blocks[b] + 1 > *value) *value = edges->blocks[b] + 1;
+            uint64_t count = fp_add_saturated(edges->blocks[b], 1);
+            if (count > *value) *value = count;
         }
     }
 }
@@ -48,7 +50,7 @@ static void add_lines(struct fp_lines *lines, const struct fp_function *f, const
     for (size_t i = 0; fp_map_next(most, &i, &key, &value);) {
         struct fp_source_file *file = file_of(lines, f->scopes[key >> 32].file);
         uint64_t *sum = fp_map_add(&file->by_line, (uint32_t)key);
-        *sum += *sum ? value - 1 : value;
+        *sum = fp_add_saturated(*sum, *sum ? value - 1 : value);
     }
 }
 

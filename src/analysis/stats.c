@@ -58,8 +58,8 @@ static void add_path(struct fp_stats *stats, const struct fp_measured *m, const 
     fp_predict(m->function, m->edges, path, &prediction);
     add_length(&stats->predicted, prediction.edges, prediction.instructions, count);
     stats->correct_paths += prediction.correct;
-    if (prediction.correct) stats->correct_flow += count;
-    stats->flow += count;
+    if (prediction.correct) stats->correct_flow = fp_add_saturated(stats->correct_flow, count);
+    stats->flow = fp_add_saturated(stats->flow, count);
 }
 
 static void add_function(const struct fp_measured *m, struct fp_arena *scratch, void *context)
@@ -110,12 +110,12 @@ static void compare_paths(struct fp_common *common, const struct fp_measured *m,
         if (!fp_path_decode(&decoding, m->function->numbering, m->counts->paths[i].id, &path)) continue;
         double instructions = (double)instructions_of(m->function, &path) * (double)count;
         common->paths_here++;
-        common->flow_here += count;
+        common->flow_here = fp_add_saturated(common->flow_here, count);
         common->instructions_here += instructions;
         uint64_t id = other ? fp_path_encode(other->function->numbering, &path) : FP_NO_ID;
         if (id != FP_NO_ID && fp_map_find(&taken, id)) {
             common->paths++;
-            common->flow += count;
+            common->flow = fp_add_saturated(common->flow, count);
             common->instructions += instructions;
         }
         if (decoding.total > 1 << 20) fp_arena_free(&decoding);

@@ -125,17 +125,18 @@ bool fp_layout_of_id(const struct fp_function *f, const struct fp_sections *at, 
 /* ---- from counters to ids ---- */
 
 /* Laps of a function whose paths are in a table. */
-static void each_lap(const struct fp_function *f, const struct fp_sections *at, const uint64_t *words,
-                     fp_layout_callback *call, void *context)
+static void each_lap(const struct fp_function *f, const struct fp_sections *at,
+                     const struct fp_counters *words, fp_layout_callback *call, void *context)
 {
-    uint64_t first, sums = fp_layout_sums(f);
+    uint64_t first, sums = fp_layout_sums(f), laps = f->truncation->laps.len;
     if (!fp_layout_word(at, f->edge_address, f->edge_slots, &first)) return;
-    for (uint32_t k = 0; k < f->truncation->laps.len && k < f->edge_slots; k++)
-        if (words[first + k]) call(sums + k, words[first + k], 0, context);
+    if (laps > f->edge_slots) laps = f->edge_slots;
+    for (size_t i = fp_counters_from(words, 0, first); i < words->len && words->at[i].path - first < laps; i++)
+        if (words->at[i].count) call(sums + (words->at[i].path - first), words->at[i].count, 0, context);
 }
 
 void fp_layout_each_word(const struct fp_function *f, const struct fp_sections *at,
-                         const uint64_t *words, fp_layout_callback *call, void *context)
+                         const struct fp_counters *words, fp_layout_callback *call, void *context)
 {
     uint64_t first, stride = fp_layout_stride(f), need;
     if (!(f->flags & FP_FUNCTION_PATHS) || !fp_layout_fits(f, &need)) return;
@@ -144,6 +145,11 @@ void fp_layout_each_word(const struct fp_function *f, const struct fp_sections *
         return;
     }
     if (!fp_layout_word(at, f->path_address, f->path_slots, &first)) return;
-    for (uint64_t id = 0; id < num_ids(f); id++, first += stride)
-        if (words[first]) call(id, words[first], stride > 1 ? words[first + 1] : 0, context);
+    uint64_t slots = num_ids(f) * stride;
+    for (size_t i = fp_counters_from(words, 0, first); i < words->len && words->at[i].path - first < slots; i++) {
+        uint64_t slot = words->at[i].path - first;
+        if (slot % stride || !words->at[i].count) continue;
+        uint64_t cycles = stride > 1 ? fp_counters_get(words, 0, words->at[i].path + 1) : 0;
+        call(slot / stride, words->at[i].count, cycles, context);
+    }
 }

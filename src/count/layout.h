@@ -17,6 +17,7 @@
 #define FP_COUNT_LAYOUT_H
 
 #include "base/error.h"
+#include "count/counters.h"
 #include "count/function.h"
 
 /* The sections of counters and of hash tables in a linked module. */
@@ -73,6 +74,6 @@ bool fp_layout_of_edge(const struct fp_function *f, const struct fp_sections *at
  * count is not 0. Paths in a table are not words. */
 typedef void fp_layout_callback(uint64_t id, uint64_t count, uint64_t cycles, void *context);
 void fp_layout_each_word(const struct fp_function *f, const struct fp_sections *at,
-                         const uint64_t *words, fp_layout_callback *call, void *context);
+                         const struct fp_counters *words, fp_layout_callback *call, void *context);
 
 #endif

@@ -67,11 +67,12 @@ struct fp_flow *fp_flow_make(struct fp_arena *arena, const struct fp_cfg *cfg,
 }
 
 /* Removes leaves: a vertex with one unknown edge left determines it. balance is
- * what is known to flow in less what is known to flow out. */
+ * what is known to flow in less what is known to flow out, modulo 2^64: of counts that
+ * come from a file any sum may occur. */
 struct solver {
     const struct fp_flow *flow;
     uint64_t *counts;
-    int64_t *balance;
+    uint64_t *balance;
     uint32_t *unknown;  /* edges left per vertex */
     uint32_t *unknowns; /* xor of their indexes: the one that is left is the value */
     uint32_t *ready;
@@ -81,8 +82,8 @@ struct solver {
 static void account(struct solver *s, uint32_t i)
 {
     const struct fp_flow_edge *edge = &s->flow->edges[i];
-    s->balance[edge->dst] += (int64_t)s->counts[i];
-    s->balance[edge->src] -= (int64_t)s->counts[i];
+    s->balance[edge->dst] += s->counts[i];
+    s->balance[edge->src] -= s->counts[i];
 }
 
 static void make_ready(struct solver *s, uint32_t v)
@@ -96,9 +97,9 @@ static bool solve_at(struct solver *s, uint32_t v)
     uint32_t i = s->unknowns[v];
     const struct fp_flow_edge *edge = &s->flow->edges[i];
     uint32_t other = edge->src == v ? edge->dst : edge->src;
-    int64_t count = edge->src == v ? s->balance[v] : -s->balance[v];
-    if (count < 0) return false;
-    s->counts[i] = (uint64_t)count;
+    uint64_t count = edge->src == v ? s->balance[v] : 0 - s->balance[v];
+    if ((int64_t)count < 0) return false;
+    s->counts[i] = count;
     account(s, i);
     s->unknown[v]--;
     s->unknown[other]--;
@@ -114,12 +115,12 @@ bool fp_flow_solve(const struct fp_flow *flow, uint64_t *counts, const int64_t *
     struct solver s = {
         .flow = flow,
         .counts = counts,
-        .balance = FP_NEW_ARRAY(&scratch, int64_t, nverts),
+        .balance = FP_NEW_ARRAY(&scratch, uint64_t, nverts),
         .unknown = FP_NEW_ARRAY(&scratch, uint32_t, nverts),
         .unknowns = FP_NEW_ARRAY(&scratch, uint32_t, nverts),
         .ready = FP_NEW_ARRAY(&scratch, uint32_t, nverts),
     };
-    for (uint32_t b = 0; left && b < flow->cfg->nblocks; b++) s.balance[b] -= left[b];
+    for (uint32_t b = 0; left && b < flow->cfg->nblocks; b++) s.balance[b] -= (uint64_t)left[b];
     for (uint32_t i = 0; i < flow->nedges; i++) {
         const struct fp_flow_edge *edge = &flow->edges[i];
         if (!fp_bitset_has(&flow->in_tree, i)) {
@@ -142,13 +143,13 @@ uint32_t fp_flow_check(const struct fp_flow *flow, const uint64_t *counts, const
 {
     struct fp_arena scratch = {0};
     uint32_t n = flow->cfg->nblocks, bad = FP_NONE;
-    int64_t *balance = FP_NEW_ARRAY(&scratch, int64_t, (size_t)n + 1);
+    uint64_t *balance = FP_NEW_ARRAY(&scratch, uint64_t, (size_t)n + 1);
     for (uint32_t i = 0; i < flow->nedges; i++) {
-        balance[flow->edges[i].dst] += (int64_t)counts[i];
-        balance[flow->edges[i].src] -= (int64_t)counts[i];
+        balance[flow->edges[i].dst] += counts[i];
+        balance[flow->edges[i].src] -= counts[i];
     }
     for (uint32_t b = n; b-- > 0;)
-        if (balance[b] != (left ? left[b] : 0)) bad = b;
+        if (balance[b] != (left ? (uint64_t)left[b] : 0)) bad = b;
     fp_arena_free(&scratch);
     return bad;
 }

@@ -240,7 +240,7 @@ static bool merge_function(struct fp_combined *c, const struct fp_combined_funct
         catch_up(c, known, into->trials[fp_event_trials(event->kind)]);
         fp_distribution_merge(&c->arena, &known->distribution, &event->distribution, c->bins);
     }
-    for (int k = 0; k < 2; k++) into->trials[k] += from->trials[k];
+    for (int k = 0; k < 2; k++) into->trials[k] = fp_add_saturated(into->trials[k], from->trials[k]);
     return true;
 }
 
@@ -250,7 +250,7 @@ bool fp_combined_merge(struct fp_combined *into, struct fp_combined *from, struc
     for (size_t i = 0; i < from->modules.len; i++) {
         const struct fp_combined_module *m = &from->modules.at[i];
         struct fp_combined_module *known = fp_combined_module(into, m->path, m->build_id, m->build_id_len);
-        known->runs += m->runs;
+        known->runs = fp_add_saturated(known->runs, m->runs);
         if (m->any && !known->any) known->any = fp_combined_function(into, m->any);
         if (known->map.bytes || !m->map.bytes) continue;
         known->map = copied(&into->arena, m->map.bytes, m->map.len);
@@ -261,8 +261,8 @@ bool fp_combined_merge(struct fp_combined *into, struct fp_combined *from, struc
     for (size_t i = 0; i < from->functions.len; i++)
         fp_combined_join(into, fp_combined_function(into, from->functions.at[i]),
                          fp_combined_function(into, from->functions.at[root_of(from, (uint32_t)i)]));
-    into->runs += from->runs;
-    into->left_out += from->left_out;
+    into->runs = fp_add_saturated(into->runs, from->runs);
+    into->left_out = fp_add_saturated(into->left_out, from->left_out);
     if (!into->left_out_why && from->left_out_why)
         into->left_out_why = fp_arena_strdup(&into->arena, from->left_out_why);
     return true;

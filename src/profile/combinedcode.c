@@ -5,6 +5,8 @@
  * it sizes or places anything. */
 #include "profile/combined.h"
 
+#include "base/checked.h"
+
 #include <inttypes.h>
 #include <math.h>
 
@@ -215,7 +217,7 @@ static void decode_modules(struct fp_combined *c, struct fp_reader *r)
         uint64_t runs = fp_read_uint(r);
         if (r->failed) return;
         struct fp_combined_module *m = fp_combined_module(c, path, build_id, len);
-        m->runs += runs;
+        m->runs = fp_add_saturated(m->runs, runs);
         m->map = decode_bytes(&c->arena, r);
         m->live = decode_bytes(&c->arena, r);
     }

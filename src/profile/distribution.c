@@ -168,10 +168,10 @@ void fp_distribution_merge(struct fp_arena *arena, struct fp_distribution *d,
     } else {
         merge_moments(d, other);
         merge_ranges(d, other);
-        d->nonzero += other->nonzero;
+        d->nonzero = fp_add_saturated(d->nonzero, other->nonzero);
         d->count = fp_add_saturated(d->count, other->count);
     }
-    d->trials += other->trials;
+    d->trials = fp_add_saturated(d->trials, other->trials);
     merge_histograms(arena, d, &other->histogram, bins);
 }
 

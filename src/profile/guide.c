@@ -1,6 +1,7 @@
 /* Writing, reading and searching guides: see guide.h. */
 #include "profile/guide.h"
 
+#include "base/checked.h"
 #include "base/checksum.h"
 #include "base/map.h"
 
@@ -284,8 +285,8 @@ static void add_up(struct fp_arena *arena, struct fp_guide_function *sum,
     struct fp_guide_path *paths =
         FP_NEW_ARRAY(arena, struct fp_guide_path, (size_t)sum->npaths + one->npaths);
     sum->id = 0;
-    sum->entries += one->entries;
-    for (uint32_t e = 0; e < sum->nedges; e++) sum->edges[e] += one->edges[e];
+    sum->entries = fp_add_saturated(sum->entries, one->entries);
+    for (uint32_t e = 0; e < sum->nedges; e++) sum->edges[e] = fp_add_saturated(sum->edges[e], one->edges[e]);
     if (sum->npaths) memcpy(paths, sum->paths, sum->npaths * sizeof *paths);
     if (one->npaths) memcpy(paths + sum->npaths, one->paths, one->npaths * sizeof *paths);
     sum->paths = paths;

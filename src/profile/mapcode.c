@@ -4,6 +4,7 @@
  * and a stored order of out-edges, by code that does not decide anything. */
 #include "profile/mapcode.h"
 
+#include "base/checked.h"
 #include "base/checksum.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -274,7 +275,7 @@ static uint8_t *decode_blocks(struct decoder *d, uint32_t *nblocks)
         f->blocks[b].first_position = (uint32_t)positions.len;
         for (uint32_t i = 0; i < f->blocks[b].npositions && !d->r->failed; i++) {
             last.scope = fp_read_index(d->r, f->nscopes, "scope number");
-            last.line = (uint32_t)((int64_t)last.line + fp_read_int(d->r));
+            last.line += (uint32_t)fp_read_int(d->r);
             uint64_t column = fp_read_uint(d->r);
             last.column = (uint32_t)(column >> 1);
             last.discriminator = column & 1 ? (uint32_t)fp_read_uint(d->r) : 0;
@@ -297,7 +298,7 @@ static bool decode_cfg(struct decoder *d)
     for (uint32_t b = 0; b < nblocks && !d->r->failed; b++) {
         size_t degree = fp_read_count(d->r, 2);
         for (size_t i = 0; i < degree && !d->r->failed; i++) {
-            int64_t dst = (int64_t)b + fp_read_int(d->r);
+            int64_t dst = fp_add_saturated_signed(b, fp_read_int(d->r));
             uint8_t packed = fp_read_u8(d->r);
             struct fp_edge_info info = {packed >> 5, 0};
             if (info.label == FP_LABEL_CASE) info.value = fp_read_int(d->r);

@@ -1,6 +1,7 @@
 /* Adding up runs, and giving each function its counts: see profile.h. */
 #include "profile/profile.h"
 
+#include "base/checked.h"
 #include "base/io.h"
 #include "footpath/profile_abi.h"
 #include "graph/select.h"
@@ -23,7 +24,7 @@ void fp_profile_free(struct fp_profile *profile)
 {
     if (!profile) return;
     if (profile->free_owner) profile->free_owner(profile->owner);
-    for (size_t i = 0; i < profile->modules.len; i++) free(profile->modules.at[i]->words);
+    for (size_t i = 0; i < profile->modules.len; i++) fp_module_free_counters(profile->modules.at[i]);
     fp_arena_free(&profile->arena);
     free(profile);
 }
@@ -45,25 +46,9 @@ static struct fp_module *module_of(struct fp_profile *profile, const struct fp_m
         if (fp_same_module(&profile->modules.at[i]->id, id)) return profile->modules.at[i];
     struct fp_module *module = FP_NEW(&profile->arena, struct fp_module);
     module->id = copy_id(&profile->arena, id);
-    module->nwords = id->sections.counters_size / 8;
-    module->words = calloc(module->nwords ? module->nwords : 1, sizeof *module->words);
-    if (!module->words) return NULL;
-    fp_map_init(&module->tables, &profile->arena);
     fp_map_init(&module->in_flight_at, &profile->arena);
     fp_vec_push(&profile->arena, &profile->modules, module);
     return module;
-}
-
-static struct fp_map *paths_of_table(struct fp_arena *arena, struct fp_module *module, uint64_t table)
-{
-    uint64_t *index = fp_map_add(&module->tables, table);
-    if (!*index) {
-        struct fp_map paths;
-        fp_map_init(&paths, arena);
-        fp_vec_push(arena, &module->paths_of, paths);
-        *index = module->paths_of.len;
-    }
-    return &module->paths_of.at[*index - 1];
 }
 
 static bool same_place(const struct fp_in_flight *a, const struct fp_in_flight *b)
@@ -80,7 +65,7 @@ static void add_in_flight(struct fp_arena *arena, struct fp_module *module,
         if (!*index) break;
         struct fp_in_flight *known = &module->in_flight.at[*index - 1];
         if (!same_place(known, entry)) continue;
-        known->count += entry->count;
+        known->count = fp_add_saturated_signed(known->count, entry->count);
         return;
     }
     fp_vec_push(arena, &module->in_flight, *entry);
@@ -115,13 +100,27 @@ static void note_run(struct fp_profile *profile, struct fp_module *module, const
 
 void fp_module_add_run(struct fp_arena *arena, struct fp_module *module, const struct fp_run *run)
 {
-    module->runs += run->runs;
+    size_t place = 0;
+    module->runs = fp_add_saturated(module->runs, run->runs);
     for (size_t i = 0; i < run->ncounters; i++)
-        module->words[run->counters[i].index] += run->counters[i].count;
+        fp_counters_add(&module->counters, 0, run->counters[i].index, run->counters[i].count, &place);
+    place = 0;
     for (size_t i = 0; i < run->ntables; i++)
-        *fp_map_add(paths_of_table(arena, module, run->tables[i].table), run->tables[i].path) +=
-            run->tables[i].count;
+        fp_counters_add(&module->tables, run->tables[i].table, run->tables[i].path, run->tables[i].count,
+                        &place);
     for (size_t i = 0; i < run->nin_flight; i++) add_in_flight(arena, module, &run->in_flight[i]);
+}
+
+void fp_module_settle(struct fp_module *module)
+{
+    fp_counters_settle(&module->counters);
+    fp_counters_settle(&module->tables);
+}
+
+void fp_module_free_counters(struct fp_module *module)
+{
+    fp_counters_free(&module->counters);
+    fp_counters_free(&module->tables);
 }
 
 static const unsigned char *copy_bytes(struct fp_arena *arena, const unsigned char *bytes, size_t len)
@@ -140,14 +139,18 @@ static void embed_map(struct fp_profile *profile, struct fp_module *module,
     module->embedded = kept;
 }
 
-bool fp_profile_add_run(struct fp_profile *profile, const struct fp_run *run)
+static struct fp_module *add_run(struct fp_profile *profile, const struct fp_run *run)
 {
     struct fp_module *module = module_of(profile, &run->module);
-    if (!module) return false;
     fp_module_add_run(&profile->arena, module, run);
     note_run(profile, module, run);
     if (run->map && !module->embedded) embed_map(profile, module, run->map);
-    return true;
+    return module;
+}
+
+void fp_profile_add_run(struct fp_profile *profile, const struct fp_run *run)
+{
+    fp_module_settle(add_run(profile, run));
 }
 
 struct adding {
@@ -158,27 +161,18 @@ struct adding {
     bool any_map;
 };
 
-static bool add_now(struct adding *a, const struct fp_run *run)
-{
-    return fp_profile_add_run(a->profile, run) ||
-           fp_fail(a->error, a->path, "expected counters that fit in memory, got %" PRIu64 " bytes",
-                   run->module.sections.counters_size);
-}
-
 static bool add_callback(struct fp_arena *arena, const struct fp_run *run, void *context)
 {
     (void)arena;
     struct adding *a = context;
-    return !fp_waiting_take(&a->waiting, run) || add_now(a, run);
+    if (fp_waiting_take(&a->waiting, run)) add_run(a->profile, run);
+    return true;
 }
 
 static bool check_run(struct fp_arena *arena, const struct fp_run *run, void *context)
 {
-    (void)arena;
-    struct adding *a = context;
-    return run->module.sections.counters_size <= UINT32_MAX ||
-           fp_fail(a->error, a->path, "expected at most 4 GB of counters, got %" PRIu64 " bytes",
-                   run->module.sections.counters_size);
+    (void)arena, (void)run, (void)context;
+    return true; /* that it can be read is enough */
 }
 
 static bool check_map(const struct fp_embedded_map *map, void *context)
@@ -209,8 +203,8 @@ static bool add_file(struct adding *a, const struct fp_file *file, bool *cut)
     for (int i = 0; i < 2 + a->any_map; i++)
         if (!fp_profile_visit(file->bytes, file->len, a->path, &passes[i], cut, a->error) || a->error->set)
             return false;
-    for (size_t i = 0; i < a->waiting.runs.len; i++)
-        if (!add_now(a, &a->waiting.runs.at[i])) return false;
+    for (size_t i = 0; i < a->waiting.runs.len; i++) add_run(a->profile, &a->waiting.runs.at[i]);
+    for (size_t i = 0; i < a->profile->modules.len; i++) fp_module_settle(a->profile->modules.at[i]);
     return true;
 }
 
@@ -278,12 +272,12 @@ void fp_profile_load_maps(struct fp_profile *profile, const char *binary)
 
 /* ---- counts of one function ---- */
 
-/* The edge counters of a function, or NULL where they lie outside. */
-static const uint64_t *edge_words(const struct fp_module *module, const struct fp_function *f)
+/* A counter in a slot of the function's edge counters; 0 where they lie outside. */
+static uint64_t edge_word(const struct fp_module *module, const struct fp_function *f, uint32_t slot)
 {
-    uint64_t first;
-    if (!fp_layout_word(&module->id.sections, f->edge_address, f->edge_slots, &first)) return NULL;
-    return module->words + first;
+    struct fp_place place;
+    return fp_layout_of_edge(f, &module->id.sections, slot, &place)
+               ? fp_counters_get(&module->counters, 0, place.word) : 0;
 }
 
 static int by_id(const void *a, const void *b)
@@ -304,13 +298,16 @@ static void collect_id(uint64_t id, uint64_t count, uint64_t cycles, void *conte
     fp_vec_push(c->arena, &c->paths, path);
 }
 
-/* What is in a function's hash table, or NULL for nothing. */
-static const struct fp_map *table_of(const struct fp_module *module, const struct fp_function *f)
+/* What is in a function's hash table; returns how many. */
+static size_t table_of(const struct fp_module *module, const struct fp_function *f,
+                       const struct fp_table_count **entries)
 {
+    const struct fp_counters *all = &module->tables;
     uint64_t table;
-    if (!fp_layout_table(f, &module->id.sections, &table)) return NULL;
-    const uint64_t *index = fp_map_find(&module->tables, table);
-    return index ? &module->paths_of.at[*index - 1] : NULL;
+    if (!fp_layout_table(f, &module->id.sections, &table)) return 0;
+    size_t from = fp_counters_from(all, table, 0), to = fp_counters_from(all, table + 1, 0);
+    *entries = all->at + from;
+    return to - from;
 }
 
 static int by_value_key(const void *a, const void *b)
@@ -322,12 +319,12 @@ static int by_value_key(const void *a, const void *b)
 size_t fp_profile_values(struct fp_arena *arena, const struct fp_module *module,
                          const struct fp_function *f, struct fp_value_count **values)
 {
-    const struct fp_map *table = f->flags & FP_FUNCTION_VALUES ? table_of(module, f) : NULL;
-    size_t n = 0;
-    uint64_t key, count;
-    *values = FP_NEW_ARRAY(arena, struct fp_value_count, table ? table->len : 0);
-    for (size_t i = 0; table && fp_map_next(table, &i, &key, &count);)
-        if (count && fp_value_is(key)) (*values)[n++] = (struct fp_value_count){key, count};
+    const struct fp_table_count *entries = NULL;
+    size_t all = f->flags & FP_FUNCTION_VALUES ? table_of(module, f, &entries) : 0, n = 0;
+    *values = FP_NEW_ARRAY(arena, struct fp_value_count, all);
+    for (size_t i = 0; i < all; i++)
+        if (entries[i].count && fp_value_is(entries[i].path))
+            (*values)[n++] = (struct fp_value_count){entries[i].path, entries[i].count};
     if (n) qsort(*values, n, sizeof **values, by_value_key);
     return n;
 }
@@ -336,23 +333,23 @@ static void path_counts(struct fp_arena *arena, const struct fp_module *module,
                         const struct fp_function *f, struct fp_counts *counts)
 {
     struct collecting c = {.arena = arena};
-    const struct fp_map *table = table_of(module, f);
-    uint64_t id, count;
-    for (size_t i = 0; table && fp_map_next(table, &i, &id, &count);)
-        if (count && id < fp_layout_sums(f)) collect_id(id, count, 0, &c);
-    fp_layout_each_word(f, &module->id.sections, module->words, collect_id, &c);
+    const struct fp_table_count *entries = NULL;
+    size_t n = table_of(module, f, &entries);
+    for (size_t i = 0; i < n; i++)
+        if (entries[i].count && entries[i].path < fp_layout_sums(f))
+            collect_id(entries[i].path, entries[i].count, 0, &c);
+    fp_layout_each_word(f, &module->id.sections, &module->counters, collect_id, &c);
     counts->paths = c.paths.at;
     counts->npaths = c.paths.len;
-    if (table && counts->npaths) qsort(counts->paths, counts->npaths, sizeof *counts->paths, by_id);
+    if (n && counts->npaths) qsort(counts->paths, counts->npaths, sizeof *counts->paths, by_id);
 }
 
 static void flow_counts(struct fp_arena *arena, const struct fp_module *module,
                         const struct fp_function *f, struct fp_counts *counts)
 {
-    const uint64_t *words = edge_words(module, f);
     counts->flow = FP_NEW_ARRAY(arena, uint64_t, f->flow->nedges);
-    for (uint32_t i = 0; words && i < f->flow->nedges; i++)
-        if (f->flow_slot[i] != FP_NONE) counts->flow[i] = words[f->flow_slot[i]];
+    for (uint32_t i = 0; i < f->flow->nedges; i++)
+        if (f->flow_slot[i] != FP_NONE) counts->flow[i] = edge_word(module, f, f->flow_slot[i]);
 }
 
 /* Where a path was already counted when its frame was left, nothing is in flight. */
@@ -396,10 +393,9 @@ static void translate_sums(const struct fp_function *f, struct fp_counts *counts
 static void copy_counts(const struct fp_module *module, const struct fp_function *f,
                         struct fp_counts *counts)
 {
-    const uint64_t *words = edge_words(module, f);
     if (f->copy->labels) translate_sums(f, counts);
-    if (words && f->copy->hits_slot != FP_NONE) counts->hits = words[f->copy->hits_slot];
-    if (words && f->copy->turns_slot != FP_NONE) counts->turns = words[f->copy->turns_slot];
+    if (f->copy->hits_slot != FP_NONE) counts->hits = edge_word(module, f, f->copy->hits_slot);
+    if (f->copy->turns_slot != FP_NONE) counts->turns = edge_word(module, f, f->copy->turns_slot);
 }
 
 /* Counts of paths, from counters that count in front of branches. */
@@ -450,7 +446,7 @@ uint64_t fp_profile_run_count(const struct fp_profile *profile)
         uint64_t *known = fp_map_add(&most, run->id);
         if (!run->id) *known = 0; /* made by a tool: each is one */
         if (run->runs <= *known) continue;
-        count += run->runs - *known;
+        count = fp_add_saturated(count, run->runs - *known);
         *known = run->runs;
     }
     fp_arena_free(&scratch);
@@ -459,39 +455,25 @@ uint64_t fp_profile_run_count(const struct fp_profile *profile)
 
 /* ---- merging ---- */
 
-static int by_table(const void *a, const void *b)
+/* Without counters that a difference has left at 0. */
+static void merge_words(struct fp_arena *arena, const struct fp_counters *all, struct fp_run *run)
 {
-    const struct fp_table_count *x = a, *y = b;
-    if (x->table != y->table) return x->table < y->table ? -1 : 1;
-    return (x->path > y->path) - (x->path < y->path);
-}
-
-static void merge_tables(struct fp_arena *arena, const struct fp_module *module, struct fp_run *run)
-{
-    for (size_t i = 0; i < module->paths_of.len; i++) run->ntables += module->paths_of.at[i].len;
-    run->tables = FP_NEW_ARRAY(arena, struct fp_table_count, run->ntables);
-    size_t at = 0;
-    uint64_t table, index, path, count;
-    for (size_t i = 0; fp_map_next(&module->tables, &i, &table, &index);)
-        for (size_t k = 0; fp_map_next(&module->paths_of.at[index - 1], &k, &path, &count);)
-            run->tables[at++] = (struct fp_table_count){table, path, count};
-    if (at) qsort(run->tables, at, sizeof *run->tables, by_table); /* the same sum, the same bytes */
+    run->counters = FP_NEW_ARRAY(arena, struct fp_counter, all->len);
+    for (size_t i = 0; i < all->len; i++)
+        if (all->at[i].count)
+            run->counters[run->ncounters++] = (struct fp_counter){all->at[i].path, all->at[i].count};
 }
 
 static struct fp_run merged_module(struct fp_profile *profile, struct fp_module *module)
 {
-    struct fp_arena *arena = &profile->arena;
     struct fp_run run = module->about;
     run.runs = module->runs;
     run.map = module->embedded;
     if (run.runs > 1) /* and no later record of its first run replaces it */
         run.flags = (run.flags | FP_RUN_MERGED) & ~(uint64_t)FP_RUN_UNFINISHED;
-    for (size_t i = 0; i < module->nwords; i++) run.ncounters += module->words[i] != 0;
-    run.counters = FP_NEW_ARRAY(arena, struct fp_counter, run.ncounters);
-    size_t at = 0;
-    for (size_t i = 0; i < module->nwords; i++)
-        if (module->words[i]) run.counters[at++] = (struct fp_counter){i, module->words[i]};
-    merge_tables(arena, module, &run);
+    merge_words(&profile->arena, &module->counters, &run);
+    run.tables = module->tables.at;
+    run.ntables = module->tables.len;
     run.in_flight = module->in_flight.at;
     run.nin_flight = module->in_flight.len;
     return run;

@@ -18,10 +18,8 @@ struct fp_counts;
 struct fp_module {
     struct fp_module_id id;
     uint64_t runs;
-    uint64_t *words; /* sums, one per counter */
-    size_t nwords;
-    struct fp_map tables; /* table -> index in paths_of */
-    FP_VEC(struct fp_map) paths_of; /* path -> count */
+    struct fp_counters counters; /* words of its section, summed over runs */
+    struct fp_counters tables;   /* of its hash tables */
     FP_VEC(struct fp_in_flight) in_flight;
     struct fp_map in_flight_at; /* by what it holds -> 1 + index there */
     struct fp_run about; /* its first run, without counts; start and end of all */
@@ -52,9 +50,12 @@ void fp_profile_free(struct fp_profile *profile);
 /* Adds the runs of a file. A run that was written several times (by a dump while
  * it went on) counts once, as it was last. A file that is bad anywhere adds nothing. */
 bool fp_profile_add(struct fp_profile *profile, const char *path, struct fp_error *error);
-bool fp_profile_add_run(struct fp_profile *profile, const struct fp_run *run);
-/* The same for a module that is the caller's: words has room for nwords. */
+void fp_profile_add_run(struct fp_profile *profile, const struct fp_run *run);
+/* The same for a module that is the caller's. */
 void fp_module_add_run(struct fp_arena *arena, struct fp_module *module, const struct fp_run *run);
+/* Between the last of these and the first look at counts. */
+void fp_module_settle(struct fp_module *module);
+void fp_module_free_counters(struct fp_module *module);
 
 /* Finds the map of each module: in the profile, in its file, or in `binary` where that is of the
  * same build. Modules without one have a problem to report. */

@@ -21,10 +21,6 @@ struct fp_counter {
     uint64_t index, count; /* word in the counter section */
 };
 
-struct fp_table_count {
-    uint64_t table, path, count;
-};
-
 /* A frame that left for good: where it was, what its path register held. */
 struct fp_in_flight {
     uint64_t function; /* id */

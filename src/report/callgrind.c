@@ -4,6 +4,8 @@
  * shared out evenly over the lines it has code of, the rest goes to the first. */
 #include "report/exports.h"
 
+#include "base/checked.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -40,7 +42,8 @@ static void spend(struct fp_arena *arena, struct spent *s, const char *file, uin
         fp_vec_push(arena, &s->names, file);
         *index = s->names.len;
     }
-    *fp_map_add(&s->of, *index << 32 | line) += cost;
+    uint64_t *sum = fp_map_add(&s->of, *index << 32 | line);
+    *sum = fp_add_saturated(*sum, cost);
 }
 
 static void spend_block(struct fp_arena *arena, struct spent *s, const struct fp_function *f, uint32_t b,
@@ -49,13 +52,14 @@ static void spend_block(struct fp_arena *arena, struct spent *s, const struct fp
     const struct fp_block_info *info = &f->blocks[b];
     uint64_t n = info->npositions;
     if (!n) {
-        spend(arena, s, f->file, f->line, count * info->instructions);
+        spend(arena, s, f->file, f->line, fp_mul_saturated(count, info->instructions));
         return;
     }
     uint64_t each = info->instructions / n, rest = info->instructions % n;
     for (uint32_t i = 0; i < n; i++) {
         const struct fp_position *at = &f->positions[info->first_position + i];
-        spend(arena, s, f->scopes[at->scope].file, at->line, count * (each + (i == 0 ? rest : 0)));
+        spend(arena, s, f->scopes[at->scope].file, at->line,
+              fp_mul_saturated(count, each + (i == 0 ? rest : 0)));
     }
 }
 

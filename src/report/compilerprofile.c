@@ -3,6 +3,8 @@
  * after AutoFDO. */
 #include "report/sourceprofile.h"
 
+#include "base/checked.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -135,7 +137,8 @@ static uint64_t first_count(const struct fp_source_node *node)
     return node->inlined.len ? first_count(node->inlined.at[0]) : 0;
 }
 
-/* Per line 1 + its count, or 0 where there is none; the number of lines. */
+/* Per line 1 + its count (at most the largest number), or 0 where there is none; the number
+ * of lines. */
 static uint32_t lines_of(struct fp_arena *arena, const struct fp_source_node *node, uint64_t **lines)
 {
     uint32_t len = 0;
@@ -148,12 +151,12 @@ static uint32_t lines_of(struct fp_arena *arena, const struct fp_source_node *no
     *lines = FP_NEW_ARRAY(arena, uint64_t, (size_t)len + 1);
     for (size_t i = 0; i < node->counts.len; i++) {
         const struct fp_source_count *one = &node->counts.at[i];
-        if (one->line < len && (*lines)[one->line] <= one->count) (*lines)[one->line] = one->count + 1;
+        if (one->line < len && (*lines)[one->line] <= one->count) (*lines)[one->line] = fp_add_saturated(one->count, 1);
     }
     for (size_t i = 0; i < node->inlined.len; i++) {
         uint32_t line = node->inlined.at[i]->line;
         uint64_t count = first_count(node->inlined.at[i]);
-        if (line < len && (*lines)[line] <= count) (*lines)[line] = count + 1;
+        if (line < len && (*lines)[line] <= count) (*lines)[line] = fp_add_saturated(count, 1);
     }
     return len;
 }

@@ -1,6 +1,7 @@
 /* The report model: see model.h. */
 #include "report/model.h"
 
+#include "base/checked.h"
 #include "graph/measure.h"
 #include "report/json.h"
 
@@ -72,8 +73,8 @@ static void add_path(struct maker *m, struct fp_report_function *rf, struct fp_r
 {
     path.cost = path.cycles ? (double)path.cycles : (double)path.count * path.instructions;
     rf->cost += path.cost;
-    rf->path_count += path.count;
-    if (at_entry) rf->calls += path.count;
+    rf->path_count = fp_add_saturated(rf->path_count, path.count);
+    if (at_entry) rf->calls = fp_add_saturated(rf->calls, path.count);
     fp_vec_push(m->report->arena, &m->paths, path);
 }
 
@@ -149,7 +150,7 @@ static void add_function(struct maker *m, const struct fp_module *module, const 
         fp_arena_free(&m->scratch);
     }
     report->cost += rf.cost;
-    report->count += rf.path_count;
+    report->count = fp_add_saturated(report->count, rf.path_count);
     fp_vec_push(report->arena, &m->functions, rf);
 }
 

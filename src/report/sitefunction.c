@@ -1,6 +1,7 @@
 /* One function for the report's page: see site.h and docs/formats/report.md. */
 #include "report/siteparts.h"
 
+#include "base/checked.h"
 #include "report/annotate.h"
 #include "report/layout.h"
 
@@ -212,7 +213,7 @@ static void json_paths(struct fp_json *j, struct fp_site *site, uint32_t index, 
         const struct fp_report_path *path = &site->report->paths[rf->first_path + i];
         struct fp_path decoded;
         if (i >= listed || !fp_report_decode(scratch, site->report, path, &decoded)) {
-            rest += path->count;
+            rest = fp_add_saturated(rest, path->count);
             rest_cost += path->cost;
             continue;
         }

@@ -1,6 +1,8 @@
 /* Profiles by source position: see sourceprofile.h. */
 #include "report/sourceprofile.h"
 
+#include "base/checked.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,17 +134,18 @@ static void add_block(struct making *m, const struct fp_function *f, uint32_t bl
         struct fp_source_node *node = scope_node(m, f, p->scope, root, nodes);
         struct fp_source_count *at = count_at(m, node, relative(p->line, f->scopes[p->scope].line),
                                               discriminator_of(m, p->discriminator));
-        uint64_t here = count * copies(m, p->discriminator);
+        uint64_t here = fp_mul_saturated(count, copies(m, p->discriminator));
         if (here > at->count) at->count = here;
     }
 }
 
 static void add_tree(struct making *m, struct fp_source_node *into, const struct fp_source_node *from)
 {
-    into->entries += from->entries;
+    into->entries = fp_add_saturated(into->entries, from->entries);
     for (size_t i = 0; i < from->counts.len; i++) {
         const struct fp_source_count *one = &from->counts.at[i];
-        count_at(m, into, one->line, one->discriminator)->count += one->count;
+        struct fp_source_count *sum = count_at(m, into, one->line, one->discriminator);
+        sum->count = fp_add_saturated(sum->count, one->count);
     }
     for (size_t i = 0; i < from->inlined.len; i++) {
         const struct fp_source_node *n = from->inlined.at[i];
@@ -199,10 +202,11 @@ static void finish_node(struct fp_source_node *node)
 {
     if (node->counts.len) qsort(node->counts.at, node->counts.len, sizeof *node->counts.at, by_position);
     if (node->inlined.len) qsort(node->inlined.at, node->inlined.len, sizeof *node->inlined.at, by_call);
-    for (size_t i = 0; i < node->counts.len; i++) node->total += node->counts.at[i].count;
+    for (size_t i = 0; i < node->counts.len; i++)
+        node->total = fp_add_saturated(node->total, node->counts.at[i].count);
     for (size_t i = 0; i < node->inlined.len; i++) {
         finish_node(node->inlined.at[i]);
-        node->total += node->inlined.at[i]->total;
+        node->total = fp_add_saturated(node->total, node->inlined.at[i]->total);
     }
 }
 

@@ -9,6 +9,7 @@
  */
 #include "sample/perfdata.h"
 
+#include "base/checked.h"
 #include "base/io.h"
 #include "base/map.h"
 #include "base/varint.h"
@@ -44,7 +45,17 @@ struct parsing {
     size_t left_len, left_cap;
     bool uncompressing;
     size_t nrecords;
+    size_t most; /* bytes that compressed records may take in memory, unpacked */
 };
+
+/* A hundred kilobytes can unpack to any number of samples. Real files unpack to some twenty
+ * times their size; memory is a few times that. */
+static size_t most_unpacked(size_t file)
+{
+    const size_t floor = (size_t)64 << 20, small = (size_t)8 << 20;
+    size_t first = file < small ? file : small;
+    return (size_t)fp_add_saturated(floor + 40 * first, fp_mul_saturated(160, file - first));
+}
 
 /* ---- events ---- */
 
@@ -336,6 +347,10 @@ static bool read_compressed(struct parsing *p, const unsigned char *body, size_t
         if (!ok) return false;
         memmove(p->left, p->left + used, p->left_len - used);
         p->left_len -= used;
+        if (p->arena->total > p->most || p->left_cap > p->most)
+            return fp_fail_at(p->error, p->name, offset,
+                              "expected samples that unpack to at most %zu MB in memory, got more; record for a "
+                              "shorter time, with a larger period or without -z", p->most >> 20);
         if (!full && in.pos == in.size) break;
     } while (true);
     return true;
@@ -352,10 +367,10 @@ static bool read_record(struct parsing *p, uint32_t type, uint16_t misc, const u
     case PERF_RECORD_FORK: read_fork(p, body, len); break;
     case PERF_RECORD_COMM: read_comm(p, body, len, misc); break;
     case PERF_RECORD_LOST:
-        if (len >= 16) p->data->lost += u64_at(body, 8);
+        if (len >= 16) p->data->lost = fp_add_saturated(p->data->lost, u64_at(body, 8));
         break;
     case PERF_RECORD_LOST_SAMPLES:
-        if (len >= 8) p->data->lost += u64_at(body, 0);
+        if (len >= 8) p->data->lost = fp_add_saturated(p->data->lost, u64_at(body, 0));
         break;
     case RECORD_ATTR: return read_attr_record(p, body, len, offset);
     case RECORD_FEATURE:
@@ -465,7 +480,8 @@ static bool parse_pipe_mode(struct parsing *p, const unsigned char *bytes, size_
 bool fp_perf_parse(struct fp_arena *arena, const unsigned char *bytes, size_t len, const char *name,
                    struct fp_perf_data *data, struct fp_error *error)
 {
-    struct parsing p = {.arena = arena, .data = data, .name = name, .error = error};
+    struct parsing p = {.arena = arena, .data = data, .name = name, .error = error,
+                        .most = (size_t)fp_add_saturated(arena->total, most_unpacked(len))};
     *data = (struct fp_perf_data){0};
     if (len < PIPE_HEADER || memcmp(bytes, "PERFILE2", 8)) {
         bool swapped = len >= 8 && !memcmp(bytes, "2ELIFREP", 8);

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""What a file from a stranger can do: numbers and sizes that no program counts.
+
+    run.py --bin BUILD/bin [--llvm 19] [CASE...]
+
+Every command must end by itself, with its own exit status, in little memory; a message
+or a report, never a signal.
+"""
+import argparse
+import os
+import resource
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+import formats
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MOST_MEMORY = 500  # MB
+EXPORTS = ["json", "lcov", "callgrind", "speedscope", "collapsed", "guide", "legacy", "llvm-sample", "gcc-afdo"]
+
+
+class Failure(Exception):
+    pass
+
+
+def check(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+class Context:
+    def __init__(self, args, folder):
+        self.bin, self.llvm, self.folder = args.bin, args.llvm, folder
+        self.env = {name: value for name, value in os.environ.items() if not name.startswith("FOOTPATH")}
+        self.env.update(NO_COLOR="1", PATH=args.bin + ":" + os.environ["PATH"], LC_ALL="C",
+                        FOOTPATH_CC_FLAGS="--fp-llvm=" + args.llvm)
+
+    def run(self, *words, status=None, **env):
+        """Runs a command; returns (status, output). Fails when it dies or takes much memory."""
+        out = os.path.join(self.folder, "output")
+        with open(out, "wb") as to:
+            child = subprocess.Popen(words, cwd=self.folder, env=dict(self.env, **env), stdin=subprocess.DEVNULL,
+                                     stdout=to, stderr=subprocess.STDOUT)
+            _, code, usage = os.wait4(child.pid, 0)
+            child.returncode = 0
+        with open(out, "rb") as f:
+            text = f.read()
+        shown = " ".join(words[:4])
+        check(os.WIFEXITED(code), "%s: died by signal %d: %r" % (shown, os.WTERMSIG(code), text[-400:]))
+        check(b"Sanitizer" not in text and b"runtime error:" not in text, "%s: %r" % (shown, text[-800:]))
+        check(usage.ru_maxrss < MOST_MEMORY * 1024, "%s: took %d MB" % (shown, usage.ru_maxrss // 1024))
+        code = os.WEXITSTATUS(code)
+        check(status is None or code == status, "%s: exit status %d, expected %s: %r" % (shown, code, status, text[-400:]))
+        check(code in (0, 1, 2, 3), "%s: exit status %d: %r" % (shown, code, text[-400:]))
+        return code, text
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, data):
+        with open(self.path(name), "wb") as f:
+            f.write(data)
+        return name
+
+    def read(self, name):
+        with open(self.path(name), "rb") as f:
+            return f.read()
+
+    def build(self, *flags):
+        shutil.copy(os.path.join(os.path.dirname(HERE), "cli", "example.c"), self.folder)
+        self.run("footpath-cc", "-O0", "-g", *flags, "example.c", "-o", "example", status=0)
+        self.run("./example", FOOTPATH_OUT="plain.prof")
+        return self.read("plain.prof")
+
+
+def every_command(c, profile):
+    """All commands that read a profile."""
+    for words in (["show"], ["show", "--json"], ["info"], ["stats"], ["coverage"], ["annotate"], ["dot"], ["verify"],
+                  ["report", "-o", "html"], ["merge", "-o", "merged.prof"], ["combine", "-o", "out.cp"],
+                  ["compare", profile], ["diff", profile]):
+        c.run("footpath", *words, profile)
+    for name in EXPORTS:
+        c.run("footpath", "export", "--format", name, "-o", "/dev/null", profile)
+    c.run("footpath", "export", "--format", "legacy", "--what", "paths", "-o", "/dev/null", profile)
+
+
+def largest_counts(c):
+    """Counts of 2^64-1, which no sum may take for small ones."""
+    for flags in (["--fp-mode=path"], ["--fp-mode=edge"], ["--fp-mode=edge-min"], ["--fp-mode=path", "--fp-exits"],
+                  ["--fp-metric=cycles"]):
+        def largest(run):
+            run.counters = [(index, 2**64 - 1) for index, _ in run.counters]
+            run.runs = 2**64 - 1
+        c.write("large.prof", formats.rewrite(c.build(*flags), largest))
+        every_command(c, "large.prof")
+        if flags == ["--fp-mode=path"]:
+            c.run("footpath", "merge", "large.prof", "plain.prof", "-o", "sum.prof", status=0)
+            run = formats.Run(next(p for kind, p in formats.records(c.read("sum.prof")) if kind == formats.RUN))
+            check(all(count == 2**64 - 1 for _, count in run.counters), "a sum wrapped")
+            _, text = c.run("footpath", "export", "--format", "collapsed", "large.prof")
+            check(all(line.split()[-1] != b"0" for line in text.splitlines()), "a count became 0: %r" % text[:200])
+
+
+def scattered_counters(c):
+    """3 MB that claim 4 GB of counters and use one per page."""
+    def scatter(run):
+        run.size = 2**32 - 8
+        run.counters = [(i * 513, 1) for i in range(1000000)]
+    c.write("scattered.prof", formats.rewrite(c.build(), scatter))
+    check(os.path.getsize(c.path("scattered.prof")) < 5 << 20, "the test's file is too large")
+    for words in (["show"], ["merge", "-o", "merged.prof"], ["combine", "-o", "out.cp"], ["info"]):
+        c.run("footpath", *words, "scattered.prof")
+
+
+def scattered_tables(c):
+    """A million hash tables of one path each."""
+    entries = b"".join(formats.uint(i) + b"\1\1" for i in range(1000000))
+    def scatter(run):
+        run.tables_size = 2**40
+        run.rest = formats.uint(1000000) + entries + formats.uint(0)
+    c.write("tables.prof", formats.rewrite(c.build(), scatter))
+    for words in (["show"], ["merge", "-o", "merged.prof"], ["info"]):
+        c.run("footpath", *words, "tables.prof")
+
+
+def many_small_runs(c):
+    """Runs that each add one counter: their cost may not grow with what is there."""
+    (payload,) = [p for kind, p in formats.records(c.build()) if kind == formats.RUN]
+    run, out = formats.Run(payload), []
+    run.size, run.args, run.rest = 2**40, [], b"\0\0"
+    for i in range(20000):
+        run.counters = [(1000000 - i, 1)]
+        out.append(formats.record(formats.RUN, run.encode()))
+    c.write("runs.prof", formats.profile(out))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    c.run("footpath", "show", "runs.prof")
+    took = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    check(took < 5, "show took %.1f s of processor time" % took)
+
+
+def refused_map(c):
+    """A guide without the counts of a module is none."""
+    data = c.build()
+    def other(run):
+        run.path, run.build_id = b"/nowhere/libgone.so", b"\1" * 20
+    more = [formats.record(kind, payload) for kind, payload in formats.records(data)]
+    more += [formats.record(kind, payload) for kind, payload in formats.records(formats.rewrite(data, other))]
+    c.write("two.prof", formats.profile(more))
+    c.run("footpath", "show", "two.prof", status=0)
+    _, text = c.run("footpath", "export", "--format", "guide", "-o", "two.guide", "two.prof", status=1)
+    check(b"libgone.so" in text and not os.path.exists(c.path("two.guide")), "a guide of a part: %r" % text)
+
+
+def perf_file(events, body):
+    """A perf.data in pipe form: one event, its records."""
+    attr = struct.pack("<IIQQQQQ", 1, 112, 0, 1000, events, 0, 0) + bytes(112 - 48)
+    return b"PERFILE2" + struct.pack("<Q", 16) + struct.pack("<IHH", 64, 0, 8 + len(attr)) + attr + body
+
+
+def perf_record(kind, body, misc=2):
+    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+
+def perf_mapping(path, length):
+    body = struct.pack("<IIQQQ", 1, 1, 0x400000, length, 0) + path.encode() + b"\0"
+    return perf_record(1, body + bytes(-len(body) % 8))
+
+
+IP, TID, TIME, PERIOD = 1, 2, 4, 256
+
+
+def large_periods(c):
+    """Samples that stand for 2^62 events and more."""
+    c.build()
+    subprocess.run(["clang-" + c.llvm, "-O1", "-g", "-no-pie", "-Wl,-Ttext-segment=0x400000", c.path("example.c"),
+                    "-o", c.path("sampled")], check=True)
+    body = perf_mapping(c.path("sampled"), 0x100000)
+    for k in range(0, 0x4000, 3):
+        body += perf_record(9, struct.pack("<QIIQQ", 0x400000 + k, 1, 1, k, (2**64 - 1, 2**62, 2**63)[k % 3]))
+    c.write("perf.data", perf_file(IP | TID | TIME | PERIOD, body))
+    for costs in ("raw", "levin", "profi", "footpath"):
+        _, text = c.run("footpath", "infer", "--costs", costs, "-o", "sampled.prof", "perf.data", status=0)
+        every_command(c, "sampled.prof")
+
+
+def packed_samples(c):
+    """100 KB that unpack to 60 million samples."""
+    one = perf_record(9, struct.pack("<Q", 0x400000)) * 4000
+    packed, out = formats.compress(one * 1000), b""
+    for at in range(0, len(packed), 60000):
+        out += perf_record(81, packed[at:at + 60000])
+    c.write("bomb.data", perf_file(IP, out * 15))
+    check(os.path.getsize(c.path("bomb.data")) < 1 << 20, "the test's file is too large")
+    _, text = c.run("footpath", "infer", "-o", "bomb.prof", "bomb.data", status=1)
+    check(b"expected" in text, text)
+
+
+CASES = [largest_counts, scattered_counters, scattered_tables, many_small_runs, refused_map, large_periods,
+         packed_samples]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--llvm", default="19")
+    parser.add_argument("cases", nargs="*")
+    args = parser.parse_args()
+    failed = ran = 0
+    for case in CASES:
+        if args.cases and case.__name__ not in args.cases:
+            continue
+        ran += 1
+        folder = tempfile.mkdtemp(prefix="footpath-hostile-")
+        try:
+            case(Context(args, folder))
+        except Failure as failure:
+            failed += 1
+            print("%s: %s" % (case.__name__, failure))
+        shutil.rmtree(folder, ignore_errors=True)
+    print("%d cases, %d failed" % (ran, failed))
+    return 1 if failed or not ran else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
