@@ -39,6 +39,26 @@ bool rt_somebody_reads(void)
     return rt_settings.log || isatty(STDERR_FILENO);
 }
 
+/* The bytes of a control character: of C0, or in UTF-8 of C1, of the two line ends of
+ * Unicode or of writing direction. 0 where there is none. */
+static size_t control_length(const unsigned char *c, size_t left)
+{
+    if (c[0] < 0x20 || c[0] == 0x7f) return 1;
+    if (left > 1 && c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) return 2;
+    if (left < 3 || c[0] != 0xe2) return 0;
+    bool direction = (c[1] == 0x80 && c[2] >= 0xa8 && c[2] <= 0xae) || (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9);
+    return direction ? 3 : 0;
+}
+
+/* Names of files and variables may hold what a terminal obeys. */
+static void make_plain(char *line, size_t len)
+{
+    for (size_t i = 0, n; i < len; i += n ? n : 1) {
+        n = control_length((unsigned char *)line + i, len - i);
+        memset(line + i, '?', n);
+    }
+}
+
 void rt_warn(const char *part, ...)
 {
     char line[1024];
@@ -48,6 +68,7 @@ void rt_warn(const char *part, ...)
     va_start(args, part);
     for (; part; part = va_arg(args, const char *)) rt_text_add(&text, part);
     va_end(args);
+    make_plain(line, text.len);
     line[text.len++] = '\n';
     struct rt_held held;
     rt_hold_signals(&held);

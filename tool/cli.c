@@ -4,6 +4,7 @@
 #include "analysis/combinedview.h"
 
 #include "base/io.h"
+#include "base/plain.h"
 #include "cli_combined.h"
 #include "cli_lock.h"
 
@@ -18,12 +19,29 @@
 #include <time.h>
 #include <unistd.h>
 
+/* What a message names may come from a file: plain before a terminal sees it. */
+static void say_plainly(const char *format, va_list args)
+{
+    char *text = NULL;
+    if (vasprintf(&text, format, args) < 0) return;
+    fp_make_plain(text);
+    fputs(text, stderr);
+    free(text);
+}
+
+void cli_print_plain(const char *text)
+{
+    struct fp_arena scratch = {0};
+    fputs(fp_plain(&scratch, text), stdout);
+    fp_arena_free(&scratch);
+}
+
 void cli_say(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     fputs("footpath: ", stderr);
-    vfprintf(stderr, format, args);
+    say_plainly(format, args);
     fputc('\n', stderr);
     va_end(args);
 }
@@ -55,7 +73,7 @@ _Noreturn void cli_usage(const struct cli_command *command, const char *format, 
     va_list args;
     fprintf(stderr, "footpath %s: ", command->name);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    say_plainly(format, args);
     va_end(args);
     fprintf(stderr, "; see footpath %s --help\n", command->name);
     exit(EXIT_USAGE);

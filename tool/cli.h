@@ -46,6 +46,8 @@ _Noreturn void cli_usage(const struct cli_command *command, const char *format, 
 void cli_print_help(const struct cli_command *command);
 
 /* "footpath: ..." on stderr. */
+/* Text that comes from a file, on standard output. */
+void cli_print_plain(const char *text);
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_fail(const struct fp_error *error, const char *what_to_do);
 

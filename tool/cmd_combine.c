@@ -71,14 +71,16 @@ static size_t block_count(const struct job *job)
 
 static void note(struct block *block, const char *name, const struct fp_combine_notes *notes)
 {
+    struct fp_arena scratch = {0};
     if (!block->program) block->program = notes->program;
     if (notes->cut)
         fp_say(&block->messages, "footpath: %s: ends in the middle of a record; the runs before it are used\n",
-               name);
+               fp_plain(&scratch, name));
     if (notes->merged)
         fp_say(&block->messages,
                "footpath: %s: %" PRIu64 " of its records are sums of several runs, each counts as one; combine "
-               "the profiles that were merged into it\n", name, notes->merged);
+               "the profiles that were merged into it\n", fp_plain(&scratch, name), notes->merged);
+    fp_arena_free(&scratch);
 }
 
 static void refuse(struct block *block, const struct job *job, const struct fp_error *error)

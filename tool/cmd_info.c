@@ -75,9 +75,16 @@ static void say_program(struct fp_writer *out, const struct fp_program *p)
            cli_count(t.laps));
 }
 
+static void say_text(struct fp_writer *out, const char *text)
+{
+    fp_say_plain(out, text, strlen(text));
+}
+
 static void say_module(struct fp_writer *out, const struct fp_module *m)
 {
-    fp_say(out, "module %s\n  build-id    ", m->id.path);
+    fp_say(out, "module ");
+    say_text(out, m->id.path);
+    fp_say(out, "\n  build-id    ");
     say_hex(out, m->id.build_id, m->id.build_id_len);
     fp_say(out, "\n  runs        %" PRIu64 "\n", m->runs);
     if (m->have_program) say_program(out, &m->program);
@@ -87,10 +94,14 @@ static void say_run(struct fp_writer *out, const struct fp_run *r)
 {
     fp_say(out, "run of ");
     say_time(out, r->start_ns);
-    fp_say(out, ", %.3f s, pid %" PRIu64 " on %s%s%s:", (double)(r->end_ns - r->start_ns) * 1e-9, r->pid,
-           r->host, r->flags & FP_RUN_UNFINISHED ? ", still running" : "",
+    fp_say(out, ", %.3f s, pid %" PRIu64 " on ", (double)(r->end_ns - r->start_ns) * 1e-9, r->pid);
+    say_text(out, r->host);
+    fp_say(out, "%s%s:", r->flags & FP_RUN_UNFINISHED ? ", still running" : "",
            r->flags & FP_RUN_SIGNALLED ? ", ended by a signal" : "");
-    for (size_t i = 0; i < r->nargs; i++) fp_say(out, " %s", r->args[i]);
+    for (size_t i = 0; i < r->nargs; i++) {
+        fp_say(out, " ");
+        say_text(out, r->args[i]);
+    }
     if (r->runs > 1) fp_say(out, " (%" PRIu64 " runs merged)", r->runs);
     fp_say(out, "\n");
 }
@@ -183,14 +194,14 @@ static bool info_of_program(struct info *info, const char *path)
         json_left_out(&info->json, &program);
         fp_json_end(&info->json, '}');
     } else {
-        fp_say(&info->out, "program %s\n  build-id    ", path);
+        fp_say(&info->out, "program %s\n  build-id    ", fp_plain(&arena, path));
         say_hex(&info->out, program.build_id, program.build_id_len);
         fp_say(&info->out, "\n");
         say_program(&info->out, &program);
         for (size_t i = 0; i < program.nfunctions; i++)
             if (program.functions[i].flags & FP_FUNCTION_SKIPPED)
-                fp_say(&info->out, "  left out: %s: %s\n", program.functions[i].name,
-                       program.functions[i].skipped);
+                fp_say(&info->out, "  left out: %s: %s\n", fp_plain(&arena, program.functions[i].name),
+                       fp_plain(&arena, program.functions[i].skipped));
     }
     fp_arena_free(&arena);
     return true;
@@ -252,10 +263,10 @@ static bool info_of_combined(struct info *info, const char *path)
     } else if (c) {
         fp_say(&info->out, "combined profile %s\n  %s runs, up to %u bins\n  functions   %zu, %s of them called\n"
                            "  events      %s edges, %s paths\n",
-               path, cli_count(c->runs), c->bins, c->functions.len, cli_count(events[FP_EVENT_ENTRY]),
+               fp_plain(&c->arena, path), cli_count(c->runs), c->bins, c->functions.len, cli_count(events[FP_EVENT_ENTRY]),
                cli_count(events[FP_EVENT_EDGE]), cli_count(events[FP_EVENT_PATH]));
         for (size_t i = 0; i < c->modules.len; i++)
-            fp_say(&info->out, "  module      %s, in %s runs\n", c->modules.at[i].path,
+            fp_say(&info->out, "  module      %s, in %s runs\n", fp_plain(&c->arena, c->modules.at[i].path),
                    cli_count(c->modules.at[i].runs));
     }
     bool ok = c != NULL;

@@ -43,7 +43,8 @@ static void print_block(const struct work *w, const struct fp_machine_function *
         slow += (insn->flags & (FP_INSN_DIVIDES | FP_INSN_REPEATS | FP_INSN_LOCKED)) != 0;
         calls += insn->kind == FP_INSN_CALL;
     }
-    printf("%s\t%llx\t%u\t%u\t%u\t%u\t%u\t%.0f", f->symbol->name,
+    cli_print_plain(f->symbol->name);
+    printf("\t%llx\t%u\t%u\t%u\t%u\t%u\t%.0f",
            (unsigned long long)f->insns.at[b->first_insn].address, b->ninsns, loads, stores, slow, calls, truth);
     for (uint32_t e = 0; e < w->found.nevents; e++) printf("\t%.0f", events[e]);
     printf("\n");
@@ -86,10 +87,12 @@ static void add_object(struct work *w, const struct fp_sampled_object *s)
 
 static void print_weights(const struct work *w, const struct fp_model *model)
 {
+    struct fp_arena scratch = {0};
     printf("%-32s %10s\n", "event", "weight");
     for (uint32_t e = 0; e < w->found.nevents; e++)
-        printf("%-32s %10.4f\n", w->data.events.at[e].name, model->weights[e]);
+        printf("%-32s %10.4f\n", fp_plain(&scratch, w->data.events.at[e].name), model->weights[e]);
     printf("%-32s %10.4f\n\n%zu blocks\n", "(constant)", model->constant, w->training.truth.len);
+    fp_arena_free(&scratch);
 }
 
 static int print_json(const struct work *w, const struct fp_model *model)

@@ -16,7 +16,7 @@ enum { JSON, BINARY, STRICT };
 static void print_edge(const struct fp_difference *d)
 {
     const struct fp_function *f = d->function;
-    printf("%s", f->name);
+    cli_print_plain(f->name);
     if (d->edge == FP_NONE) {
         printf(" entries");
         return;
@@ -26,7 +26,9 @@ static void print_edge(const struct fp_difference *d)
     const struct fp_block_info *info = &f->blocks[edge->src];
     if (info->npositions) {
         const struct fp_position *p = &f->positions[info->first_position + info->npositions - 1];
-        printf(" (%s:%u)", fp_base_name(f->scopes[p->scope].file), p->line);
+        printf(" (");
+        cli_print_plain(fp_base_name(f->scopes[p->scope].file));
+        printf(":%u)", p->line);
     }
 }
 
@@ -35,10 +37,13 @@ static void print_text(const struct fp_verification *v)
     for (size_t i = 0; i < v->ndifferences; i++) {
         const struct fp_difference *d = &v->differences[i];
         print_edge(d);
-        if (d->what)
-            printf(": %s\n", d->what);
-        else
-            printf(": by paths %" PRIu64 ", counted %" PRIu64 "\n", d->from_paths, d->counted);
+        if (d->what) {
+            printf(": ");
+            cli_print_plain(d->what);
+            printf("\n");
+            continue;
+        }
+        printf(": by paths %" PRIu64 ", counted %" PRIu64 "\n", d->from_paths, d->counted);
     }
     if (v->unmatched) printf("%zu functions have no counterpart\n", v->unmatched);
     printf("%zu functions, %zu edges: ", v->functions, v->edges);

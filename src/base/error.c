@@ -1,6 +1,8 @@
 /* Filling and printing struct fp_error. */
 #include "base/error.h"
 
+#include "base/plain.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -43,4 +45,5 @@ void fp_error_text(const struct fp_error *error, char *text, size_t size)
     else
         snprintf(text, size, "%s%sat offset %" PRIu64 ": %s", error->file, colon, error->offset,
                  error->what);
+    fp_make_plain(text);
 }

@@ -25,7 +25,7 @@ bool fp_fail(struct fp_error *error, const char *file, const char *format, ...)
 bool fp_fail_at(struct fp_error *error, const char *file, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* "FILE: at offset N: WHAT", cut to fit. */
+/* "FILE: at offset N: WHAT", cut to fit and plain: for a terminal. */
 void fp_error_text(const struct fp_error *error, char *text, size_t size);
 
 #endif

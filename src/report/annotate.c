@@ -224,7 +224,7 @@ static void say_stretch(struct page *p, const struct sheet *s, const struct stre
     if (at->function)
         fp_say(p->out, "  %sinlined: %s  %s:%u%s\n", paint(p, "\033[2m"), fp_plain(&p->scratch, at->function),
                fp_plain(&p->scratch, fp_base_name(at->file)), at->first, paint(p, "\033[0m"));
-    if (!source->found) fp_say(p->out, "  %s: %s\n", fp_plain(&p->scratch, at->file), source->missing);
+    if (!source->found) fp_say(p->out, "  %s: %s\n", fp_plain(&p->scratch, at->file), fp_plain(&p->scratch, source->missing));
     /* without its text, and in a stretch too long to be one, only lines with code */
     bool sparse = !source->found || at->last - at->first > 100000;
     for (uint32_t line = at->first; line <= at->last && line; line++)

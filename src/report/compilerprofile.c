@@ -4,6 +4,7 @@
 #include "report/sourceprofile.h"
 
 #include "base/checked.h"
+#include "base/plain.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,7 +43,7 @@ static void say_node(struct fp_writer *out, const struct fp_source_node *node, u
     for (size_t i = 0; i < node->inlined.len; i++) {
         const struct fp_source_node *n = node->inlined.at[i];
         say_position(out, depth, n->line, n->discriminator);
-        say(out, n->name);
+        fp_say_plain(out, n->name, strlen(n->name));
         snprintf(text, sizeof text, ":%" PRIu64 "\n", n->total);
         say(out, text);
         say_node(out, n, depth + 1);
@@ -55,7 +56,7 @@ void fp_write_llvm_sample(struct fp_writer *out, const struct fp_source_profile 
     for (size_t i = 0; i < profile->functions.len; i++) {
         const struct fp_source_node *f = profile->functions.at[i];
         if (!f->total) continue;
-        say(out, f->name);
+        fp_say_plain(out, f->name, strlen(f->name));
         snprintf(text, sizeof text, ":%" PRIu64 ":%" PRIu64 "\n", f->total, f->entries);
         say(out, text);
         say_node(out, f, 1);

@@ -144,12 +144,14 @@ static void say_share(struct fp_writer *out, struct fp_covered c, bool colours)
     fp_say(out, "%s%6.1f%%%s", colours ? level_colour(percent) : "", percent, colours ? "\033[0m" : "");
 }
 
-static void say_function(struct fp_writer *out, const struct fp_cover_function *f, bool colours)
+static void say_function(struct fp_writer *out, struct fp_arena *scratch, const struct fp_cover_function *f,
+                         bool colours)
 {
     const struct fp_coverage *c = &f->coverage;
     char room[2][24];
     if (!c->measured) {
-        fp_say(out, "%45s  %s  (%s)\n", "", f->name, f->problem ? f->problem : "no counts");
+        fp_say(out, "%45s  %s  (%s)\n", "", f->name,
+               f->problem ? fp_plain(scratch, f->problem) : "no counts");
         return;
     }
     say_share(out, c->blocks, colours);
@@ -162,7 +164,7 @@ static void say_function(struct fp_writer *out, const struct fp_cover_function *
     else
         fp_say(out, " %31s", "");
     fp_say(out, "  %s%s%s  %s:%u\n", colours ? "\033[1m" : "", f->name, colours ? "\033[0m" : "",
-           fp_base_name(f->function->file), f->function->line);
+           fp_plain(scratch, fp_base_name(f->function->file)), f->function->line);
 }
 
 void fp_cover_text(struct fp_writer *out, const struct fp_cover_report *r, bool functions, bool colours)
@@ -171,10 +173,10 @@ void fp_cover_text(struct fp_writer *out, const struct fp_cover_report *r, bool 
     if (functions) {
         fp_say(out, "%s blocks   edges  independent  paths taken / possible  function%s\n",
                colours ? "\033[2m" : "", colours ? "\033[0m" : "");
-        for (size_t i = 0; i < r->nfunctions; i++) say_function(out, &r->functions[i], colours);
+        for (size_t i = 0; i < r->nfunctions; i++) say_function(out, &scratch, &r->functions[i], colours);
         for (size_t i = 0; i < r->nskipped; i++)
             fp_say(out, "not measured: %s: %s\n", fp_plain(&scratch, r->skipped[i]->name),
-                   r->skipped[i]->skipped);
+                   fp_plain(&scratch, r->skipped[i]->skipped));
         fp_say(out, "\n");
     }
     say_totals(out, r);

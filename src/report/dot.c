@@ -17,13 +17,15 @@ struct drawing {
     uint64_t most; /* largest count of an edge */
 };
 
-/* In a quoted string of dot: quotes and backslashes escaped, the rest as it is. */
+/* In a quoted string of dot: plain, with quotes and backslashes escaped. */
 static void say_quoted(struct fp_writer *out, const char *text)
 {
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') fp_write_u8(out, '\\');
-        if ((unsigned char)*text >= ' ') fp_write_u8(out, (uint8_t)*text);
+    struct fp_arena scratch = {0};
+    for (const char *c = fp_plain(&scratch, text); *c; c++) {
+        if (*c == '"' || *c == '\\') fp_write_u8(out, '\\');
+        fp_write_u8(out, (uint8_t)*c);
     }
+    fp_arena_free(&scratch);
 }
 
 static void say_lines(struct drawing *d, uint32_t b)

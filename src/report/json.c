@@ -59,25 +59,6 @@ void fp_json_end(struct fp_json *j, char bracket)
     j->opened = false;
 }
 
-size_t fp_utf8_length(const char *string, size_t left)
-{
-    const unsigned char *text = (const unsigned char *)string;
-    if (!left) return 0;
-    if (text[0] < 0x80) return 1;
-    size_t len = text[0] >= 0xf0 && text[0] < 0xf5   ? 4
-                 : text[0] >= 0xe0 && text[0] < 0xf0 ? 3
-                 : text[0] >= 0xc2 && text[0] < 0xe0 ? 2
-                                                     : 0;
-    if (len > left) return 0;
-    for (size_t i = 1; i < len; i++)
-        if ((text[i] & 0xc0) != 0x80) return 0;
-    if (len == 3 && text[0] == 0xe0 && text[1] < 0xa0) return 0; /* overlong */
-    if (len == 3 && text[0] == 0xed && text[1] >= 0xa0) return 0; /* surrogate */
-    if (len == 4 && text[0] == 0xf0 && text[1] < 0x90) return 0;
-    if (len == 4 && text[0] == 0xf4 && text[1] >= 0x90) return 0;
-    return len;
-}
-
 /* Plain characters of a string, which most are, are written in one go. */
 static size_t plain_run(const char *text, size_t len)
 {
@@ -88,6 +69,13 @@ static size_t plain_run(const char *text, size_t len)
         at++;
     }
     return at;
+}
+
+/* Of a sequence of two or three bytes. */
+static unsigned code_of(const unsigned char *c, size_t len)
+{
+    if (len == 2) return (c[0] & 0x1fu) << 6 | (c[1] & 0x3fu);
+    return (c[0] & 0x0fu) << 12 | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu);
 }
 
 static void write_text(struct fp_json *j, const char *text, size_t len)
@@ -108,8 +96,8 @@ static void write_text(struct fp_json *j, const char *text, size_t len)
             fp_say(j->out, "\\%c", c);
         } else if (step == 1) { /* "<" for use inside HTML */
             fp_say(j->out, "\\u%04x", c);
-        } else if (step == 3 && !memcmp(text + at, "\xe2\x80", 2) && (text[at + 2] & 0xfe) == 0xa8) {
-            fp_say(j->out, "\\u202%d", 8 + (text[at + 2] & 1)); /* line breaks to old scripts */
+        } else if (fp_is_control(text + at, step)) { /* and line breaks to old scripts */
+            fp_say(j->out, "\\u%04x", code_of((const unsigned char *)text + at, step));
         } else {
             fp_write_bytes(j->out, text + at, step);
         }
@@ -117,43 +105,14 @@ static void write_text(struct fp_json *j, const char *text, size_t len)
     fp_write_u8(j->out, '"');
 }
 
-void fp_say_plain(struct fp_writer *out, const char *text, size_t len)
-{
-    for (size_t at = 0, step; at < len; at += step) {
-        unsigned char c = (unsigned char)text[at];
-        step = fp_utf8_length(text + at, len - at);
-        bool control = step == 1 ? c < 0x20 || c == 0x7f
-                                 : step == 2 && c == 0xc2 && (unsigned char)text[at + 1] < 0xa0;
-        if (!step) {
-            fp_write_bytes(out, "\xef\xbf\xbd", 3);
-            step = 1;
-        } else if (control) {
-            fp_write_u8(out, '?');
-        } else {
-            fp_write_bytes(out, text + at, step);
-        }
-    }
-}
-
-const char *fp_plain(struct fp_arena *arena, const char *text)
-{
-    struct fp_writer out = {0};
-    size_t len = strlen(text);
-    fp_say_plain(&out, text, len);
-    bool same = out.len == len && (!len || !memcmp(out.bytes, text, len));
-    const char *result = same ? text : fp_arena_strndup(arena, (char *)out.bytes, out.len);
-    fp_writer_free(&out);
-    return result;
-}
-
 void fp_say_xml(struct fp_writer *out, const char *text)
 {
     for (size_t at = 0, len = strlen(text), step; at < len; at += step) {
         unsigned char c = (unsigned char)text[at];
         step = fp_utf8_length(text + at, len - at);
-        if (!step || (step == 1 && c < 0x20 && c != '\t' && c != '\n') || c == 0x7f) {
+        if (!step || (fp_is_control(text + at, step) && c != '\t' && c != '\n')) {
             fp_write_bytes(out, "\xef\xbf\xbd", 3);
-            step = 1;
+            step = step ? step : 1;
             continue;
         }
         switch (c) {

@@ -7,7 +7,7 @@
 #ifndef FP_REPORT_JSON_H
 #define FP_REPORT_JSON_H
 
-#include "base/varint.h"
+#include "base/plain.h"
 
 struct fp_json {
     struct fp_writer *out;
@@ -29,15 +29,6 @@ void fp_json_double(struct fp_json *j, double value);
 void fp_json_bool(struct fp_json *j, bool value);
 void fp_json_null(struct fp_json *j);
 
-/* Length of the UTF-8 sequence at text, which has len bytes; 0 if it is none. */
-size_t fp_utf8_length(const char *text, size_t len);
-
-/* Text of unknown origin for a terminal or a line of a file: control characters
- * become '?', bytes that are not UTF-8 U+FFFD, so nothing in it can move the cursor
- * or start a new line. */
-void fp_say_plain(struct fp_writer *out, const char *text, size_t len);
-/* The same as a string; text itself where there is nothing to replace. */
-const char *fp_plain(struct fp_arena *arena, const char *text);
 /* For XML and HTML, in text or in a quoted attribute. */
 void fp_say_xml(struct fp_writer *out, const char *text);
 

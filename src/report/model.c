@@ -8,18 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern char *__cxa_demangle(const char *name, char *room, size_t *len, int *status);
-
-const char *fp_demangle(struct fp_arena *arena, const char *name)
-{
-    int status = 0;
-    if (strncmp(name, "_Z", 2)) return name;
-    char *text = __cxa_demangle(name, NULL, NULL, &status);
-    const char *result = text && status == 0 ? fp_arena_strdup(arena, text) : name;
-    free(text);
-    return result;
-}
-
 const char *fp_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');

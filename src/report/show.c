@@ -37,7 +37,7 @@ static void say_head(struct view *v)
         ran += fp_report_ran(&r->functions[i]);
     }
     fp_say(v->out, "%" PRIu64 " run%s of %s: ", runs, runs == 1 ? "" : "s",
-           r->profile->runs.len ? fp_base_name(r->profile->runs.at[0].program) : "nothing");
+           r->profile->runs.len ? fp_plain(&v->scratch, fp_base_name(r->profile->runs.at[0].program)) : "nothing");
     if (r->have_paths)
         fp_say(v->out, "%" PRIu64 " paths taken, %" PRIu64 " times in all, in ", executed, r->count);
     fp_say(v->out, "%" PRIu64 " of %" PRIu64 " functions\n\n", ran, instrumented);
@@ -62,7 +62,7 @@ static void say_path(struct view *v, const struct fp_report_path *path)
     if (path->cycles) fp_say(v->out, "%14" PRIu64 "  ", path->cycles);
     say_place(v, rf);
     if (has_lines(rf->function))
-        fp_say(v->out, "  %s: %s\n", fp_base_name(rf->function->file),
+        fp_say(v->out, "  %s: %s\n", fp_plain(&v->scratch, fp_base_name(rf->function->file)),
                fp_path_text(&v->scratch, rf->function, &decoded));
     else
         fp_say(v->out, "  path %" PRIu64 ", %u blocks\n", path->id, decoded.nedges + 1);
@@ -107,15 +107,15 @@ static void show_functions(struct view *v)
                percent(rf->cost, r->cost), rf->calls, rf->executed_paths,
                f->numbering ? f->numbering->num_ids : 0);
         say_place(v, rf);
-        fp_say(v->out, "  %s:%u", fp_base_name(f->file), f->line);
+        fp_say(v->out, "  %s:%u", fp_plain(&v->scratch, fp_base_name(f->file)), f->line);
         if (f->truncation->ncuts) fp_say(v->out, " (paths cut at %u places)", f->truncation->ncuts);
-        if (rf->problem) fp_say(v->out, " (%s)", rf->problem);
+        if (rf->problem) fp_say(v->out, " (%s)", fp_plain(&v->scratch, rf->problem));
         fp_say(v->out, "\n");
     }
     for (size_t i = 0; i < r->nfunctions; i++)
         if (r->functions[i].function->flags & FP_FUNCTION_SKIPPED)
             fp_say(v->out, "not measured: %s: %s\n", r->functions[i].name,
-                   r->functions[i].function->skipped);
+                   fp_plain(&v->scratch, r->functions[i].function->skipped));
     if (shown + left_out < r->nfunctions)
         fp_say(v->out, "... %zu more; --top 0 shows all\n", r->nfunctions - shown - left_out);
 }
@@ -145,9 +145,9 @@ static const struct fp_position *position_of(const struct fp_function *f, uint32
 static void say_position(struct view *v, const struct fp_function *f, const struct fp_position *p)
 {
     if (p)
-        fp_say(v->out, "%s:%u", fp_base_name(f->scopes[p->scope].file), p->line);
+        fp_say(v->out, "%s:%u", fp_plain(&v->scratch, fp_base_name(f->scopes[p->scope].file)), p->line);
     else
-        fp_say(v->out, "%s", fp_base_name(f->file));
+        fp_say(v->out, "%s", fp_plain(&v->scratch, fp_base_name(f->file)));
 }
 
 static void say_item(struct view *v, const struct item *item)

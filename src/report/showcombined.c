@@ -150,12 +150,13 @@ static void say_head(struct view *v)
             seen[c->functions.at[i]->events.at[k].kind]++;
     fp_say(v->out, "%" PRIu64 " run%s of %s combined: %" PRIu64 " of %zu functions called, %" PRIu64
                    " edges and %" PRIu64 " paths taken; up to %u bins\n",
-           c->runs, c->runs == 1 ? "" : "s", c->modules.len ? fp_base_name(c->modules.at[0].path) : "nothing",
+           c->runs, c->runs == 1 ? "" : "s", 
+           c->modules.len ? fp_plain(&v->scratch, fp_base_name(c->modules.at[0].path)) : "nothing",
            seen[FP_EVENT_ENTRY], c->functions.len, seen[FP_EVENT_EDGE],
            seen[FP_EVENT_PATH] + seen[FP_EVENT_PARTIAL], c->bins);
     if (c->left_out)
         fp_say(v->out, "%" PRIu64 " counts of a function in a run were left out; the first is of %s\n",
-               c->left_out, c->left_out_why);
+               c->left_out, fp_plain(&v->scratch, c->left_out_why ? c->left_out_why : "?"));
     fp_say(v->out, "\n");
 }
 
@@ -169,9 +170,9 @@ static const struct fp_position *position_of(const struct fp_function *f, uint32
 static void say_position(struct view *v, const struct fp_function *f, const struct fp_position *p)
 {
     if (p)
-        fp_say(v->out, "%s:%u", fp_base_name(f->scopes[p->scope].file), p->line);
+        fp_say(v->out, "%s:%u", fp_plain(&v->scratch, fp_base_name(f->scopes[p->scope].file)), p->line);
     else
-        fp_say(v->out, "%s", fp_base_name(f->file));
+        fp_say(v->out, "%s", fp_plain(&v->scratch, fp_base_name(f->file)));
 }
 
 static void say_edge(struct view *v, const struct fp_function *f, uint64_t id)
@@ -198,10 +199,11 @@ static void say_event(struct view *v, const struct fp_ranked *r)
 {
     const struct fp_function *f = function_of(v, r->function);
     struct fp_path path;
-    fp_say(v->out, "%s%s%s  ", colour(v, BOLD), fp_demangle(&v->scratch, r->function->name), colour(v, PLAIN));
+    fp_say(v->out, "%s%s%s  ", colour(v, BOLD),
+           fp_plain(&v->scratch, fp_demangle(&v->scratch, r->function->name)), colour(v, PLAIN));
     switch (r->event->kind) {
     case FP_EVENT_ENTRY:
-        fp_say(v->out, "%s:%u calls", fp_base_name(r->function->file), r->function->line);
+        fp_say(v->out, "%s:%u calls", fp_plain(&v->scratch, fp_base_name(r->function->file)), r->function->line);
         break;
     case FP_EVENT_EDGE:
         if (f && r->event->id < f->cfg->nedges)
@@ -212,7 +214,7 @@ static void say_event(struct view *v, const struct fp_ranked *r)
     case FP_EVENT_PATH:
     case FP_EVENT_PARTIAL:
         if (decode(v, f, r->event, &path) && f->npositions)
-            fp_say(v->out, "%s: %s", fp_base_name(f->file), fp_path_text(&v->scratch, f, &path));
+            fp_say(v->out, "%s: %s", fp_plain(&v->scratch, fp_base_name(f->file)), fp_path_text(&v->scratch, f, &path));
         else
             fp_say(v->out, "path %" PRIu64, r->event->id);
         break;

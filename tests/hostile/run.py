@@ -198,8 +198,27 @@ def packed_samples(c):
     check(b"expected" in text, text)
 
 
+def number36(n):
+    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    return "" if n == 0 else digits[n - 1] if n <= 36 else digits[(n - 1) // 36] + digits[(n - 1) % 36]
+
+
+def growing_names(c):
+    """A C++ name of a few hundred characters that stands for gigabytes."""
+    name = "_Z1fSt4pairIiiE"
+    for i in range(1, 34):
+        name += "S_IS%s_S%s_E" % (number36(i), number36(i))
+    c.write("names.c", b"int f(int n) __asm__(\"" + name.encode() + b"\");\n"
+                       b"int f(int n) { return n > 1 ? n : 2; }\nint main(int argc, char **argv) { return f(argc) < 0; }\n")
+    c.run("footpath-cc", "-O0", "-g", "names.c", "-o", "names", status=0)
+    c.run("./names", FOOTPATH_OUT="names.prof")
+    every_command(c, "names.prof")
+    _, text = c.run("footpath", "show", "names.prof", status=0)
+    check(name.encode() in text, "the name: %r" % text)
+
+
 CASES = [largest_counts, scattered_counters, scattered_tables, many_small_runs, refused_map, large_periods,
-         packed_samples]
+         packed_samples, growing_names]
 
 
 def main():
