@@ -192,8 +192,10 @@ static void check_plan(struct invocation *in, const char *program)
 static void take_environment(struct invocation *in, const char *program)
 {
     const char *text = getenv("FOOTPATH_CC_FLAGS");
-    char *copy = fp_arena_strdup(&in->arena, text ? text : ""), *save = NULL;
-    for (char *word = strtok_r(copy, " \t\n", &save); word; word = strtok_r(NULL, " \t\n", &save)) {
+    struct cc_words words = {0};
+    cc_split(&in->arena, &words, text ? text : "");
+    for (size_t i = 0; i < words.len; i++) {
+        char *word = words.at[i];
         if (strncmp(word, "--fp-", 5)) die(program, "FOOTPATH_CC_FLAGS: not a --fp- flag: ", word, "");
         take_flag(in, program, word);
     }

@@ -31,20 +31,17 @@ static bool ends(const char *word, const char *ending)
 
 enum { MOST_NESTING = 8 };
 
-static void expand(struct fp_arena *arena, struct cc_words *words, const char *word, int depth)
+static void expand(struct fp_arena *arena, struct cc_words *words, const char *word, int depth);
+
+/* Words between blanks, with quotes and backslashes. */
+static void split(struct fp_arena *arena, struct cc_words *words, const char *bytes, size_t size, int depth)
 {
-    struct fp_file file;
-    struct fp_error error = {0};
-    if (word[0] != '@' || depth > MOST_NESTING || !fp_file_open(&file, word + 1, &error)) {
-        fp_vec_push(arena, words, fp_arena_strdup(arena, word));
-        return;
-    }
-    char *text = fp_arena_alloc(arena, file.len + 1);
+    char *text = fp_arena_alloc(arena, size + 1);
     size_t len = 0;
     bool some = false;
     char quote = 0;
-    for (size_t i = 0; i <= file.len; i++) {
-        char c = i < file.len ? (char)file.bytes[i] : ' ';
+    for (size_t i = 0; i <= size; i++) {
+        char c = i < size ? bytes[i] : ' ';
         if (!quote && isspace((unsigned char)c)) {
             text[len] = 0;
             if (some) expand(arena, words, text, depth + 1);
@@ -56,12 +53,28 @@ static void expand(struct fp_arena *arena, struct cc_words *words, const char *w
             quote = c;
             some = true;
         } else {
-            if (c == '\\' && i + 1 < file.len) c = (char)file.bytes[++i];
+            if (c == '\\' && i + 1 < size) c = bytes[++i];
             text[len++] = c;
             some = true;
         }
     }
+}
+
+static void expand(struct fp_arena *arena, struct cc_words *words, const char *word, int depth)
+{
+    struct fp_file file;
+    struct fp_error error = {0};
+    if (word[0] != '@' || depth > MOST_NESTING || !fp_file_open(&file, word + 1, &error)) {
+        fp_vec_push(arena, words, fp_arena_strdup(arena, word));
+        return;
+    }
+    split(arena, words, (const char *)file.bytes, file.len, depth);
     fp_file_close(&file);
+}
+
+void cc_split(struct fp_arena *arena, struct cc_words *words, const char *text)
+{
+    split(arena, words, text, strlen(text), MOST_NESTING);
 }
 
 void cc_expand(struct fp_arena *arena, struct cc_words *words, const char *word)

@@ -26,6 +26,9 @@ struct cc_look {
  * backslashes) becomes the words in it. */
 void cc_expand(struct fp_arena *arena, struct cc_words *words, const char *word);
 
+/* The words of a text, with the same quotes and backslashes; none is a response file. */
+void cc_split(struct fp_arena *arena, struct cc_words *words, const char *text);
+
 struct cc_look cc_look_at(const struct cc_words *words);
 
 bool cc_in_list(const char *word, const char *const *list);

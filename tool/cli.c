@@ -195,8 +195,33 @@ struct fp_profile *cli_read(struct cli_profiles *profiles)
     return NULL;
 }
 
+bool cli_check_binary(const char *binary)
+{
+    struct fp_arena arena = {0};
+    struct fp_program program;
+    struct fp_error error = {0};
+    bool ok = !binary || fp_program_read(&arena, binary, &program, &error);
+    if (!ok) cli_fail(&error, "--binary names the program that ran");
+    fp_arena_free(&arena);
+    return ok;
+}
+
+/* A program that no module of the profile is a run of helps nobody, and is a mistake. */
+static void tell_of_other_build(const struct fp_profile *profile, const char *binary)
+{
+    struct fp_arena arena = {0};
+    struct fp_program program;
+    struct fp_error error = {0};
+    bool fits = !binary || !fp_program_read(&arena, binary, &program, &error);
+    for (size_t i = 0; !fits && i < profile->modules.len; i++)
+        fits = fp_program_fits(&program, &profile->modules.at[i]->id);
+    if (!fits) cli_say("%s: is another build than those that ran; it is not used", binary);
+    fp_arena_free(&arena);
+}
+
 struct fp_profile *cli_load(struct cli_profiles *profiles)
 {
+    if (!cli_check_binary(profiles->binary)) return NULL;
     if (profiles->names.len && cli_is_combined(profiles->names.at[0])) {
         struct fp_combined_view *view = cli_load_view(profiles);
         return view ? view->profile : NULL;
@@ -211,6 +236,7 @@ struct fp_profile *cli_load(struct cli_profiles *profiles)
         if (!module->have_program)
             cli_fail(&module->problem, "name the program that ran by --binary FILE");
     }
+    if (found) tell_of_other_build(profile, profiles->binary);
     if (found) return profile;
     fp_profile_free(profile);
     return NULL;
@@ -222,6 +248,26 @@ int cli_output(const char *path, struct fp_writer *writer)
     bool ok = fp_file_write(path ? path : "-", writer->bytes, writer->len, &error);
     fp_writer_free(writer);
     return ok ? EXIT_OK : cli_fail(&error, NULL);
+}
+
+static char *with_escapes(struct fp_arena *arena, const char *path, const char *special, char escape)
+{
+    char *out = fp_arena_alloc(arena, 2 * strlen(path) + 1), *to = out;
+    for (; *path; path++) {
+        if (strchr(special, *path)) *to++ = escape;
+        *to++ = *path;
+    }
+    return out;
+}
+
+char *cli_as_word(struct fp_arena *arena, const char *path)
+{
+    return with_escapes(arena, path, " \t\n\v\f\r\"'\\", '\\');
+}
+
+char *cli_as_pattern(struct fp_arena *arena, const char *path)
+{
+    return with_escapes(arena, path, "%", '%');
 }
 
 bool cli_colours(FILE *to)

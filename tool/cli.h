@@ -83,6 +83,13 @@ struct fp_profile *cli_read(struct cli_profiles *profiles);
 /* Writes to a file or, with NULL or "-", to standard output. */
 int cli_output(const char *path, struct fp_writer *writer);
 
+/* A path as a word of FOOTPATH_CC_FLAGS, and as FOOTPATH_OUT, where % begins a pattern. */
+char *cli_as_word(struct fp_arena *arena, const char *path);
+char *cli_as_pattern(struct fp_arena *arena, const char *path);
+
+/* Is the file that --binary names a program with a map? Says why not. NULL is fine. */
+bool cli_check_binary(const char *binary);
+
 bool cli_colours(FILE *to);
 
 /* On a terminal, once two seconds have passed since the first call: how far

@@ -479,6 +479,8 @@ static int run(struct cli_command *command, int argc, char **argv)
         }
     }
     if (!job.inputs.len) cli_usage(command, "no profile given");
+    for (size_t i = 0; i < job.binaries.len; i++)
+        if (!cli_check_binary(job.binaries.at[i])) return EXIT_FAILED;
     if (job.mpi && !(mpi = cli_mpi_begin(&error))) return cli_fail(&error, NULL);
     cli_drop_aside(job.inputs.at, &job.inputs.len);
     int status = combine(&job, mpi);

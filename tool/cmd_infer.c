@@ -260,6 +260,8 @@ static bool enough(const struct work *w)
 {
     const struct fp_attribution *a = &w->found;
     const char *input = w->request->input;
+    if (w->request->binary && !a->binary_used)
+        cli_say("%s: no object of that name was sampled; it is not used", w->request->binary);
     if (!w->data.samples.len)
         cli_say("%s: holds no samples; did the program run at all, and long enough for -c?", input);
     else if (!a->user)

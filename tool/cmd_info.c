@@ -218,7 +218,7 @@ static bool info_of_programs(struct info *info)
 
 static bool info_of_profiles(struct info *info)
 {
-    struct fp_profile *p = cli_read(&info->profiles);
+    struct fp_profile *p = cli_check_binary(info->profiles.binary) ? cli_read(&info->profiles) : NULL;
     if (!p) return false;
     fp_profile_load_maps(p, info->profiles.binary);
     struct fp_json *j = &info->json;

@@ -71,10 +71,10 @@ static char *flags_for(struct p3 *p, int copy)
 {
     const char *before = getenv("FOOTPATH_CC_FLAGS");
     char *flags = fp_arena_printf(&p->arena, "%s --fp-base=%s", before ? before : "",
-                                  p3_file(p, copy, "build"));
+                                  cli_as_word(&p->arena, p3_file(p, copy, "build")));
     if (p->hits) flags = fp_arena_printf(&p->arena, "%s --fp-hits", flags);
     if (copy == P3_REFERENCE) return fp_arena_printf(&p->arena, "%s --fp-callees", flags);
-    return fp_arena_printf(&p->arena, "%s --fp-plan=%s/plan --fp-copy=%d", flags, p->work, copy);
+    return fp_arena_printf(&p->arena, "%s --fp-plan=%s/plan --fp-copy=%d", flags, cli_as_word(&p->arena, p->work), copy);
 }
 
 static int run_build(struct p3 *p, int copy, const char *folder, const char *log)
@@ -90,7 +90,7 @@ static int run_build(struct p3 *p, int copy, const char *folder, const char *log
         setenv("CXX", cxx, 1);
         setenv("FOOTPATH_CC_FLAGS", flags, 1);
         setenv("FOOTPATH_SOURCE", p->here, 1);
-        setenv("FOOTPATH_OUT", out, 1);
+        setenv("FOOTPATH_OUT", cli_as_pattern(&p->arena, out), 1);
         if (chdir(folder) == 0) execl("/bin/sh", "sh", "-c", p->build, (char *)NULL);
         _exit(127);
     }

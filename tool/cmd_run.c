@@ -85,7 +85,9 @@ static int run(struct cli_command *command, int argc, char **argv)
         if (option == CLI_WORD) first = cli.at - 1; /* the rest is the program's */
     }
     if (first == argc) cli_usage(command, "no program given");
-    setenv("FOOTPATH_OUT", output, 1);
+    struct fp_arena arena = {0};
+    setenv("FOOTPATH_OUT", cli_as_pattern(&arena, output), 1);
+    fp_arena_free(&arena);
     int status = 0;
     for (uint64_t i = 0; i < repeat && status != 127; i++) status = run_once(argv + first);
     if (access(output, R_OK) < 0)

@@ -69,6 +69,19 @@ void fp_file_close(struct fp_file *file)
     *file = (struct fp_file){0};
 }
 
+int fp_open_regular(const char *path, struct fp_error *error)
+{
+    struct stat info;
+    int fd = -1;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        fp_fail(error, path, "is no regular file");
+        return -1;
+    }
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) fp_fail(error, path, "cannot open: %s", strerror(errno));
+    return fd;
+}
+
 static bool write_fully(int fd, const unsigned char *bytes, size_t len)
 {
     while (len) {

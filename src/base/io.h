@@ -15,6 +15,10 @@ struct fp_file {
 bool fp_file_open(struct fp_file *file, const char *path, struct fp_error *error);
 void fp_file_close(struct fp_file *file);
 
+/* A descriptor of a regular file, or -1 with an error. For files that another file names: a
+ * pipe would stop the reader, and to open a device may do something. */
+int fp_open_regular(const char *path, struct fp_error *error);
+
 /* Written beside the target and renamed onto it, so that a reader sees the old
  * file or the new one and a crash leaves the old one. "-" is standard output. */
 bool fp_file_write(const char *path, const void *bytes, size_t len, struct fp_error *error);

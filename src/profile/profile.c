@@ -226,11 +226,10 @@ bool fp_profile_add(struct fp_profile *profile, const char *path, struct fp_erro
 
 /* ---- maps ---- */
 
-static bool fits(const struct fp_module *module, const struct fp_program *program)
+bool fp_program_fits(const struct fp_program *program, const struct fp_module_id *id)
 {
-    return module->id.build_id_len == program->build_id_len &&
-           (!program->build_id_len ||
-            !memcmp(module->id.build_id, program->build_id, program->build_id_len));
+    return id->build_id_len == program->build_id_len &&
+           (!program->build_id_len || !memcmp(id->build_id, program->build_id, program->build_id_len));
 }
 
 static bool try_map(struct fp_profile *profile, struct fp_module *module, const char *path)
@@ -241,7 +240,7 @@ static bool try_map(struct fp_profile *profile, struct fp_module *module, const 
         if (!module->problem.set) module->problem = error;
         return false;
     }
-    if (!fits(module, &program)) {
+    if (!fp_program_fits(&program, &module->id)) {
         fp_fail(&module->problem, path, "is another build than the one that ran");
         return false;
     }

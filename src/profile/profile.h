@@ -61,6 +61,9 @@ void fp_module_free_counters(struct fp_module *module);
  * same build. Modules without one have a problem to report. */
 void fp_profile_load_maps(struct fp_profile *profile, const char *binary);
 
+/* Is the program of the build that a module is of? */
+bool fp_program_fits(const struct fp_program *program, const struct fp_module_id *id);
+
 struct fp_path_count {
     uint64_t id, count;
     uint64_t cycles; /* where they were measured */

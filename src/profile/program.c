@@ -2,6 +2,7 @@
 #include "profile/program.h"
 
 #include "base/checksum.h"
+#include "base/io.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "footpath/abi.h"
@@ -167,8 +168,8 @@ bool fp_program_read(struct fp_arena *arena, const char *path, struct fp_program
 {
     *program = (struct fp_program){0};
     elf_version(EV_CURRENT);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return fp_fail(error, path, "cannot open: %s", strerror(errno));
+    int fd = fp_open_regular(path, error);
+    if (fd < 0) return false;
     Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
     bool ok = elf ? read_elf(arena, elf, fp_arena_strdup(arena, path), program, error)
                   : fp_fail(error, path, "cannot read: %s", elf_errmsg(-1));

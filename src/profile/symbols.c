@@ -1,9 +1,9 @@
 /* Reading symbol tables: see symbols.h. */
 #include "profile/symbols.h"
 
+#include "base/io.h"
 #include "base/vec.h"
 
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,8 @@ void fp_symbols_read(struct fp_arena *arena, const char *path, struct fp_symbols
 {
     symbol_list list = {0};
     elf_version(EV_CURRENT);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct fp_error ignored = {0};
+    int fd = fp_open_regular(path, &ignored);
     Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
     if (elf && elf_kind(elf) == ELF_K_ELF) read_tables(arena, elf, &list);
     if (elf) elf_end(elf);

@@ -33,11 +33,13 @@ static struct space *space_of(struct replay *r, uint32_t pid)
 /* ---- objects ---- */
 
 /* The program may have been moved: --binary stands for the object of its name. */
-static const char *file_to_read(const struct replay *r, const char *path)
+static const char *file_to_read(struct replay *r, const char *path)
 {
     const char *a = strrchr(path, '/'), *b = r->binary ? strrchr(r->binary, '/') : NULL;
     if (!r->binary) return path;
-    return strcmp(a ? a + 1 : path, b ? b + 1 : r->binary) ? path : r->binary;
+    if (strcmp(a ? a + 1 : path, b ? b + 1 : r->binary)) return path;
+    r->out->binary_used = true;
+    return r->binary;
 }
 
 static void check_build(struct fp_sampled_object *s)

@@ -40,6 +40,7 @@ struct fp_attribution {
     uint32_t nevents;
     FP_VEC(struct fp_sampled_object *) objects; /* most samples first */
     uint64_t user, kernel, unmapped; /* samples */
+    bool binary_used; /* some object has the name of the given binary */
 };
 
 /* Opens every object that was hit. `rename`, if not NULL, gives the file to read

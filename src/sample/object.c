@@ -6,8 +6,8 @@
  */
 #include "sample/object.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include "base/io.h"
+
 #include <gelf.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -201,7 +201,8 @@ static bool same_build(const struct fp_object *o, Elf *elf)
 
 static bool try_debug_file(struct fp_object *o, const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct fp_error ignored = {0};
+    int fd = fp_open_regular(path, &ignored);
     if (fd < 0) return false;
     Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
     if (elf && elf_kind(elf) == ELF_K_ELF && same_build(o, elf)) {
@@ -274,8 +275,8 @@ bool fp_object_open(struct fp_arena *arena, const char *path, struct fp_object *
     elf_version(EV_CURRENT);
     fp_map_init(&o->imports, arena);
     fp_map_init(&o->pointers, arena);
-    o->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (o->fd < 0) return fp_fail(error, path, "cannot open: %s", strerror(errno));
+    o->fd = fp_open_regular(path, error);
+    if (o->fd < 0) return false;
     o->elf = elf_begin(o->fd, ELF_C_READ_MMAP, NULL);
     bool ok = o->elf ? read_object(o, error) : fp_fail(error, path, "cannot read: %s", elf_errmsg(-1));
     if (!ok) fp_object_close(o);

@@ -217,8 +217,47 @@ def growing_names(c):
     check(name.encode() in text, "the name: %r" % text)
 
 
+def odd_folders(c):
+    """pgo and run in folders with blanks, quotes and per cent signs."""
+    source = b"#include <stdio.h>\nint main(int argc, char **argv) { for (int i = 0; i < 50; i++) if (i % 3) puts(argv[0]); return argc > 9; }\n"
+    for name in ("with blank", "100%pure", "it's \"odd\" %h\\"):
+        os.mkdir(c.path(name))
+        c.write(os.path.join(name, "prog.c"), source)
+        top, c.folder = c.folder, c.path(name)
+        _, text = c.run("footpath", "pgo", "--build", "$CC -O2 prog.c -o prog", "--train", "./prog > out", status=0)
+        check(b"not used" not in text and os.path.exists(c.path("footpath-pgo/train.guide")), text)
+        c.run("footpath", "run", "-o", "50%pid.prof", "./prog")
+        c.run("footpath-cc", "-O0", "prog.c", "-o", "prog", status=0)
+        c.run("footpath", "run", "-o", "50%pid.prof", "./prog", status=0)
+        check(os.path.exists(c.path("50%pid.prof")), "no such profile: %s" % os.listdir(c.folder))
+        c.folder = top
+
+
+def wrong_binary(c):
+    """What --binary names is a program with a map, or said not to be."""
+    c.build()
+    shutil.copy(c.path("example"), c.path("kept"))
+    c.run("footpath-cc", "-O0", "-DSOMETHING", "example.c", "-o", "other", status=0)
+    for words in (["show"], ["info"], ["export", "--format", "lcov"], ["combine", "-o", "x.cp"], ["report", "-o", "html"]):
+        _, text = c.run("footpath", *words, "--binary", "/etc/passwd", "plain.prof", status=1)
+        check(b"/etc/passwd" in text, text)
+        c.run("footpath", *words, "--binary", "kept", "plain.prof", status=0)
+    _, text = c.run("footpath", "show", "--binary", "other", "plain.prof", status=0)
+    check(b"another build" in text, text)
+
+
+def named_pipe(c):
+    """A profile that names a pipe as its program: a reader must not wait for a writer."""
+    os.mkfifo(c.path("pipe"))
+    def move(run):
+        run.path = c.path("pipe").encode()
+    c.write("pipe.prof", formats.rewrite(c.build(), move))
+    _, text = c.run("footpath", "show", "pipe.prof", status=1)
+    check(b"regular" in text, text)
+
+
 CASES = [largest_counts, scattered_counters, scattered_tables, many_small_runs, refused_map, large_periods,
-         packed_samples, growing_names]
+         packed_samples, growing_names, odd_folders, wrong_binary, named_pipe]
 
 
 def main():
