@@ -160,6 +160,8 @@ struct rt_module {
     bool (*trap_hit)(struct rt_local *self, uint64_t address, ucontext_t *context, bool *armed);
     void (*trap_again)(uint64_t address);
     void (*arm_active)(uint64_t pc, uint64_t sp);
+    /* Another module that handled signals for all is about to go: this one takes over. */
+    void (*take_over)(void);
 };
 
 extern struct rt_module rt_this FP_HIDDEN;
@@ -176,6 +178,8 @@ struct rt_identity {
     uintptr_t load_bias; /* run-time address less link-time address */
 };
 
+/* Is this module the executable? Its end is that of the process. */
+bool rt_is_program(void) FP_HIDDEN;
 /* This module, and the program: found at the start. Later the loader's lock, which the list
  * of modules is under, may have been held by a thread that the child of a fork has not got. */
 extern struct rt_identity rt_identity FP_HIDDEN, rt_program FP_HIDDEN;
@@ -233,6 +237,14 @@ struct rt_writing {
     uint32_t dead;  /* and has been: the process ends by it */
 };
 
+/* What a library that was unloaded has left mapped: its part of the first copies. */
+struct rt_orphan {
+    struct rt_range span;
+    const struct rt_module *module; /* where it was */
+    uint32_t nregions;
+    int64_t nowhere;
+};
+
 struct rt_process {
     uint32_t lock;
     uint32_t nregions;
@@ -245,7 +257,7 @@ struct rt_process {
     uint32_t paused;
     int64_t nowhere; /* bias of the copy to count in while paused, or 0 */
     struct rt_module *modules[RT_MOST_MODULES]; /* loaded ones, with gaps */
-    struct rt_range orphans[RT_MOST_ORPHANS];
+    struct rt_orphan orphans[RT_MOST_ORPHANS];
     struct rt_region regions[RT_MOST_REGIONS];
     struct rt_local *sampler; /* of the module that began sampling, or NULL */
     int32_t sampling_signal;  /* of ticks */
@@ -262,7 +274,11 @@ struct rt_process {
     struct sigaction trap_before, tick_before; /* what they did, or the program wants of them */
     uint32_t nmodules; /* `modules` has no more */
     struct rt_writing writing;
+    uint32_t stopping; /* some module holds the other threads (rt_stop.c) */
 };
+
+/* The table that all modules share; NULL: no memory. rt_process.c */
+struct rt_process *rt_process_get(void) FP_HIDDEN;
 
 void rt_threads_start(void) FP_HIDDEN;
 uint32_t rt_thread_id(void) FP_HIDDEN; /* the kernel's */
@@ -275,6 +291,8 @@ void rt_threads_set_base(int64_t bias) FP_HIDDEN; /* of %gs */
 bool rt_threads_give_copy(struct rt_process *process, uint32_t tid) FP_HIDDEN;
 /* For all threads that were there before the runtime: rt_adopt.c. */
 void rt_adopt_threads(void) FP_HIDDEN;
+/* Calls with every thread of the process; gives the number of calls that returned true. */
+uint32_t rt_each_thread(bool (*call)(uint32_t tid, void *context), void *context) FP_HIDDEN;
 /* The bias of this thread's copy, also while it counts elsewhere. */
 int64_t rt_threads_own_bias(void) FP_HIDDEN;
 /* Makes the copy to count in while paused. */
@@ -368,6 +386,9 @@ bool rt_has_marks(void) FP_HIDDEN;
 /* ---- the end: rt_end.c ---- */
 
 void rt_end_watch(void) FP_HIDDEN;
+void rt_end_at_quick_exit(void) FP_HIDDEN;
+/* The module is about to go: its handlers must not stay. */
+void rt_end_forget_module(void) FP_HIDDEN;
 /* The handler of fatal signals. */
 void rt_die(int signal, siginfo_t *info, void *context) FP_HIDDEN;
 /* Gives this thread a stack for handlers, so that a stack that overflowed can be
@@ -379,6 +400,8 @@ void rt_write_all(enum rt_why why, const struct rt_frame *frame) FP_HIDDEN;
 /* ---- now and then: rt_periodic.c ---- */
 
 void rt_periodic_start(bool after_fork) FP_HIDDEN;
+/* Ends the thread, if it is this module's. */
+void rt_periodic_forget_module(void) FP_HIDDEN;
 
 /* ---- other threads: rt_stop.c ---- */
 
@@ -386,6 +409,12 @@ void rt_periodic_start(bool after_fork) FP_HIDDEN;
  * `visit` first. */
 void rt_with_threads_stopped(void (*visit)(const struct rt_frame *frame, void *context),
                              void (*work)(void *context), void *context) FP_HIDDEN;
+void rt_stop_after_fork(void) FP_HIDDEN;
+/* Returns when no thread is in a signal handler of this module, and none will be. */
+void rt_stop_forget_module(void) FP_HIDDEN;
+/* Handlers of signals that any thread may get call these first and last. */
+void rt_handler_begins(void) FP_HIDDEN;
+void rt_handler_ends(void) FP_HIDDEN;
 
 /* ---- what was counted: rt_write.c ---- */
 

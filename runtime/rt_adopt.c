@@ -30,21 +30,28 @@ static bool has_region(const struct rt_process *process, uint32_t tid)
     return false;
 }
 
-/* A copy for each thread that has none but the first; gives their number. */
-static uint32_t give_copies(struct rt_process *process, int folder)
+uint32_t rt_each_thread(bool (*call)(uint32_t tid, void *context), void *context)
 {
     char bytes[4096] __attribute__((aligned(8)));
-    uint32_t given = 0;
-    lseek(folder, 0, SEEK_SET);
+    uint32_t count = 0;
+    int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return 0;
     for (long len; (len = syscall(SYS_getdents64, folder, bytes, sizeof bytes)) > 0;)
         for (long at = 0; at < len;) {
             const struct entry *entry = (const struct entry *)(bytes + at);
             uint32_t tid = (uint32_t)strtoul(entry->name, NULL, 10);
             at += entry->len;
-            if (!tid || tid == (uint32_t)getpid() || has_region(process, tid)) continue;
-            if (rt_threads_give_copy(process, tid)) given++;
+            if (tid) count += call(tid, context);
         }
-    return given;
+    close(folder);
+    return count;
+}
+
+/* A copy for a thread that has none, but not for the first. */
+static bool give_copy(uint32_t tid, void *context)
+{
+    struct rt_process *process = context;
+    return tid != (uint32_t)getpid() && !has_region(process, tid) && rt_threads_give_copy(process, tid);
 }
 
 /* In the thread, while it is stopped or by itself. */
@@ -64,13 +71,10 @@ static void nothing(void *context)
 void rt_adopt_threads(void)
 {
     struct rt_process *process = rt_this.process;
-    int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return;
     struct stat about;
-    bool alone = fstat(folder, &about) == 0 && about.st_nlink == 3; /* one, ".", ".." */
-    for (int rounds = 0; !alone && rounds < 8 && give_copies(process, folder); rounds++) {
+    bool alone = stat("/proc/self/task", &about) == 0 && about.st_nlink == 3; /* one, ".", ".." */
+    for (int rounds = 0; !alone && rounds < 8 && rt_each_thread(give_copy, process); rounds++) {
         rt_with_threads_stopped(take_base, nothing, NULL);
         if (rt_thread_id() != (uint32_t)getpid()) take_base(NULL, NULL);
     }
-    close(folder);
 }

@@ -76,6 +76,11 @@ static RT_ENTRY void at_quick_exit_now(void)
     if (!is_vfork_child()) rt_write_profile(RT_AT_END, &frame);
 }
 
+void rt_end_at_quick_exit(void)
+{
+    at_quick_exit(at_quick_exit_now);
+}
+
 /* ---- fatal signals ---- */
 
 static const int fatal[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,    SIGABRT, SIGSYS,  SIGTRAP, SIGTERM,
@@ -175,8 +180,10 @@ static void write_meanwhile(int signal, siginfo_t *info, void *context)
     (void)signal, (void)info;
     int saved = errno;
     struct rt_frame frame;
+    rt_handler_begins();
     rt_unwind_from_signal(&frame, context);
     rt_write_all(RT_MEANWHILE, &frame);
+    rt_handler_ends();
     errno = saved;
 }
 
@@ -194,6 +201,9 @@ static int signal_named(const char *text)
     return 0;
 }
 
+static int dump_signal; /* or 0 */
+static struct sigaction before_dump;
+
 static void watch_dump_signal(void)
 {
     const char *text = getenv("FOOTPATH_DUMP_SIGNAL");
@@ -205,7 +215,7 @@ static void watch_dump_signal(void)
     }
     struct sigaction action = {.sa_sigaction = write_meanwhile, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigfillset(&action.sa_mask);
-    sigaction(signal, &action, NULL);
+    if (sigaction(signal, &action, &before_dump) == 0) dump_signal = signal;
 }
 
 void rt_provide_signal_stack(void **memory)
@@ -223,10 +233,12 @@ void rt_provide_signal_stack(void **memory)
     sigaltstack(&stack, NULL);
 }
 
+static bool watches; /* this module, for all */
+
 void rt_end_watch(void)
 {
-    at_quick_exit(at_quick_exit_now);
     if (rt_this.process && __atomic_exchange_n(&rt_this.process->watched, 1, __ATOMIC_ACQ_REL)) return;
+    watches = true;
     static void *signal_stack;
     rt_provide_signal_stack(&signal_stack);
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
@@ -238,4 +250,30 @@ void rt_end_watch(void)
         sigaction(fatal[i], &action, NULL);
     }
     watch_dump_signal();
+}
+
+static void restore(int signal, const struct sigaction *before, void (*ours)(int, siginfo_t *, void *))
+{
+    struct sigaction now;
+    if (sigaction(signal, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == ours)
+        sigaction(signal, before, NULL);
+}
+
+/* The next module takes over. */
+void rt_end_forget_module(void)
+{
+    struct rt_process *process = rt_this.process;
+    if (!watches) return;
+    watches = false;
+    struct sigaction by_default = {.sa_handler = SIG_DFL};
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) restore(fatal[i], &by_default, die);
+    if (dump_signal) restore(dump_signal, &before_dump, write_meanwhile);
+    if (!process) return;
+    __atomic_store_n(&process->watched, 0, __ATOMIC_RELEASE);
+    for (size_t i = 0; i < RT_MOST_MODULES; i++) {
+        struct rt_module *module = process->modules[i];
+        if (!module || module == &rt_this) continue;
+        module->take_over();
+        return;
+    }
 }

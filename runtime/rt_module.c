@@ -137,6 +137,7 @@ static void after_fork_in_child(void)
     rt_settings_share_run();
     rt_writer_after_fork();
     rt_threads_after_fork();
+    rt_stop_after_fork();
     rt_sample_after_fork();
     rt_clear_counters();
     rt_in_flight_clear();
@@ -145,6 +146,12 @@ static void after_fork_in_child(void)
     rt_unwind_here(&frame);
     for (; rt_unwind_look(&frame); )
         if (rt_frame_left(&frame, -1), !rt_unwind_step(&frame)) break;
+}
+
+static void take_over(void)
+{
+    rt_end_watch();
+    rt_periodic_start(false);
 }
 
 /* Early among constructors, so that a handler registered here with the exit
@@ -165,10 +172,12 @@ __attribute__((constructor(101))) RT_ENTRY static void start(void)
     rt_this.forget_left = rt_in_flight_clear;
     rt_this.place_is_certain = rt_place_is_certain;
     rt_this.set_output = rt_settings_set_output;
+    rt_this.take_over = take_over;
     rt_settings_read();
     find_identities();
     rt_threads_start();
     rt_settings_share_run();
+    rt_end_at_quick_exit();
     rt_end_watch();
     rt_sample_start();
     rt_periodic_start(false);
@@ -176,8 +185,7 @@ __attribute__((constructor(101))) RT_ENTRY static void start(void)
     errno = saved;
 }
 
-/* Is this module the executable? Its end is that of the process. */
-static bool is_program(void)
+bool rt_is_program(void)
 {
     return rt_identity.load_bias == rt_program.load_bias;
 }
@@ -188,9 +196,13 @@ __attribute__((destructor(101))) RT_ENTRY static void finish(void)
     int saved = errno;
     struct rt_frame frame;
     rt_unwind_here(&frame);
-    bool process_ends = is_program();
+    bool process_ends = rt_is_program();
+    bool goes = !process_ends && !(rt_this.process && rt_this.process->exiting);
     rt_sample_forget_module(process_ends);
+    if (goes) rt_periodic_forget_module();
     rt_write_profile(RT_AT_END, &frame);
+    if (goes) rt_end_forget_module();
+    if (goes) rt_stop_forget_module();
     rt_threads_forget_module(process_ends);
     errno = saved;
 }

@@ -2,8 +2,14 @@
  * of ours sleeps and writes; the program's own are not disturbed by signals. */
 #include "rt.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
+
+static pthread_t writer;
+static uint32_t enough; /* the writer waits for it to be 1 */
 
 static void *write_again(void *unused)
 {
@@ -12,9 +18,9 @@ static void *write_again(void *unused)
     struct timespec period = {(time_t)(rt_settings.dump_ns / 1000000000u),
                               (long)(rt_settings.dump_ns % 1000000000u)};
     for (;;) {
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &period, NULL);
+        syscall(SYS_futex, &enough, FUTEX_WAIT_PRIVATE, 0, &period, NULL, 0);
         struct rt_process *process = rt_this.process;
-        if (!process || process->exiting) return NULL;
+        if (__atomic_load_n(&enough, __ATOMIC_ACQUIRE) || !process || process->exiting) return NULL;
         rt_write_all(RT_MEANWHILE, NULL);
     }
 }
@@ -28,15 +34,25 @@ void rt_periodic_start(bool after_fork)
     if (after_fork ? process->dumper != &rt_this : process->dumper != NULL) return;
     process->dumper = &rt_this;
     sigset_t all, old;
-    pthread_t thread;
     pthread_attr_t attributes;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, 1 << 18);
-    if (pthread_create(&thread, &attributes, write_again, NULL))
+    if (pthread_create(&writer, &attributes, write_again, NULL)) {
+        process->dumper = NULL;
         rt_warn("no thread for FOOTPATH_DUMP_SECONDS; the profile is written at the end only", NULL);
+    }
     pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+void rt_periodic_forget_module(void)
+{
+    struct rt_process *process = rt_this.process;
+    if (!process || process->dumper != &rt_this) return;
+    __atomic_store_n(&enough, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &enough, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    pthread_join(writer, NULL);
+    process->dumper = NULL;
 }

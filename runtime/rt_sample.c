@@ -147,15 +147,9 @@ static uint32_t samples_due(const struct rt_process *process, const struct rt_lo
     return (uint32_t)(due < most ? due : most);
 }
 
-static void tick(int signal, siginfo_t *info, void *context)
+static void take_tick(siginfo_t *info, void *context)
 {
-    int saved = errno;
     struct rt_process *process = rt_this.process;
-    if (info->si_code != SI_TIMER) {
-        if (process) pass_on(&process->tick_before, signal, info, context);
-        errno = saved;
-        return;
-    }
     restart_system_call(context);
     if (process && process->sampling && !process->paused) {
         struct rt_local *s = state(process);
@@ -167,6 +161,17 @@ static void tick(int signal, siginfo_t *info, void *context)
         set_flags(process, 1);
         if (process->has_sites && may_trap(process, context)) rt_traps_want(process, s, context);
     }
+}
+
+static void tick(int signal, siginfo_t *info, void *context)
+{
+    int saved = errno;
+    struct rt_process *process = rt_this.process;
+    bool ours = info->si_code == SI_TIMER;
+    rt_handler_begins();
+    if (ours) take_tick(info, context);
+    rt_handler_ends();
+    if (!ours && process) pass_on(&process->tick_before, signal, info, context);
     errno = saved;
 }
 
@@ -174,8 +179,10 @@ static void trap(int signal, siginfo_t *info, void *context)
 {
     int saved = errno;
     struct rt_process *process = rt_this.process;
-    if (process && !rt_traps_handle(process, state(process), info, context))
-        pass_on(&process->trap_before, signal, info, context);
+    rt_handler_begins();
+    bool ours = !process || rt_traps_handle(process, state(process), info, context);
+    rt_handler_ends();
+    if (!ours) pass_on(&process->trap_before, signal, info, context);
     errno = saved;
 }
 

@@ -6,6 +6,9 @@
  * thread that it finds in the middle of counting is made to go on instruction by
  * instruction (by the processor's trace flag) until it is between two counts. A
  * thread that begins meanwhile waits before it counts.
+ *
+ * A thread that was held may be slow to leave the handler. Before the module is unloaded
+ * every thread must have left it: rt_stop_forget_module.
  */
 #include "rt_unwind.h"
 
@@ -46,8 +49,10 @@ static struct {
     void *context;
     uint32_t visiting; /* one thread at a time */
     uint32_t arrived, released, active;
+    int32_t round; /* in the signal too: one that comes late is of a round that is over */
     struct kernel_action old;
     int patience; /* ms left to spend on threads that block the signal */
+    bool used;    /* ever */
 } stop;
 
 static void sleep_ms(void)
@@ -56,19 +61,26 @@ static void sleep_ms(void)
     syscall(SYS_nanosleep, &moment, NULL);
 }
 
-static void wait_here(const struct rt_frame *frame)
+static bool is_over(int32_t round)
+{
+    return __atomic_load_n(&stop.round, __ATOMIC_ACQUIRE) != round ||
+           __atomic_load_n(&stop.released, __ATOMIC_ACQUIRE);
+}
+
+static void wait_here(const struct rt_frame *frame, int32_t round)
 {
     while (__atomic_exchange_n(&stop.visiting, 1, __ATOMIC_ACQUIRE)) sched_yield();
     stop.visit(frame, stop.context);
     __atomic_store_n(&stop.visiting, 0, __ATOMIC_RELEASE);
     __atomic_fetch_add(&stop.arrived, 1, __ATOMIC_ACQ_REL);
-    while (!__atomic_load_n(&stop.released, __ATOMIC_ACQUIRE)) {
+    while (!is_over(round)) {
         struct timespec moment = {0, 100000};
         syscall(SYS_nanosleep, &moment, NULL);
     }
 }
 
 static _Thread_local uint32_t steps __attribute__((tls_model("initial-exec")));
+static _Thread_local int32_t asked_in __attribute__((tls_model("initial-exec"))); /* round */
 static _Thread_local bool trap_was_blocked __attribute__((tls_model("initial-exec")));
 
 /* A trap that is blocked would kill the program. */
@@ -92,29 +104,51 @@ static bool is_ours(int signal, const siginfo_t *info)
     return signal == SIGTRAP || (info->si_code == SI_QUEUE && info->si_value.sival_ptr == &stop);
 }
 
-static void stopped(int signal, siginfo_t *info, void *context)
+/* ---- threads in handlers of this module ---- */
+
+/* That have begun and not ended. Handlers of the program are not called in between: they
+ * may leave by siglongjmp. */
+static uint32_t handlers;
+
+void rt_handler_begins(void)
 {
-    int saved = errno;
-    if (!is_ours(signal, info)) {
-        if ((uintptr_t)stop.old.handler > 1) stop.old.handler(signal, info, context);
-        return;
-    }
-    ucontext_t *where = context;
+    __atomic_fetch_add(&handlers, 1, __ATOMIC_ACQ_REL);
+}
+
+void rt_handler_ends(void)
+{
+    __atomic_fetch_sub(&handlers, 1, __ATOMIC_ACQ_REL);
+}
+
+static void hold(ucontext_t *where)
+{
     struct rt_frame frame;
     rt_unwind_from_signal(&frame, where);
-    bool wanted = __atomic_load_n(&stop.active, __ATOMIC_ACQUIRE);
+    bool wanted = __atomic_load_n(&stop.active, __ATOMIC_ACQUIRE) && !is_over(asked_in);
     if (wanted && steps < MOST_STEPS && !rt_place_is_certain(&frame)) {
         step_on(where);
     } else {
         step_no_more(where);
-        if (wanted) wait_here(&frame);
+        if (wanted) wait_here(&frame, asked_in);
     }
+}
+
+static void stopped(int signal, siginfo_t *info, void *context)
+{
+    int saved = errno;
+    rt_handler_begins();
+    if (is_ours(signal, info)) {
+        if (signal == STOP_SIGNAL) asked_in = info->si_errno;
+        hold(context);
+    } else if ((uintptr_t)stop.old.handler > 1) {
+        stop.old.handler(signal, info, context);
+    }
+    rt_handler_ends();
     errno = saved;
 }
 
-/* Does a thread block the signal? It is about to begin or has just ended; it would
- * keep us waiting for nothing. */
-static bool blocks(uint32_t tid)
+/* Which signals a thread blocks: bit number - 1. */
+static uint64_t blocked_by(uint32_t tid)
 {
     char path[64], text[2048];
     struct rt_text name = {path, 0, sizeof path};
@@ -122,13 +156,19 @@ static bool blocks(uint32_t tid)
     rt_text_add_number(&name, tid);
     rt_text_add(&name, "/status");
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return false;
+    if (fd < 0) return 0;
     ssize_t len = read(fd, text, sizeof text - 1);
     close(fd);
     text[len > 0 ? len : 0] = 0;
     const char *mask = strstr(text, "SigBlk:");
-    if (!mask) return false;
-    return strtoull(mask + 7, NULL, 16) >> (STOP_SIGNAL - 1) & 1;
+    return mask ? strtoull(mask + 7, NULL, 16) : 0;
+}
+
+/* Does a thread block the signal? It is about to begin or has just ended; it would
+ * keep us waiting for nothing. */
+static bool blocks(uint32_t tid)
+{
+    return blocked_by(tid) >> (STOP_SIGNAL - 1) & 1;
 }
 
 /* libc blocks all signals for a moment where it creates a thread: that is waited for. */
@@ -138,6 +178,7 @@ static bool ask(uint32_t tid)
     siginfo_t info = {.si_signo = STOP_SIGNAL, .si_code = SI_QUEUE};
     info.si_pid = getpid();
     info.si_uid = getuid();
+    info.si_errno = stop.round;
     info.si_value.sival_ptr = &stop;
     return !blocks(tid) && syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, STOP_SIGNAL, &info) == 0;
 }
@@ -172,6 +213,22 @@ static void hold_beginners(struct rt_process *process, bool hold)
     if (locked) rt_threads_unlock(process);
 }
 
+/* Our handler is still there where a thread was slow to get the signal last time. */
+static void take_stop_signal(const struct kernel_action *ours)
+{
+    struct kernel_action before;
+    syscall(SYS_rt_sigaction, STOP_SIGNAL, ours, &before, sizeof before.mask);
+    if (before.handler != stopped) stop.old = before;
+}
+
+/* Each module has a handler of its own, and puts back what was there before: one at a
+ * time. One that was interrupted in the middle by a signal that kills is not waited for. */
+static void wait_for_turn(struct rt_process *process)
+{
+    for (int ms = 0; __atomic_exchange_n(&process->stopping, 1, __ATOMIC_ACQUIRE) && ms < WAIT_MS; ms++)
+        sleep_ms();
+}
+
 void rt_with_threads_stopped(void (*visit)(const struct rt_frame *, void *), void (*work)(void *),
                              void *context)
 {
@@ -180,15 +237,18 @@ void rt_with_threads_stopped(void (*visit)(const struct rt_frame *, void *), voi
         work(context);
         return;
     }
+    wait_for_turn(process);
     hold_beginners(process, true);
     struct kernel_action ours = {stopped, SA_SIGINFO | SA_RESTART | WITH_RESTORER,
                                  __footpath_return_from_signal, ~(uint64_t)0};
     struct kernel_action old_trap;
     stop.visit = visit;
     stop.context = context;
+    __atomic_store_n(&stop.round, stop.round + 1, __ATOMIC_RELEASE);
     stop.arrived = stop.released = 0;
     stop.patience = PATIENCE_MS;
-    syscall(SYS_rt_sigaction, STOP_SIGNAL, &ours, &stop.old, sizeof ours.mask);
+    stop.used = true;
+    take_stop_signal(&ours);
     syscall(SYS_rt_sigaction, SIGTRAP, &ours, &old_trap, sizeof ours.mask);
     uint32_t count = signal_threads();
     wait_for(count);
@@ -200,4 +260,50 @@ void rt_with_threads_stopped(void (*visit)(const struct rt_frame *, void *), voi
     /* a thread that was slow to get the signal must not die of it */
     if (__atomic_load_n(&stop.arrived, __ATOMIC_ACQUIRE) == count)
         syscall(SYS_rt_sigaction, STOP_SIGNAL, &stop.old, NULL, sizeof ours.mask);
+    __atomic_store_n(&process->stopping, 0, __ATOMIC_RELEASE);
+}
+
+/* Only this thread is left. */
+void rt_stop_after_fork(void)
+{
+    handlers = 0;
+    stop.active = stop.visiting = 0;
+}
+
+/* ---- the module goes ---- */
+
+/* Signals that were sent and have not arrived: libc's handler ignores them. Where there is
+ * none, ignoring the signal for a moment drops them. */
+static void restore_stop_action(void)
+{
+    struct kernel_action now, ignore = {.handler = (void (*)(int, siginfo_t *, void *))1};
+    syscall(SYS_rt_sigaction, STOP_SIGNAL, NULL, &now, sizeof now.mask);
+    if (now.handler != stopped) return;
+    if ((uintptr_t)stop.old.handler <= 1)
+        syscall(SYS_rt_sigaction, STOP_SIGNAL, &ignore, NULL, sizeof ignore.mask);
+    syscall(SYS_rt_sigaction, STOP_SIGNAL, &stop.old, NULL, sizeof now.mask);
+}
+
+/* Our handlers block everything, and the mask comes back in the system call that leaves
+ * them: a thread that does not block one of the signals is not in its handler. Threads
+ * that block signals themselves are given some time, no more. */
+static bool leaves_handler(uint32_t tid, void *context)
+{
+    const uint64_t *signals = context;
+    if (tid == rt_thread_id()) return false;
+    for (; blocked_by(tid) & *signals && stop.patience; stop.patience--) sleep_ms();
+    return true;
+}
+
+void rt_stop_forget_module(void)
+{
+    struct rt_process *process = rt_this.process;
+    if (!process) return;
+    restore_stop_action();
+    while (__atomic_load_n(&handlers, __ATOMIC_ACQUIRE)) sleep_ms();
+    uint64_t signals = 0;
+    if (stop.used) signals |= (uint64_t)1 << (STOP_SIGNAL - 1);
+    if (process->sampling_signal) signals |= (uint64_t)1 << (process->sampling_signal - 1);
+    stop.patience = WAIT_MS;
+    if (signals) rt_each_thread(leaves_handler, &signals);
 }

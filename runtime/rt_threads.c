@@ -73,22 +73,6 @@ static struct rt_range span_of(const struct rt_module *module)
     return span;
 }
 
-/* A library that was unloaded while threads ran has left its copies mapped; one
- * that is loaded at the same place takes them over, emptied. */
-static bool adopt_orphan(const struct rt_module *module, int64_t bias)
-{
-    struct rt_process *process = rt_this.process ? rt_this.process : module->process;
-    struct rt_range span = span_of(module);
-    for (uint32_t i = 0; process && i < RT_MOST_ORPHANS; i++) {
-        struct rt_range *orphan = &process->orphans[i];
-        if (orphan->start != span.start || orphan->end != span.end) continue;
-        madvise(span.start + bias, (size_t)(span.end - span.start), MADV_DONTNEED);
-        *(int64_t *)((char *)&module->local->bias + bias) = bias;
-        return true;
-    }
-    return false;
-}
-
 static bool map_copy(const struct rt_module *module, int64_t bias)
 {
     struct rt_range span = span_of(module);
@@ -102,13 +86,49 @@ static bool map_copy(const struct rt_module *module, int64_t bias)
         return true;
     }
     if (got != MAP_FAILED) munmap(got, len);
-    return adopt_orphan(module, bias);
+    return false;
 }
 
 static void unmap_copy(const struct rt_module *module, int64_t bias)
 {
     struct rt_range span = span_of(module);
     munmap(span.start + bias, (size_t)(span.end - span.start));
+}
+
+/* ---- copies of libraries that were unloaded ---- */
+
+struct look {
+    const struct rt_module *module;
+    bool loaded;
+};
+
+static void look_for(struct rt_module *module, void *context)
+{
+    struct look *look = context;
+    if (module == look->module && module != &rt_this) look->loaded = true;
+}
+
+static void unmap_orphan(const struct rt_process *process, const struct rt_orphan *orphan)
+{
+    size_t len = (size_t)(orphan->span.end - orphan->span.start);
+    for (uint32_t i = 0; i < orphan->nregions; i++)
+        munmap(orphan->span.start + process->regions[i].bias, len);
+    if (orphan->nowhere) munmap(orphan->span.start + orphan->nowhere, len);
+}
+
+/* Those that are gone: what is loaded at their place now is another library. */
+static void unmap_orphans(struct rt_process *process)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < process->norphans; i++) {
+        struct look look = {.module = process->orphans[i].module};
+        rt_each_module(look_for, &look);
+        if (look.loaded)
+            process->orphans[kept++] = process->orphans[i];
+        else
+            unmap_orphan(process, &process->orphans[i]);
+    }
+    process->norphans = kept;
 }
 
 struct attempt {
@@ -210,10 +230,19 @@ static struct rt_region *abandoned(struct rt_process *process)
     return NULL;
 }
 
+/* Given to a thread that was just beginning by one that found it (rt_adopt.c). */
+static struct rt_region *given_to(struct rt_process *process, uint32_t tid)
+{
+    for (uint32_t i = 0; i < process->nregions; i++)
+        if (process->regions[i].tid == tid) return &process->regions[i];
+    return NULL;
+}
+
 /* A free one or a new one; the lock is held. */
 static struct rt_region *find_region(struct rt_process *process, uint32_t tid)
 {
-    struct rt_region *region = abandoned(process);
+    struct rt_region *region = given_to(process, tid);
+    if (!region) region = abandoned(process);
     int64_t bias;
     if (!region && process->nregions < RT_MOST_REGIONS && new_copy(process, &bias)) {
         region = &process->regions[process->nregions];
@@ -382,24 +411,10 @@ int rt_create_c11_thread(c11_function *real, thrd_t *thread, thrd_start_t routin
 
 /* ---- modules ---- */
 
-static void find_process(struct rt_module *module, void *context)
-{
-    struct rt_process **process = context;
-    if (module->process) *process = module->process;
-}
-
-/* The first module makes the table that all share. A module that is loaded later
- * gets its part of every copy that exists. */
+/* A module that is loaded later gets its part of every copy that exists. */
 void rt_threads_start(void)
 {
-    struct rt_process *process = NULL;
-    rt_each_module(find_process, &process);
-    if (!process) {
-        process = mmap(NULL, sizeof *process, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (process == MAP_FAILED) process = NULL;
-        if (process) rt_hide_from_helgrind(process, sizeof *process);
-    }
+    struct rt_process *process = rt_process_get();
     rt_hide_from_helgrind(starts, sizeof starts);
     if (!process) {
         rt_warn("no memory to tell threads apart; counts of threads may be lost", NULL);
@@ -407,6 +422,7 @@ void rt_threads_start(void)
     }
     have_key = pthread_key_create(&ending, thread_ends) == 0;
     rt_threads_lock(process, true);
+    unmap_orphans(process);
     if (process->nowhere) map_copy(&rt_this, process->nowhere);
     for (uint32_t i = 0; i < process->nregions; i++)
         if (!map_copy(&rt_this, process->regions[i].bias) && !process->complained++)
@@ -422,19 +438,9 @@ void rt_threads_start(void)
     rt_adopt_threads();
 }
 
-static bool threads_run(const struct rt_process *process)
-{
-    for (uint32_t i = 0; i < process->nregions; i++) {
-        const struct rt_region *region = &process->regions[i];
-        if (!region->tid || region->ended == RT_ENDED) continue;
-        if (!region->ended || !is_gone(region->tid)) return true;
-    }
-    return false;
-}
-
-/* When the process ends, threads may still run and count: everything stays. When
- * a library is unloaded, its part of the copies goes, unless threads run that
- * might be in it: then it stays for the next library at that place. */
+/* When the process ends, threads may still run and count: everything stays. A library's
+ * part of the copies stays until it is seen to be gone: at the end of a program that is
+ * not instrumented, its destructors run as if it were unloaded. */
 void rt_threads_forget_module(bool process_ends)
 {
     struct rt_process *process = rt_this.process;
@@ -442,13 +448,9 @@ void rt_threads_forget_module(bool process_ends)
     if (process_ends) __atomic_store_n(&process->exiting, 1, __ATOMIC_RELEASE);
     if (process->exiting) return;
     rt_threads_lock(process, true);
-    if (threads_run(process)) {
-        struct rt_range span = span_of(&rt_this);
-        process->orphans[process->norphans++ % RT_MOST_ORPHANS] = span;
-    } else {
-        for (uint32_t i = 0; i < process->nregions; i++)
-            unmap_copy(&rt_this, process->regions[i].bias);
-    }
+    if (process->norphans < RT_MOST_ORPHANS)
+        process->orphans[process->norphans++] =
+            (struct rt_orphan){span_of(&rt_this), &rt_this, process->nregions, process->nowhere};
     for (size_t i = 0; i < RT_MOST_MODULES; i++)
         if (process->modules[i] == &rt_this) process->modules[i] = NULL;
     rt_this.process = NULL;
@@ -464,7 +466,7 @@ void rt_threads_after_fork(void)
     struct rt_process *process = rt_this.process;
     if (!process) return;
     process->lock = 0;
-    process->held = 0;
+    process->held = process->stopping = 0;
     process->forking = 0;
     for (uint32_t i = 0; i < process->nregions; i++) {
         bool mine = process->regions[i].bias == RT_LOCAL->bias;

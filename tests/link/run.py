@@ -68,14 +68,14 @@ class Test:
         for build in self.builds:
             steps(build)
 
-    def run(self, *command):
+    def run(self, *command, status=0):
         """Runs it in both folders; gives the profile."""
         results = []
         for build in self.builds:
             env = dict(os.environ, FOOTPATH_OUT=os.path.join(build.folder, "out.prof"), LD_LIBRARY_PATH=build.folder)
             done = build.run(list(command), env=env, timeout=60)
             results.append((done.returncode, done.stdout, done.stderr))
-        if results[0] != results[1] or results[0][0]:
+        if results[0] != results[1] or results[0][0] != status:
             raise Failure("%s: expected %r, got %r" % (" ".join(command), results[0], results[1]))
         return os.path.join(self.builds[1].folder, "out.prof")
 
@@ -316,6 +316,30 @@ def plugin_threads_of_plain(t):
     t.exact(t.run("./prog", "./plug1.so"), {("work", "plug1.c"): 8000, ("step", "plug1.c"): 8000})
 
 
+def rounds(t, instrumented):
+    def steps(b):
+        b.cc("-shared", "-fPIC", "plug1.c", "-o", "plug1.so")
+        b.cc("-shared", "-fPIC", "plug2.c", "many_linked.c", "-o", "plug2.so")
+        b.cc("-pthread", "dl_rounds.c", "-ldl", "-o", "prog", instrumented=None if instrumented else False)
+    t.each(steps)
+    for how, status in (("return", 0), ("quick", 0), ("signal", -15)):
+        profile = t.run("./prog", how, "./plug1.so", "./plug2.so", status=status)
+        t.counts(profile, {("work", "plug1.c"): 5000, ("step", "plug1.c"): 5000, ("work", "plug2.c"): 5000})
+        if status == 0:
+            t.verify(profile)
+        os.unlink(profile)
+
+
+def plugin_rounds(t):
+    """libraries that come and go while threads run"""
+    rounds(t, True)
+
+
+def plugin_rounds_of_plain(t):
+    """the same in a program that is not instrumented"""
+    rounds(t, False)
+
+
 def many_threads(t, linkers=LINKERS, runs=3):
     """16 threads in a program with two libraries and hash tables on either side"""
     for linker in linkers:
@@ -407,8 +431,8 @@ def without_runtime(t):
 
 SCENARIOS = [same_names, static_library, gc_sections, relocatable, relocatable_inline, stripped, stripped_object,
              inline_many, thin_lto, full_lto, lto_inline, debug_information, shared_library, plain_program, plain_library,
-             static_program, no_pie, plugins, plugins_of_plain, plugin_threads, plugin_threads_of_plain, many_threads,
-             hidden_symbols, drop_in, without_runtime]
+             static_program, no_pie, plugins, plugins_of_plain, plugin_threads, plugin_threads_of_plain, plugin_rounds,
+             plugin_rounds_of_plain, many_threads, hidden_symbols, drop_in, without_runtime]
 LONG = [many_threads_long]
 
 
