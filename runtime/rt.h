@@ -187,8 +187,7 @@ extern struct rt_identity rt_identity FP_HIDDEN, rt_program FP_HIDDEN;
 /* ---- settings from the environment: rt_settings.c ---- */
 
 struct rt_settings {
-    char out[4096]; /* pattern */
-    bool named;     /* by the user, not by default */
+    char out[4096]; /* pattern, by the environment or the program; empty: by default */
     char folder[4096];
     bool log;
     bool privileged; /* runs with other rights than those of the user who started it */
@@ -204,12 +203,15 @@ struct rt_settings {
 extern struct rt_settings rt_settings FP_HIDDEN;
 
 void rt_settings_read(void) FP_HIDDEN;
+/* NULL or empty: the default, which is that of --fp-out. */
 void rt_settings_set_output(const char *pattern) FP_HIDDEN;
 bool rt_output_wanted(const struct rt_identity *program) FP_HIDDEN;
 /* A new run begins: at the start, and in the child of a fork. */
 void rt_settings_new_run(void) FP_HIDDEN;
 /* The run is one for all modules of the process: the first one's. */
 void rt_settings_share_run(void) FP_HIDDEN;
+/* Libraries that were linked without --fp-out write where the program does. */
+void rt_settings_share_output(void) FP_HIDDEN;
 /* The output's name with %p %h %b %t replaced. */
 void rt_output_name(struct rt_text *name, const struct rt_identity *program) FP_HIDDEN;
 
@@ -275,6 +277,7 @@ struct rt_process {
     uint32_t nmodules; /* `modules` has no more */
     struct rt_writing writing;
     uint32_t stopping; /* some module holds the other threads (rt_stop.c) */
+    const char *program_out; /* --fp-out of the program's own link, or NULL */
 };
 
 /* The table that all modules share; NULL: no memory. rt_process.c */

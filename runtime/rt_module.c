@@ -178,6 +178,7 @@ __attribute__((constructor(101))) RT_ENTRY static void start(void)
     rt_threads_start();
     rt_settings_share_run();
     rt_end_at_quick_exit();
+    rt_settings_share_output();
     rt_end_watch();
     rt_sample_start();
     rt_periodic_start(false);

@@ -1,5 +1,5 @@
-/* Settings from the environment, read once at the start; names are expanded when
- * the profile is written, since a child of fork has another pid. */
+/* Settings from the environment and the link, read once at the start; names are
+ * expanded when the profile is written, since a child of fork has another pid. */
 #include "rt.h"
 
 #include <stdlib.h>
@@ -85,20 +85,45 @@ void rt_settings_share_run(void)
     process->run_pid = rt_settings.pid;
 }
 
+/* ---- where the profile goes ---- */
+
+/* footpath-cc --fp-out puts another one into the link (tool/cc_out.c). Defined here too,
+ * because gold does not give NULL for a hidden symbol that is nowhere. Not const: the
+ * compiler would take this one for the only one. */
+char __footpath_out[1] __attribute__((weak)) FP_HIDDEN = "";
+
+void rt_settings_share_output(void)
+{
+    if (rt_this.process && __footpath_out[0] && rt_is_program()) rt_this.process->program_out = __footpath_out;
+}
+
 void rt_settings_set_output(const char *pattern)
 {
     struct rt_text out = {rt_settings.out, 0, sizeof rt_settings.out};
     rt_settings.out[0] = 0;
-    rt_settings.named = pattern && *pattern;
-    rt_text_add(&out, rt_settings.named ? pattern : "footpath.prof");
+    rt_text_add(&out, pattern ? pattern : "");
 }
 
-/* The probes of autoconf run in the folder where the program will: their profiles would
- * be in the way of its own. */
+static const char *output_pattern(void)
+{
+    if (rt_settings.out[0]) return rt_settings.out;
+    if (__footpath_out[0]) return __footpath_out;
+    return rt_this.process && rt_this.process->program_out ? rt_this.process->program_out : "footpath.prof";
+}
+
+static bool begins(const char *text, const char *head)
+{
+    return !strncmp(text, head, strlen(head));
+}
+
+/* Programs that configure, cmake and meson build and run to try things out. Their
+ * profiles would be in the way of the program's own, wherever those go. */
 bool rt_output_wanted(const struct rt_identity *program)
 {
-    const char *slash = strrchr(program->path, '/');
-    return rt_settings.named || strcmp(slash ? slash + 1 : program->path, "conftest");
+    const char *path = program->path, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    bool autoconf = begins(name, "conftest") && (!name[8] || name[8] == '.');
+    return !autoconf && !begins(name, "cmTC_") && !strstr(path, "/CMakeFiles/") &&
+           !strstr(path, "/meson-private/");
 }
 
 /* A number with decimals, times `unit`; `otherwise` where there is none. */
@@ -173,7 +198,7 @@ static void add_program(struct rt_text *name, const struct rt_identity *program)
 
 void rt_output_name(struct rt_text *name, const struct rt_identity *program)
 {
-    const char *pattern = rt_settings.out;
+    const char *pattern = output_pattern();
     if (pattern[0] != '/' && rt_settings.folder[0]) {
         rt_text_add(name, rt_settings.folder);
         rt_text_add_char(name, '/');

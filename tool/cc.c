@@ -6,8 +6,9 @@
  *   to a compilation   -fpass-plugin=..., and line tables for the map where no
  *                      debug information is asked for (the plugin removes them
  *                      again: object files get none)
- *   to a final link    the runtime archive, a build-id, and the object that sees
- *                      new threads (or --wrap, in static programs and in libraries)
+ *   to a final link    the runtime archive, a build-id, the object that sees new
+ *                      threads (or --wrap, in static programs and in libraries),
+ *                      and one with the pattern of --fp-out
  * It adds nothing to -E, -M, -fsyntax-only, -r and the like.
  */
 #include "base/io.h"
@@ -16,6 +17,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "cc_look.h"
+#include "cc_out.h"
 #include "llvm/plugin_env.h"
 
 #include <errno.h>
@@ -32,7 +34,7 @@ struct invocation {
     struct cc_words clang_args; /* what the user said, without our flags */
     struct cc_words all_args;   /* the same with response files expanded: to look at */
     struct cc_words plugin;     /* NAME=VALUE lines for the plugin */
-    char *mode, *llvm, *threads, *plan, *copy, *metric, *use, *guide, *by;
+    char *mode, *llvm, *threads, *plan, *copy, *metric, *use, *guide, *by, *out;
     char *here; /* folder of this program */
     struct cc_look look;
 };
@@ -78,6 +80,7 @@ static const struct flag flags[] = {
     {"labels", "labels", "weighted plain"},
     {"base", "base", NULL},
     {"llvm", NULL, NULL},
+    {"out", NULL, NULL},
 };
 
 static bool is_choice(const char *choices, const char *value)
@@ -161,6 +164,7 @@ static void take_flag(struct invocation *in, const char *program, const char *wo
         if (!strcmp(flag->name, "use")) in->use = value;
         if (!strcmp(flag->name, "guide")) in->guide = value;
         if (!strcmp(flag->name, "by")) in->by = value;
+        if (!strcmp(flag->name, "out")) in->out = value;
         static const char *const files[] = {"allow", "deny", "plan", NULL};
         bool patterns = strcmp(flag->name, "plan") && access(value, F_OK) < 0 && are_patterns(value);
         if (cc_in_list(flag->name, files) && !patterns) {
@@ -340,13 +344,22 @@ static void add_stand_ins(struct invocation *in, struct cc_words *command)
         push(in, command, fp_arena_printf(&in->arena, "-Wl,--export-dynamic-symbol=%s", exported[i]));
 }
 
-static void add_link(struct invocation *in, struct cc_words *command)
+static void add_output(struct invocation *in, struct cc_words *command, const char *program)
+{
+    if (!in->out || !strcmp(in->mode, "none")) return;
+    char *object = cc_out_object(&in->arena, in->out);
+    if (!object) die(program, "no file in memory for --fp-out", ": ", strerror(errno));
+    push(in, command, object);
+}
+
+static void add_link(struct invocation *in, struct cc_words *command, const char *program)
 {
     push(in, command, "--start-no-unused-arguments");
     push(in, command, "-x");
     push(in, command, "none");
     if (!in->threads || !strcmp(in->threads, "local")) add_stand_ins(in, command);
     if (!in->look.has_build_id) push(in, command, "-Wl,--build-id=sha1");
+    add_output(in, command, program);
     push(in, command, part(in, "libfootpath-rt.a"));
     push(in, command, "--end-no-unused-arguments");
 }
@@ -386,9 +399,10 @@ static void print_help(const char *program)
            "  --fp-paths=yes|no          with --fp-use: by paths, or by their edges alone (yes)\n"
            "  --fp-by=sum|mean|worst     how several runs in a profile are taken together (sum)\n"
            "  --fp-remarks               with --fp-use: say what is done and why\n"
+           "  --fp-out=PATTERN           at link: where profiles go (footpath.prof); FOOTPATH_OUT overrides it\n"
            "  --fp-llvm=N                which clang (%s)\n\n"
            "FOOTPATH_CC_FLAGS holds the same flags. The program writes footpath.prof, or\n"
-           "what FOOTPATH_OUT names; look at it with footpath show.\n",
+           "what FOOTPATH_OUT or --fp-out names; look at it with footpath show.\n",
            program, FOOTPATH_DEFAULT_LLVM);
 }
 
@@ -424,7 +438,7 @@ int main(int argc, char **argv)
     if (counts) check_version(&in, program, clang);
     if (counts) add_compilation(&in, &command, program);
     add_user_words(&in, &command, counts && !in.look.debug);
-    if (in.look.links && !in.look.foreign && !(none && in.use)) add_link(&in, &command);
+    if (in.look.links && !in.look.foreign && !(none && in.use)) add_link(&in, &command, program);
     fp_vec_push(&in.arena, &command, NULL);
     set_plugin_variable(&in);
     execvp(clang, command.at);

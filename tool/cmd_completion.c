@@ -12,7 +12,8 @@ static const char *const compiler_flags[] = {
     "--fp-threads=atomic", "--fp-threads=local", "--fp-at=late",       "--fp-at=early",
     "--fp-guide=",         "--fp-metric=count", "--fp-metric=cycles",  "--fp-plan=",
     "--fp-copy=",          "--fp-use=",        "--fp-allow=",          "--fp-deny=",
-    "--fp-inline=small",   "--fp-values",   "--fp-remarks"};
+    "--fp-inline=small",   "--fp-values",   "--fp-remarks",
+    "--fp-out="};
 
 static void say_options(struct fp_writer *out, const struct cli_command *command)
 {

@@ -81,6 +81,8 @@ struct fp_site {
 /* An instrumented module refers to this symbol, which only the runtime has; who
  * links without it reads here what to do. */
 #define FP_RUNTIME_SYMBOL "__footpath_runtime__link_with_footpath_cc"
+/* The pattern of --fp-out, where the link had it: a string, hidden in the module. */
+#define FP_OUT_SYMBOL "__footpath_out"
 #define FP_HASH_MISS_SYMBOL "__footpath_hash_miss"
 #define FP_HASH_SHARED_SYMBOL "__footpath_hash_shared"
 

@@ -552,12 +552,49 @@ def case_make(b):
 
 
 def case_autoconf_probe(b):
-    """Probes of configure leave no profile where the program's will be."""
-    b.cc("main.c", "part.c", "-o", "conftest")
-    b.call([b.path("conftest")])
-    if os.path.exists(b.path("footpath.prof")):
-        raise Failure("conftest wrote footpath.prof")
-    b.run("conftest", "14\n", BOTH)  # asked for by name, it does
+    """Probes leave no profile, neither where the program's will be nor where FOOTPATH_OUT says."""
+    b.cc("main.c", "part.c", "-o", "prog")
+    probes = ("conftest", "cmTC_1a2b3", "out/CMakeFiles/CMakeTmp/try", "out/meson-private/tmpx/output.exe")
+    for name in probes + ("confTest",):
+        os.makedirs(os.path.dirname(b.path(name)), exist_ok=True)
+        shutil.copy(b.path("prog"), b.path(name))
+        b.call([b.path(name)])
+        b.call([b.path(name)], env={"FOOTPATH_OUT": b.path("named.prof")})
+        wrote = [n for n in ("footpath.prof", "named.prof") if os.path.exists(b.path(n))]
+        if len(wrote) != (0 if name in probes else 2):
+            raise Failure("%s wrote %s" % (name, wrote))
+
+
+def case_baked_in_output(b):
+    """--fp-out goes into every kind of program; the environment overrides it."""
+    out = b.path("out/%b.prof")
+    os.mkdir(b.path("out"))
+    links = [[], ["-static"], ["-static-pie"], ["-O2", "-Wl,--gc-sections,--fatal-warnings"], ["-no-pie", "-s"]]
+    links += [["-fuse-ld=lld", "-flto", "-O2"]] if shutil.which("ld.lld") else []
+    for flags in links:
+        b.cc(*flags, "--fp-out=" + out, "main.c", "part.c", "-o", "prog")
+        b.call(["env", "-i", b.path("prog")])
+        b.has("out/prog.prof")
+        os.remove(b.path("out/prog.prof"))
+    b.run("prog", "14\n", BOTH)  # by FOOTPATH_OUT
+    if os.listdir(b.path("out")):
+        raise Failure("FOOTPATH_OUT did not override --fp-out")
+
+
+def case_baked_in_output_of_libraries(b):
+    """A library has its own --fp-out; without one it writes where the program does."""
+    out, other = b.path("out/%b.prof"), b.path("out/library.prof")
+    os.mkdir(b.path("out"))
+    for library, program, files in (([], ["--fp-out=" + out], ["prog.prof"]),
+                                    (["--fp-out=" + other], ["--fp-out=" + out], ["library.prof", "prog.prof"]),
+                                    (["--fp-out=" + other], ["--fp-mode=none"], ["library.prof"])):
+        b.cc("-shared", "-fPIC", *library, "part.c", "-o", "libpart.so")
+        b.cc(*program, "main.c", "./libpart.so", "-o", "prog")
+        b.call(["env", "-i", b.path("prog")])
+        if sorted(os.listdir(b.path("out"))) != files or os.path.exists(b.path("footpath.prof")):
+            raise Failure("%s %s: wrote %s" % (library, program, os.listdir(b.path("out"))))
+        for name in files:
+            os.remove(b.path("out/" + name))
 
 
 def case_rebuilt_program(b):
