@@ -136,6 +136,7 @@ struct rt_frame;
 enum rt_why {
     RT_AT_END,     /* of the program or of a library */
     RT_MEANWHILE,  /* the program goes on: a later one of this run replaces it */
+    RT_LEAVING,    /* as RT_MEANWHILE, but the program goes on only if exec fails */
     RT_BY_SIGNAL,  /* the program is about to die */
 };
 
@@ -392,6 +393,9 @@ void rt_end_watch(void) FP_HIDDEN;
 void rt_end_at_quick_exit(void) FP_HIDDEN;
 /* The module is about to go: its handlers must not stay. */
 void rt_end_forget_module(void) FP_HIDDEN;
+/* libc's __cxa_at_quick_exit in static programs (rt_quick.c), NULL in others. */
+typedef int rt_at_quick_exit(void (*call)(void *), void *module);
+extern rt_at_quick_exit *rt_at_quick FP_HIDDEN;
 /* The handler of fatal signals. */
 void rt_die(int signal, siginfo_t *info, void *context) FP_HIDDEN;
 /* Gives this thread a stack for handlers, so that a stack that overflowed can be

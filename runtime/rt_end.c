@@ -7,6 +7,7 @@
  */
 #include "rt_unwind.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -43,19 +44,32 @@ static void vfork_child_ends(const struct rt_frame *frame, int64_t weight)
     if (rt_has_marks() && rt_local.vfork_stack) rt_frames_left(frame, rt_local.vfork_stack + 16, weight);
 }
 
-/* Called by instrumented code in front of _exit, and in front of exec and daemon,
- * which may also fail and return. */
+static void write_before(enum rt_why why, const struct rt_frame *frame)
+{
+    int saved = errno;
+    if (is_vfork_child())
+        vfork_child_ends(frame, 1);
+    else
+        rt_write_all(why, frame);
+    errno = saved;
+}
+
+/* Called by instrumented code in front of _exit. */
+void __footpath_at_end(void) FP_HIDDEN RT_ENTRY;
+void __footpath_at_end(void)
+{
+    struct rt_frame frame;
+    rt_unwind_here(&frame);
+    write_before(RT_AT_END, &frame);
+}
+
+/* In front of exec and daemon, which may also fail and return. */
 void __footpath_before_end(void) FP_HIDDEN RT_ENTRY;
 void __footpath_before_end(void)
 {
-    int saved = errno;
     struct rt_frame frame;
     rt_unwind_here(&frame);
-    if (is_vfork_child())
-        vfork_child_ends(&frame, 1);
-    else
-        rt_write_all(RT_MEANWHILE, &frame);
-    errno = saved;
+    write_before(RT_LEAVING, &frame);
 }
 
 /* exec came back: it did not happen. */
@@ -69,16 +83,24 @@ void __footpath_after_exec(void)
     errno = saved;
 }
 
-static RT_ENTRY void at_quick_exit_now(void)
+static RT_ENTRY void quick_exit_now(void *unused)
 {
     struct rt_frame frame;
+    (void)unused;
     rt_unwind_here(&frame);
     if (!is_vfork_child()) rt_write_profile(RT_AT_END, &frame);
 }
 
+#pragma weak dlsym
+rt_at_quick_exit *rt_at_quick __attribute__((weak)) = NULL;
+extern char __dso_handle[] __attribute__((weak)) FP_HIDDEN;
+
+/* Handlers of quick_exit run in reverse order: ours, registered early, comes last. */
 void rt_end_at_quick_exit(void)
 {
-    at_quick_exit(at_quick_exit_now);
+    rt_at_quick_exit *at = rt_at_quick;
+    if (!at && dlsym) at = (rt_at_quick_exit *)dlsym(RTLD_DEFAULT, "__cxa_at_quick_exit");
+    if (at) at(quick_exit_now, __dso_handle);
 }
 
 /* ---- fatal signals ---- */

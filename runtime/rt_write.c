@@ -288,13 +288,24 @@ static uint64_t link_address(const struct rt_identity *id, const char *place)
     return place ? (uint64_t)((uintptr_t)place - id->load_bias) : 0;
 }
 
+static uint64_t flags_of(enum rt_why why)
+{
+    switch (why) {
+    case RT_AT_END: return 0;
+    case RT_MEANWHILE: return FP_RUN_UNFINISHED;
+    case RT_LEAVING: return FP_RUN_UNFINISHED | FP_RUN_LEAVING;
+    case RT_BY_SIGNAL: return FP_RUN_SIGNALLED;
+    }
+    return 0;
+}
+
 static void put_head(struct rt_buffer *out, enum rt_why why, const struct rt_identity *id,
                      const struct rt_identity *program)
 {
     struct timespec now;
     struct utsname host;
     clock_gettime(CLOCK_REALTIME, &now);
-    rt_put_uint(out, why == RT_MEANWHILE ? FP_RUN_UNFINISHED : why == RT_BY_SIGNAL ? FP_RUN_SIGNALLED : 0);
+    rt_put_uint(out, flags_of(why));
     rt_put_u64(out, rt_settings.run_id);
     rt_put_uint(out, 1); /* runs in this record */
     rt_put_uint(out, rt_settings.start_ns);

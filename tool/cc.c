@@ -358,6 +358,9 @@ static void add_link(struct invocation *in, struct cc_words *command, const char
     push(in, command, "-x");
     push(in, command, "none");
     if (!in->threads || !strcmp(in->threads, "local")) add_stand_ins(in, command);
+    /* runtime/rt_quick.c */
+    if (in->look.is_static && !in->look.shared && !in->look.own_libraries && strcmp(in->mode, "none"))
+        push(in, command, "-Wl,--undefined=__footpath_static_quick");
     if (!in->look.has_build_id) push(in, command, "-Wl,--build-id=sha1");
     add_output(in, command, program);
     push(in, command, part(in, "libfootpath-rt.a"));

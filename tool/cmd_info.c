@@ -92,12 +92,14 @@ static void say_module(struct fp_writer *out, const struct fp_module *m)
 
 static void say_run(struct fp_writer *out, const struct fp_run *r)
 {
+    const char *unfinished = r->flags & FP_RUN_LEAVING      ? ", went on by exec or daemon"
+                             : r->flags & FP_RUN_UNFINISHED ? ", still running when this was written"
+                                                            : "";
     fp_say(out, "run of ");
     say_time(out, r->start_ns);
     fp_say(out, ", %.3f s, pid %" PRIu64 " on ", (double)(r->end_ns - r->start_ns) * 1e-9, r->pid);
     say_text(out, r->host);
-    fp_say(out, "%s%s:", r->flags & FP_RUN_UNFINISHED ? ", still running" : "",
-           r->flags & FP_RUN_SIGNALLED ? ", ended by a signal" : "");
+    fp_say(out, "%s%s:", unfinished, r->flags & FP_RUN_SIGNALLED ? ", ended by a signal" : "");
     for (size_t i = 0; i < r->nargs; i++) {
         fp_say(out, " ");
         say_text(out, r->args[i]);
@@ -162,6 +164,7 @@ static void json_run(struct fp_json *j, const struct fp_run *r)
     fp_json_key(j, "host"), fp_json_string(j, r->host);
     fp_json_key(j, "runs"), fp_json_uint(j, r->runs);
     fp_json_key(j, "unfinished"), fp_json_bool(j, r->flags & FP_RUN_UNFINISHED);
+    fp_json_key(j, "leaving"), fp_json_bool(j, r->flags & FP_RUN_LEAVING);
     fp_json_key(j, "signalled"), fp_json_bool(j, r->flags & FP_RUN_SIGNALLED);
     fp_json_key(j, "program"), fp_json_string(j, r->program);
     fp_json_key(j, "arguments"), fp_json_begin(j, '[');

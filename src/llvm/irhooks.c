@@ -12,8 +12,8 @@ struct hook {
 };
 
 static const struct hook hooks[] = {
-    {"_exit", "__footpath_before_end", NULL, false, false},
-    {"_Exit", "__footpath_before_end", NULL, false, false},
+    {"_exit", "__footpath_at_end", NULL, false, false},
+    {"_Exit", "__footpath_at_end", NULL, false, false},
     {"execv", "__footpath_before_end", "__footpath_after_exec", false, false},
     {"execve", "__footpath_before_end", "__footpath_after_exec", false, false},
     {"execvp", "__footpath_before_end", "__footpath_after_exec", false, false},

@@ -469,7 +469,7 @@ static struct fp_run merged_module(struct fp_profile *profile, struct fp_module 
     run.runs = module->runs;
     run.map = module->embedded;
     if (run.runs > 1) /* and no later record of its first run replaces it */
-        run.flags = (run.flags | FP_RUN_MERGED) & ~(uint64_t)FP_RUN_UNFINISHED;
+        run.flags = (run.flags | FP_RUN_MERGED) & ~(uint64_t)(FP_RUN_UNFINISHED | FP_RUN_LEAVING);
     merge_words(&profile->arena, &module->counters, &run);
     run.tables = module->tables.at;
     run.ntables = module->tables.len;

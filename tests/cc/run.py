@@ -183,6 +183,70 @@ def case_shared_library_of_a_plain_program(b):
     b.run("prog", "14\n", ("part",))
 
 
+def case_shared_library_names_no_exit(b):
+    """What comes with every library names no function that ends the process: libpq's own check fails on such names."""
+    b.cc("-shared", "-fPIC", "--fp-exits", "part.c", "-o", "libpart.so")
+    b.cc("-shared", "-fPIC", "--fp-mode=pep", "part.c", "-o", "libpep.so")
+    for library in ("libpart.so", "libpep.so"):
+        for line in b.call(["nm", "-u", library]).stdout.splitlines():
+            name = line.split()[-1].split("@")[0]
+            if ("exit" in name and name != "__cxa_atexit") or name in ("abort", "raise", "kill"):
+                raise Failure("%s names %s" % (library, name))
+
+
+QUICK = """#include <stdlib.h>
+int part(int);
+int main(void) { quick_exit(part(3)); }
+"""
+
+
+def case_quick_exit(b):
+    """quick_exit leaves profiles: of static programs, dynamic ones, and libraries of plain programs."""
+    b.write("quick.c", QUICK)
+    for flags in ([], ["-static"], ["-static-pie"]):
+        b.cc(*flags, "quick.c", "part.c", "-o", "quick")
+        b.run("quick", "", BOTH)
+    b.cc("-shared", "-fPIC", "part.c", "-o", "libpart.so")
+    b.call([b.clang, "quick.c", "./libpart.so", "-o", "plain"])
+    b.run("plain", "", ("part",))
+
+
+ENDS = """#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <stdio.h>
+#include <pthread.h>
+static void *leave(void *unused) { (void)unused; _exit(0); }
+int main(int argc, char **argv)
+{
+    pthread_t threads[8];
+    if (argc > 1 && !strcmp(argv[1], "_exit")) _exit(0);
+    if (argc > 1 && !strcmp(argv[1], "_Exit")) _Exit(0);
+    if (argc > 1 && !strcmp(argv[1], "exec")) execl("/bin/true", "true", (char *)0);
+    if (argc > 1 && !strcmp(argv[1], "fails")) execl("/none", "none", (char *)0);
+    if (argc > 1 && !strcmp(argv[1], "race"))
+        for (int i = 0; i < 8; i++) pthread_create(&threads[i], 0, leave, 0);
+    if (argc > 1 && !strcmp(argv[1], "race")) pause();
+    return 0;
+}
+"""
+
+
+def case_how_a_run_ended(b):
+    """`info` tells a run that ended from one that went on, and a run is there once."""
+    b.write("ends.c", ENDS)
+    b.cc("-pthread", "ends.c", "-o", "ends")
+    for how, leaving in (("_exit", False), ("_Exit", False), ("exec", True), ("fails", False), ("none", False),
+                         ("race", False)):
+        b.call([b.path("ends"), how], env={"FOOTPATH_OUT": b.path(how + ".prof")})
+        info = json.loads(b.call([b.tool("footpath"), "info", "--json", how + ".prof"]).stdout)
+        states = [(run["unfinished"], run["leaving"], run["signalled"]) for run in info["runs"]]
+        if states[-1] != (leaving, leaving, False) or (how != "fails" and len(states) != 1):
+            raise Failure("%s: unfinished, leaving, signalled are %s" % (how, states))
+        if "still running" in b.call([b.tool("footpath"), "info", how + ".prof"]).stdout:
+            raise Failure("still running after " + how)
+
+
 def case_preprocess(b):
     for words in (["-E", "main.c"], ["-E", "-dM", "main.c"], ["-M", "main.c"], ["-MM", "main.c"], ["-E", "-x", "c", "-"]):
         mine = b.cc(*words, stdin=MAIN).stdout
