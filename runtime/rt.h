@@ -278,6 +278,8 @@ struct rt_process {
     uint32_t nmodules; /* `modules` has no more */
     struct rt_writing writing;
     uint32_t stopping; /* some module holds the other threads (rt_stop.c) */
+    /* Of fatal signals whose action is the default one: that of the module that set it. */
+    void (*fatal_handler)(int signal, siginfo_t *info, void *context);
     const char *program_out; /* --fp-out of the program's own link, or NULL */
 };
 
@@ -396,6 +398,8 @@ void rt_end_forget_module(void) FP_HIDDEN;
 /* libc's __cxa_at_quick_exit in static programs (rt_quick.c), NULL in others. */
 typedef int rt_at_quick_exit(void (*call)(void *), void *module);
 extern rt_at_quick_exit *rt_at_quick FP_HIDDEN;
+/* Does its default action end the process, in a way that we see? */
+bool rt_is_fatal(int signal) FP_HIDDEN;
 /* The handler of fatal signals. */
 void rt_die(int signal, siginfo_t *info, void *context) FP_HIDDEN;
 /* Gives this thread a stack for handlers, so that a stack that overflowed can be
@@ -403,6 +407,15 @@ void rt_die(int signal, siginfo_t *info, void *context) FP_HIDDEN;
 void rt_provide_signal_stack(void **memory) FP_HIDDEN;
 /* Writes the profiles of all modules. */
 void rt_write_all(enum rt_why why, const struct rt_frame *frame) FP_HIDDEN;
+
+/* ---- the default action: rt_default.c ---- */
+
+typedef int rt_sigaction(int signal, const struct sigaction *action, struct sigaction *old);
+/* sigaction as the program means it; real: libc's. */
+int rt_set_action(rt_sigaction *real, int signal, const struct sigaction *action,
+                  struct sigaction *old) FP_HIDDEN;
+/* The action that stands for the default one. */
+void rt_default_action(struct sigaction *action) FP_HIDDEN;
 
 /* ---- now and then: rt_periodic.c ---- */
 

@@ -1,9 +1,9 @@
 /* The ends that run no destructors: _exit, exec, fatal signals. The profile is
  * written, and then the program ends as it would have.
  *
- * A handler is set only for signals whose action was the default one, and takes that
+ * A handler is set only for signals whose action is the default one, and takes that
  * again before the program dies of the signal: the status its parent sees is the
- * same. Programs that ask for their handlers are told the default (rt_interpose.c).
+ * same. Programs that ask for their handlers are told the default (rt_default.c).
  */
 #include "rt_unwind.h"
 
@@ -105,9 +105,11 @@ void rt_end_at_quick_exit(void)
 
 /* ---- fatal signals ---- */
 
-static const int fatal[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,    SIGABRT, SIGSYS,  SIGTRAP, SIGTERM,
-                            SIGINT,  SIGHUP,  SIGQUIT, SIGPIPE,   SIGALRM, SIGXCPU, SIGXFSZ, SIGVTALRM,
+/* Raised by instructions, then others. */
+static const int fatal[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGSYS,    SIGTRAP, SIGABRT, SIGTERM,
+                            SIGINT,  SIGHUP,  SIGQUIT, SIGPIPE, SIGALRM,   SIGXCPU, SIGXFSZ, SIGVTALRM,
                             SIGPROF, SIGUSR1, SIGUSR2, SIGSTKFLT, SIGPOLL, SIGPWR};
+enum { RAISED_BY_INSTRUCTIONS = 6 };
 
 /* By a system call: of some signals, sigaction only remembers (rt_mask.c). */
 static void restore_default(int signal)
@@ -119,8 +121,8 @@ static void restore_default(int signal)
 /* Sent by somebody, not raised by an instruction that would be repeated. */
 static bool was_sent(int signal, const siginfo_t *info)
 {
-    bool by_instruction = signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE ||
-                          signal == SIGILL || signal == SIGTRAP || signal == SIGSYS;
+    bool by_instruction = false;
+    for (size_t i = 0; i < RAISED_BY_INSTRUCTIONS; i++) by_instruction |= signal == fatal[i];
     return !by_instruction || info->si_code <= 0 || signal == SIGTRAP || signal == SIGSYS;
 }
 
@@ -188,11 +190,13 @@ void rt_die(int signal, siginfo_t *info, void *context)
     die(signal, info, context);
 }
 
-/* Asked by rt_interpose.c. */
-bool __footpath_is_our_handler(const struct sigaction *action);
-bool __footpath_is_our_handler(const struct sigaction *action)
+/* The first process of a container is not killed by signals that somebody sends: their
+ * default action is to be ignored. */
+bool rt_is_fatal(int signal)
 {
-    return action->sa_flags & SA_SIGINFO && action->sa_sigaction == die;
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
+        if (fatal[i] == signal) return getpid() != 1 || i < RAISED_BY_INSTRUCTIONS;
+    return false;
 }
 
 /* ---- a signal that asks for the profile of a running program ---- */
@@ -263,10 +267,11 @@ void rt_end_watch(void)
     watches = true;
     static void *signal_stack;
     rt_provide_signal_stack(&signal_stack);
+    if (rt_this.process) rt_this.process->fatal_handler = die;
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
-        struct sigaction old, action = {.sa_sigaction = die, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-        sigfillset(&action.sa_mask);
-        if (sigaction(fatal[i], NULL, &old) < 0 || old.sa_flags & SA_SIGINFO ||
+        struct sigaction old, action;
+        rt_default_action(&action);
+        if (!rt_is_fatal(fatal[i]) || sigaction(fatal[i], NULL, &old) < 0 || old.sa_flags & SA_SIGINFO ||
             old.sa_handler != SIG_DFL)
             continue;
         sigaction(fatal[i], &action, NULL);
@@ -288,6 +293,7 @@ void rt_end_forget_module(void)
     if (!watches) return;
     watches = false;
     struct sigaction by_default = {.sa_handler = SIG_DFL};
+    if (process) process->fatal_handler = NULL; /* and not hidden from us any more: rt_default.c */
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) restore(fatal[i], &by_default, die);
     if (dump_signal) restore(dump_signal, &before_dump, write_meanwhile);
     if (!process) return;

@@ -1,6 +1,7 @@
 /* Linked into dynamic executables only: takes the place of functions that all code in
- * the process, libraries included, calls. New threads must be seen; and our handlers
- * of fatal signals must not: who asks is told the default action that they stand for.
+ * the process, libraries included, calls. Sees every new thread. Hides our handlers of
+ * fatal signals: sigaction() and its kin report SIG_DFL for them, and put them back where
+ * the program sets SIG_DFL (rt_default.c).
  *
  * Sanitizers stand in for the same functions, by weak symbols that give way, and offer
  * theirs by another name for us to go on with.
@@ -19,7 +20,6 @@
 /* Weak: a program without instrumented code gets these stand-ins and no runtime. */
 #pragma weak rt_create_thread
 #pragma weak rt_create_c11_thread
-extern bool __footpath_is_our_handler(const struct sigaction *action) __attribute__((weak));
 
 typedef int sigaction_function(int, const struct sigaction *, struct sigaction *);
 extern create_function __interceptor_pthread_create __attribute__((weak));
@@ -51,11 +51,6 @@ char __footpath_interposed __attribute__((visibility("hidden"))) = 1;
 extern int __footpath_sigaction(sigaction_function *real, int signal, const struct sigaction *action,
                                 struct sigaction *old) __attribute__((weak));
 
-static bool is_ours(const struct sigaction *action)
-{
-    return __footpath_is_our_handler && __footpath_is_our_handler(action);
-}
-
 STAND_IN int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 {
     static sigaction_function *real;
@@ -65,23 +60,11 @@ STAND_IN int sigaction(int signal, const struct sigaction *action, struct sigact
         errno = ENOSYS;
         return -1;
     }
-    int result = __footpath_sigaction ? __footpath_sigaction(real, signal, action, old)
-                                      : real(signal, action, old);
-    if (result == 0 && old && is_ours(old)) *old = (struct sigaction){.sa_handler = SIG_DFL};
-    return result;
+    return __footpath_sigaction ? __footpath_sigaction(real, signal, action, old)
+                                : real(signal, action, old);
 }
 
-STAND_IN sighandler_t signal(int number, sighandler_t handler)
-{
-    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
-    sigemptyset(&action.sa_mask);
-    if (handler == SIG_ERR) {
-        errno = EINVAL;
-        return SIG_ERR;
-    }
-    if (number > 0 && number < NSIG) sigaddset(&action.sa_mask, number);
-    return sigaction(number, &action, &old) < 0 ? SIG_ERR : old.sa_handler;
-}
+#include "rt_signal.h"
 
 /* ---- masks ---- */
 

@@ -103,7 +103,7 @@ int __footpath_sigaction(int (*real)(int, const struct sigaction *, struct sigac
                          const struct sigaction *action, struct sigaction *old)
 {
     int tick = tick_signal();
-    if (!tick || signal < 1 || signal >= NSIG) return real(signal, action, old);
+    if (!tick || signal < 1 || signal >= NSIG) return rt_set_action(real, signal, action, old);
     if (signal == SIGTRAP || signal == tick) {
         remember_action(signal, action, old);
         return 0;
@@ -114,7 +114,7 @@ int __footpath_sigaction(int (*real)(int, const struct sigaction *, struct sigac
         copy = *action;
         which = take_out(&copy.sa_mask);
     }
-    int result = real(signal, action ? &copy : NULL, old);
+    int result = rt_set_action(real, signal, action ? &copy : NULL, old);
     if (result == 0 && action) believed_by[signal] = (unsigned char)which;
     if (result == 0 && old) put_in(&old->sa_mask, before);
     return result;

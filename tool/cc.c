@@ -329,6 +329,7 @@ static void add_user_words(struct invocation *in, struct cc_words *command, bool
 static void add_stand_ins(struct invocation *in, struct cc_words *command)
 {
     static const char *const exported[] = {"pthread_create", "thrd_create", "sigaction", "signal",
+                                           "bsd_signal", "sysv_signal", "__sysv_signal", "siginterrupt",
                                            "pthread_sigmask", "sigprocmask", "sigsuspend", "ppoll",
                                            "pselect", "epoll_pwait"};
     const struct cc_look *look = &in->look;

@@ -1,0 +1,81 @@
+/* The default action of fatal signals, as the program sees it. The kernel has our handler
+ * there (rt_end.c). A program that sets a signal back to SIG_DFL gets our handler back;
+ * one that asks is told what it set. The functions that the program calls are in
+ * rt_interpose.c.
+ *
+ * A handler with SA_RESETHAND is set back to SIG_DFL by the kernel when it runs. Such a
+ * handler is called by one of ours, which does the same with our handler.
+ *
+ * Not seen: actions set by system calls of the program's own.
+ */
+#include "rt.h"
+
+#include <string.h>
+#include <unistd.h>
+
+typedef void handler(int signal, siginfo_t *info, void *context);
+
+/* Per signal: what the program set last, and the handler that is to run once. */
+static struct sigaction told[NSIG];
+static handler *once[NSIG];
+
+static bool is(const struct sigaction *action, handler *which)
+{
+    return which && action->sa_flags & SA_SIGINFO && action->sa_sigaction == which;
+}
+
+static handler *fatal_handler(void)
+{
+    return rt_this.process ? rt_this.process->fatal_handler : NULL;
+}
+
+void rt_default_action(struct sigaction *action)
+{
+    *action = (struct sigaction){.sa_sigaction = fatal_handler(), .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigfillset(&action->sa_mask);
+}
+
+static void call_once(int signal, siginfo_t *info, void *context)
+{
+    handler *program = once[signal];
+    struct sigaction action;
+    rt_default_action(&action);
+    told[signal].sa_handler = SIG_DFL;
+    sigaction(signal, &action, NULL);
+    program(signal, info, context);
+}
+
+enum { ONCE = (int)SA_RESETHAND, SET_BY_LIBC = 0x04000000 /* SA_RESTORER */ };
+
+/* What to tell the kernel instead. */
+static struct sigaction instead_of(int signal, const struct sigaction *action)
+{
+    struct sigaction set = *action;
+    bool is_handler = action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+    if (action->sa_handler == SIG_DFL) rt_default_action(&set);
+    if (is_handler && action->sa_flags & ONCE) {
+        once[signal] = action->sa_sigaction;
+        set.sa_sigaction = call_once;
+        set.sa_flags = (action->sa_flags & ~ONCE) | SA_SIGINFO;
+    }
+    return set;
+}
+
+int rt_set_action(rt_sigaction *real, int signal, const struct sigaction *action, struct sigaction *old)
+{
+    if (!fatal_handler() || !rt_is_fatal(signal)) return real(signal, action, old);
+    struct sigaction before, set, told_before = told[signal];
+    if (action && is(action, fatal_handler())) return real(signal, action, old); /* from rt_end.c, or above */
+    if (action) {
+        set = instead_of(signal, action);
+        told[signal] = *action;
+        told[signal].sa_flags |= SET_BY_LIBC;
+    }
+    int result = real(signal, action ? &set : NULL, &before);
+    if (result < 0) {
+        told[signal] = told_before;
+        return result;
+    }
+    if (old) *old = is(&before, fatal_handler()) || is(&before, call_once) ? told_before : before;
+    return result;
+}
