@@ -204,6 +204,8 @@ struct rt_settings {
 extern struct rt_settings rt_settings FP_HIDDEN;
 
 void rt_settings_read(void) FP_HIDDEN;
+/* A variable of the environment, or NULL; a privileged program has none. */
+const char *rt_variable(const char *name) FP_HIDDEN;
 /* NULL or empty: the default, which is that of --fp-out. */
 void rt_settings_set_output(const char *pattern) FP_HIDDEN;
 bool rt_output_wanted(const struct rt_identity *program) FP_HIDDEN;

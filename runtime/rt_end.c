@@ -232,7 +232,7 @@ static struct sigaction before_dump;
 
 static void watch_dump_signal(void)
 {
-    const char *text = getenv("FOOTPATH_DUMP_SIGNAL");
+    const char *text = rt_variable("FOOTPATH_DUMP_SIGNAL");
     if (!text || !*text) return;
     int signal = signal_named(text);
     if (!signal) {

@@ -281,7 +281,8 @@ static void report(const struct writing *w, enum put put, int error)
     else if (put == FAILED && w->record.failed)
         rt_warn("cannot write ", path, ": out of memory", NULL);
     else if (put == FAILED && w->file.problem)
-        rt_warn(path, " ", w->file.problem, "; nothing written; set FOOTPATH_OUT to a file of your own", NULL);
+        rt_warn(path, " ", w->file.problem, "; nothing written",
+                rt_settings.privileged ? "" : "; set FOOTPATH_OUT to a file of your own", NULL);
     else if (put == FAILED)
         rt_warn("cannot write ", path, ": ", strerror(error), "; set FOOTPATH_OUT to a place that can be written",
                 NULL);

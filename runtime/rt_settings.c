@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -52,6 +53,20 @@ static void check_variable(const char *variable)
     struct rt_text text = {name, 0, sizeof name};
     for (size_t i = 0; i < len; i++) rt_text_add_char(&text, variable[i]);
     if (nearest) rt_warn("unknown variable ", name, "; did you mean ", nearest, "?", NULL);
+}
+
+/* Does the program run with other rights than those of the user who started it (set-user-id,
+ * set-group-id, file capabilities)? What that user says must not count then. The kernel's word
+ * of when the program was started: a program may change its ids later. */
+static bool is_privileged(void)
+{
+    return getauxval(AT_SECURE) || getauxval(AT_UID) != getauxval(AT_EUID) ||
+           getauxval(AT_GID) != getauxval(AT_EGID);
+}
+
+const char *rt_variable(const char *name)
+{
+    return rt_settings.privileged ? NULL : getenv(name);
 }
 
 static uint64_t now_ns(void)
@@ -116,20 +131,27 @@ static bool begins(const char *text, const char *head)
     return !strncmp(text, head, strlen(head));
 }
 
+/* A privileged program writes only where the program itself says, at a full path: the
+ * folder that it is started in is the user's choice. */
+static bool may_write(void)
+{
+    return !rt_settings.privileged || output_pattern()[0] == '/';
+}
+
 /* Programs that configure, cmake and meson build and run to try things out. Their
  * profiles would be in the way of the program's own, wherever those go. */
 bool rt_output_wanted(const struct rt_identity *program)
 {
     const char *path = program->path, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     bool autoconf = begins(name, "conftest") && (!name[8] || name[8] == '.');
-    return !autoconf && !begins(name, "cmTC_") && !strstr(path, "/CMakeFiles/") &&
+    return may_write() && !autoconf && !begins(name, "cmTC_") && !strstr(path, "/CMakeFiles/") &&
            !strstr(path, "/meson-private/");
 }
 
 /* A number with decimals, times `unit`; `otherwise` where there is none. */
 static uint64_t number_of(const char *variable, uint64_t unit, uint64_t otherwise)
 {
-    const char *text = getenv(variable);
+    const char *text = rt_variable(variable);
     if (!text || !*text) return otherwise;
     uint64_t value = 0, scale = 0;
     for (const char *at = text; *at; at++) {
@@ -148,7 +170,7 @@ static uint64_t number_of(const char *variable, uint64_t unit, uint64_t otherwis
 
 static void read_sampling(void)
 {
-    const char *how = getenv("FOOTPATH_SAMPLING");
+    const char *how = rt_variable("FOOTPATH_SAMPLING");
     rt_settings.samples = (uint32_t)number_of("FOOTPATH_SAMPLES", 1, 64);
     rt_settings.stride = (uint32_t)number_of("FOOTPATH_STRIDE", 1, 17);
     rt_settings.tick_ns = number_of("FOOTPATH_TICK_MS", 1000000, 10000000);
@@ -161,12 +183,14 @@ static void read_sampling(void)
 
 void rt_settings_read(void)
 {
-    const char *name = getenv("FOOTPATH_OUT"), *log = getenv("FOOTPATH_LOG");
+    rt_settings.privileged = is_privileged();
+    const char *name = rt_variable("FOOTPATH_OUT"), *log = rt_variable("FOOTPATH_LOG");
     rt_settings_set_output(name);
     if (!getcwd(rt_settings.folder, sizeof rt_settings.folder)) rt_settings.folder[0] = 0;
     rt_settings.log = log && *log && strcmp(log, "0");
     read_sampling();
-    for (char **variable = environ; variable && *variable; variable++) check_variable(*variable);
+    for (char **variable = environ; !rt_settings.privileged && variable && *variable; variable++)
+        check_variable(*variable);
     rt_settings_new_run();
 }
 

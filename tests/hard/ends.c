@@ -1,5 +1,7 @@
 /* Counts a known number of calls in each of N threads, says that the end is near, and
- * ends: ends THREADS CALLS MICROSECONDS. The work before the end is the same in every run. */
+ * ends that many microseconds later: ends THREADS CALLS MICROSECONDS [dump]. Until then it
+ * sleeps, or writes its profile again and again. The work is the same in every run. */
+#include <footpath/runtime.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +11,14 @@
 static volatile unsigned sink;
 static unsigned calls;
 
+#define WAY(k) \
+    if (x >> k & 1) sink += k; else sink ^= k;
+
+/* 65,536 paths: writing them takes a moment, for signals to come in. */
 __attribute__((noinline)) static void step(unsigned x)
 {
-    if (x & 1) sink += x;
-    if (x & 2) sink ^= x;
-    if (x & 4) sink -= x;
+    WAY(0) WAY(1) WAY(2) WAY(3) WAY(4) WAY(5) WAY(6) WAY(7)
+    WAY(8) WAY(9) WAY(10) WAY(11) WAY(12) WAY(13) WAY(14) WAY(15)
 }
 
 static void *work(void *unused)
@@ -28,6 +33,24 @@ static void *wait_for_ever(void *unused)
     return unused;
 }
 
+static long now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+static void wait_or_dump(long microseconds, int dump)
+{
+    for (long until = now_us() + microseconds; now_us() < until;) {
+        struct timespec t = {0, 1000 * (until - now_us() > 0 ? until - now_us() : 0)};
+        if (dump)
+            footpath_dump();
+        else
+            nanosleep(&t, NULL);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 4) return 2;
@@ -39,6 +62,6 @@ int main(int argc, char **argv)
     work(NULL);
     for (unsigned i = 1; i < threads; i++) pthread_join(others[i], NULL);
     if (write(STDOUT_FILENO, "end\n", 4) != 4) return 3;
-    for (struct timespec t = {0, 1000L * atoi(argv[3])}; nanosleep(&t, &t);) continue;
+    wait_or_dump(atoi(argv[3]), argc > 4);
     return 7;
 }

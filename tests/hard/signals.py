@@ -22,7 +22,7 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CALLS = 1000
+CALLS = 65536
 FATAL = [signal.SIGTERM, signal.SIGINT, signal.SIGALRM, signal.SIGXFSZ]
 
 
@@ -30,9 +30,9 @@ class Failure(Exception):
     pass
 
 
-def start(exe, profile, threads, microseconds):
+def start(exe, profile, threads, *how):
     env = dict(os.environ, FOOTPATH_OUT=profile, FOOTPATH_DUMP_SIGNAL="USR2")
-    return subprocess.Popen([exe, str(threads), str(CALLS), str(microseconds)], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen([exe, str(threads), str(CALLS), *how], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def strike(rng, programs):
@@ -97,7 +97,7 @@ def check(args, profile, ended, expected):
 def round_of(args, rng, exe, folder, number):
     threads = (1, 8)[number % 2]
     profile = os.path.join(folder, "round%d.prof" % number)
-    programs = [start(exe, profile, threads, rng.randrange(10000)) for _ in range(2)]
+    programs = [start(exe, profile, threads, str(rng.randrange(10000)), *rng.choice(([], ["dump"]))) for _ in range(2)]
     for program in programs:  # "end": from here on every signal comes around the end
         if os.read(program.stdout.fileno(), 4) != b"end\n":
             raise Failure("no end in sight: %s" % program.communicate()[1])
@@ -124,7 +124,8 @@ def main():
     args.bin = os.path.abspath(args.bin)
     folder = tempfile.mkdtemp(prefix="footpath-signals-")
     exe = os.path.join(folder, "ends")
-    subprocess.run([os.path.join(args.bin, "footpath-cc"), "--fp-llvm=" + args.llvm, "-O1", "-pthread",
+    subprocess.run([os.path.join(args.bin, "footpath-cc"), "--fp-llvm=" + args.llvm, "--fp-array-paths=1000000", "-O1",
+                    "-pthread",
                     os.path.join(HERE, "ends.c"), "-o", exe], check=True)
     rounds = os.path.join(folder, "rounds")
     os.mkdir(rounds)
