@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """The test suites of real programs: the same results with footpath-cc as with clang.
 
-    suites.py --bin BUILD/bin [--suites m4,gawk,xz] [--mode "--fp-mode=path --fp-exits"] [--llvm 19] [--keep]
-    suites.py --bin BUILD/bin --use [--eager] [--suites xz]
+    suites.py --bin BUILD/bin [--programs redis,cpython,postgresql] [--modes check,path] [--llvm 19] [--keep]
+    suites.py --bin BUILD/bin --use [--eager] [--programs xz]
 
-Each program is built twice, in fresh copies of its Debian source, and its own tests are
-run with both. What they say, test by test, must be the same; the profile that the tests
-of a check build leave must verify. With --use the program is counted while its tests run
-and built a third time by that profile (--fp-use), with --eager copying wherever it is
-possible; the tests must say the same once more.
+Each program (recipes.py) is built by clang and by footpath-cc in fresh copies of its Debian
+source, and its own tests are run with each. A test that passes with clang must pass with
+footpath-cc; what clang itself fails is counted and left out. The profiles of all processes
+of a check build must verify. A test that fails with footpath-cc alone is run once more, by
+itself, where its suite can do so: one that passes then depends on time, and is printed.
+With --use the program is counted while its tests run and built a third time by that profile
+(--fp-use), with --eager copying wherever it is possible; the tests must say the same once more.
 """
 import argparse
 import glob
+import json
 import os
 import re
 import shutil
@@ -22,107 +25,204 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "bench"))
 import corpus  # noqa: E402
+from recipes import SUITES  # noqa: E402
 
-# package, how to build, how to run the tests, which lines of their output are results
-AM = "ACLOCAL=true AUTOCONF=true AUTOMAKE=true AUTOHEADER=true MAKEINFO=true HELP2MAN=true"
-SUITES = {
-    "m4": ("m4", "./configure --quiet --disable-nls >/dev/null && make -s -j2 %s >/dev/null" % AM,
-           "make -C checks check %s" % AM, r"^Checking .*|^Failed .*|^Skipped .*|^All checks .*|^\./\S+\s*$"),
-    "gawk": ("gawk", "./configure --quiet --disable-nls --disable-mpfr --without-readline --disable-extensions >/dev/null "
-             "&& make -s -j2 %s SUBDIRS='support .' >/dev/null" % AM,
-             "make -k -C test %s diffout basic unix-tests gawk-extra" % AM, r"^\w+$|^============.*|^\*+ .*"),
-    "xz": ("xz-utils", "./configure --quiet --disable-shared --disable-nls --disable-doc >/dev/null && make -s -j2 %s >/dev/null"
-           % AM, "make check %s" % AM, r"^(PASS|FAIL|SKIP|XFAIL|ERROR): .*|^# .*"),
+# what a build is made with; None: clang alone
+MODES = {
+    "plain": None,
+    "check": "--fp-mode=check --fp-exits",
+    "path": "--fp-mode=path",
+    "exits": "--fp-mode=path --fp-exits",
+    "edge": "--fp-mode=edge",
+    "edge-min": "--fp-mode=edge-min",
+    "pep": "--fp-mode=pep",
+    "counted": "--fp-at=early --fp-inline=small --fp-cuts=few --fp-values",
 }
+NOBODY = 65534
 
 
-def build_and_test(args, name, kind, flags):
-    package, build, test, lines = SUITES[name]
-    folder = os.path.join(ROOT, ".cache", "suites", kind)
-    copy = os.path.join(folder, name)
-    shutil.rmtree(copy, ignore_errors=True)
-    os.makedirs(folder, exist_ok=True)
-    shutil.copytree(os.path.join(corpus.CACHE, package), copy, symlinks=True)
-    for old in glob.glob(os.path.join(folder, name + ".prof*")):
-        os.unlink(old)
-    cc = os.path.join(args.bin, "footpath-cc") if flags else "clang-" + args.llvm
-    env = dict(os.environ, CC=cc, CFLAGS="-O2 -w", LC_ALL="C", FOOTPATH_OUT=os.path.join(folder, name + ".building.prof"))
-    if flags:
-        env["FOOTPATH_CC_FLAGS"] = "%s --fp-llvm=%s" % (flags, args.llvm)
-    done = subprocess.run(["sh", "-ec", build], cwd=copy, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, errors="replace")
-    with open(os.path.join(folder, name + ".build.log"), "w") as out:
-        out.write(done.stdout)
-    if done.returncode:
-        raise SystemExit("%s does not build with %s:\n%s" % (name, cc, done.stdout[-2000:]))
-    profile = os.path.join(folder, name + ".prof")
-    # the programs that only test are builds of their own
-    env["FOOTPATH_OUT"] = os.path.join(folder, "%b.prof") if args.use else profile
-    done = subprocess.run(["sh", "-c", test], cwd=copy, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors="replace")
-    with open(os.path.join(folder, name + ".log"), "w") as out:
-        out.write(done.stdout)
-    if not flags and not args.keep: # ours is needed for its map
-        shutil.rmtree(copy, ignore_errors=True)
-    return done.returncode, re.findall("(?m)" + lines.replace("(PASS", "(?:PASS"), done.stdout), profile
+class Build:
+    """One program, built one way, in a folder of its own."""
+
+    def __init__(self, args, name, kind, flags):
+        self.args, self.name, self.suite, self.flags = args, name, SUITES[name], flags
+        self.folder = os.path.join(args.work, kind)
+        self.copy = os.path.join(self.folder, name)
+        self.profiles = os.path.join(self.folder, name + ".prof")
+        self.user = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"] \
+            if self.suite.user and os.getuid() == 0 else []
+        ends = ("footpath-cc", "footpath-c++") if flags else ("clang-" + args.llvm, "clang++-" + args.llvm)
+        cc, cxx = (os.path.join(args.bin, end) if flags else end for end in ends)
+        self.env = dict(os.environ, CC=cc, CXX=cxx, LC_ALL="C", HOME=self.copy)
+        if self.suite.cflags:
+            self.env.update(CFLAGS=self.suite.cflags, CXXFLAGS=self.suite.cflags)
+        if flags:
+            self.env["FOOTPATH_CC_FLAGS"] = "%s --fp-llvm=%s" % (flags, args.llvm)
+
+    def shell(self, line, log, **more):
+        """Status and what was printed, which also goes into a file."""
+        with open(os.path.join(self.folder, "%s.%s" % (self.name, log)), "w+", errors="replace") as out:
+            done = subprocess.run(self.user + ["sh", "-c", line], cwd=self.copy, env=dict(self.env, **more),
+                                  stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+            out.seek(0)
+            return done.returncode, re.sub(r"\x1b\[[0-9;]*m", "", out.read())
+
+    def build(self):
+        for old in (self.copy, self.profiles, self.profiles + ".building"):
+            shutil.rmtree(old, ignore_errors=True)
+        shutil.copytree(os.path.join(corpus.CACHE, self.suite.package), self.copy, symlinks=True)
+        for folder in (self.profiles, self.profiles + ".building"):
+            os.makedirs(folder)
+        if self.user:
+            subprocess.run(["chown", "-R", "%d:%d" % (NOBODY, NOBODY), self.copy, self.profiles, self.profiles + ".building"], check=True)
+        start = time.time()
+        status, text = self.shell("set -e; " + self.suite.build, "build.log", FOOTPATH_OUT=self.profiles + ".building/%b.prof")
+        self.build_time = time.time() - start
+        if status:
+            raise SystemExit("%s does not build with %s:\n%s" % (self.name, self.env["CC"], text[-3000:]))
+
+    def run_tests(self, log, groups=()):
+        """Of the groups alone, or all. One file for each program: the runs of all its processes are appended."""
+        return self.shell(self.suite.test, log, FOOTPATH_OUT=self.profiles + "/%b.prof", AGAIN=" ".join(groups))
+
+    def test(self):
+        start = time.time()
+        self.status, text = self.run_tests("log")
+        self.time = time.time() - start
+        self.results = self.suite.results(self.copy, text)
+        self.said = sorted(set(line for line in text.splitlines() if re.search(r"(^|\s)footpath: ", line)))
+        if len(self.results) < self.suite.least:
+            raise SystemExit("%s: %d results of tests with %s:\n%s" % (self.name, len(self.results), self.env["CC"], text[-3000:]))
+
+    def test_again(self, tests):
+        """Tests that passed once depend on time or on chance: they are not broken by how they were built."""
+        _, text = self.run_tests("again.log", sorted(set(map(self.suite.group, tests))))
+        again = self.suite.results(self.copy, text)
+        return [test for test in tests if again.get(test) == "ok"]
+
+    def strays(self):
+        """Profiles of processes whose environment was emptied: they lie in the folder of the process."""
+        return glob.glob(os.path.join(glob.escape(self.copy), "**", "footpath.prof*"), recursive=True)
+
+    def verify(self):
+        """Sums over all profiles, and what differs."""
+        sums = {"processes": 0, "programs": 0, "functions": 0, "edges": 0, "different": 0}
+        differences, builds = [], set()
+        for profile in sorted(os.listdir(self.profiles)) + self.strays():
+            profile = os.path.join(self.profiles, profile)
+            tool = os.path.join(self.args.bin, "footpath")
+            done = subprocess.run([tool, "verify", "--json", profile], capture_output=True, text=True)
+            info = subprocess.run([tool, "info", profile], capture_output=True, text=True).stdout
+            if not done.stdout:
+                differences.append("%s: %s" % (profile, done.stderr.strip()))
+                continue
+            said = json.loads(done.stdout)
+            sums["processes"] += len(re.findall("(?m)^run of ", info))
+            sums["different"] += said["different"]
+            if not builds.issuperset(modules := re.findall(r"(?m)^ +build-id +(\w+)", info)): # a stray is of a program seen before
+                sums["programs"] += 1
+                sums["functions"] += said["functions"]
+                sums["edges"] += said["edges"]
+                builds.update(modules)
+            differences += ["%s: %s" % (os.path.basename(profile), json.dumps(d)) for d in said["differences"]]
+            if done.returncode and not said["differences"]:
+                differences.append("%s: %s" % (profile, done.stderr.strip() or done.stdout))
+        return sums, differences
 
 
-COUNT = "--fp-at=early --fp-inline=small --fp-cuts=few --fp-values"
+def compare(plain, ours):
+    """Tests that clang passes and ours does not, or that are missing."""
+    noise = re.compile(plain.suite.noise or "(?!)")
+    return sorted(t for t, said in plain.results.items() if said == "ok" and ours.results.get(t) != "ok" and not noise.search(t))
+
+
+def report(plain, ours, kind):
+    worse = compare(plain, ours)
+    lucky = ours.test_again(worse) if worse and ours.suite.group else []
+    worse = [test for test in worse if test not in lucky]
+    passed = [sum(said == "ok" for said in build.results.values()) for build in (plain, ours)]
+    print("%s, %s: %d tests, clang passes %d, footpath-cc %d; %d that clang passes do not; status %d and %d; "
+          "build %d s and %d s, tests %d s and %d s (%.2f)" % (
+              plain.name, kind, len(plain.results), passed[0], passed[1], len(worse), plain.status, ours.status,
+              plain.build_time, ours.build_time, plain.time, ours.time, ours.time / max(plain.time, 0.1)), flush=True)
+    for test in lucky:
+        print("   %s: %s, then passed alone" % (test, ours.results.get(test, "did not run")))
+    for test in worse[:40]:
+        print("   %s: %s" % (test, ours.results.get(test, "did not run")))
+    for line in ours.said[:10]:
+        print("   said: %s" % line)
+    bad = bool(worse) or bool(ours.said) or (not plain.status) != (not ours.status)
+    if "check" in kind:
+        sums, differences = ours.verify()
+        print("   verify: %d processes of %d programs, %d functions, %d edges, %d different" % tuple(sums.values()), flush=True)
+        for line in differences[:20]:
+            print("   %s" % line)
+        bad = bad or bool(differences) or not sums["edges"]
+    return bad
+
+
+def make(args, name, kind, flags):
+    build = Build(args, name, kind, flags)
+    os.makedirs(build.folder, exist_ok=True)
+    memory = os.path.join(build.folder, "%s.%s.json" % (name, args.llvm))
+    if args.reuse and os.path.exists(memory):
+        with open(memory) as f:
+            vars(build).update(json.load(f))
+        return build
+    build.build()
+    build.test()
+    with open(memory, "w") as f:
+        json.dump({key: getattr(build, key) for key in ("status", "results", "said", "build_time", "time")}, f)
+    return build
 
 
 def use(args, name):
     """Trained on the suite and built by that: the same results?"""
-    start = time.time()
-    plain = build_and_test(args, name, "plain", None)
-    counted = build_and_test(args, name, "counted", COUNT)
-    how = "--fp-use=%s --fp-remarks%s" % (counted[2], " --fp-eager-copies" if args.eager else "")
-    used = build_and_test(args, name, "used", how)
-    with open(os.path.join(ROOT, ".cache", "suites", "used", name + ".build.log")) as f:
+    plain = make(args, name, "plain", None)
+    counted = make(args, name, "counted", MODES["counted"])
+    failed = report(plain, counted, "counted")
+    how = "--fp-use=%s --fp-remarks%s" % (training(args, counted), " --fp-eager-copies" if args.eager else "")
+    used = make(args, name, "used", how)
+    with open(os.path.join(used.folder, name + ".build.log")) as f:
         log = f.read()
     sums = [sum(map(int, column)) for column in zip(*re.findall(r"(\d+) functions by the profile, (\d+) stale, (\d+) not in it; (\d+) copies", log))]
-    same = plain[:2] == counted[:2] == used[:2] and len(plain[1]) > 10 and bool(sums) and sums[0] > 0
-    print("%s: %d lines of results, status %d; counted %s, built by the profile %s; %s (%d s)" % (
-        name, len(plain[1]), plain[0], "the same" if plain[:2] == counted[:2] else "DIFFERENT",
-        "the same" if plain[:2] == used[:2] else "DIFFERENT, status %d" % used[0],
-        "%d functions by the profile, %d stale, %d not in it, %d copies" % tuple(sums) if sums else "NO PROFILE USED",
-        time.time() - start), flush=True)
-    for line in sorted(set(plain[1]) ^ set(used[1]))[:20]:
-        print("   %s %s" % ("plain:" if line in plain[1] else "ours: ", line))
-    return same
+    failed += report(plain, used, "built by its profile")
+    print("   %s" % ("%d functions by the profile, %d stale, %d not in it, %d copies" % tuple(sums) if sums else "NO PROFILE USED"))
+    return failed or not sums or not sums[0]
+
+
+def training(args, counted):
+    """The profile of the largest program: the ones that only test are builds of their own."""
+    return max(glob.glob(os.path.join(counted.profiles, "*")), key=os.path.getsize)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", default=os.path.join(ROOT, "build", "bin"))
     parser.add_argument("--llvm", default="19")
-    parser.add_argument("--mode", default="--fp-mode=check")
-    parser.add_argument("--suites", default="m4,gawk,xz")
-    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--modes", default="check", help="of " + ", ".join(MODES))
+    parser.add_argument("--programs", "--suites", default=",".join(SUITES), help="of " + ", ".join(SUITES))
+    parser.add_argument("--work", default=os.path.join(ROOT, ".cache", "suites"), help="folder for builds; the user nobody must be able to enter it")
+    parser.add_argument("--keep", action="store_true", help="keep the builds")
+    parser.add_argument("--reuse", action="store_true", help="builds that were tested before are not made again")
     parser.add_argument("--use", action="store_true", help="count, and build by the profile")
     parser.add_argument("--eager", action="store_true", help="with --use: copy wherever it is possible")
     args = parser.parse_args()
-    args.bin = os.path.abspath(args.bin)
-    names, failed = args.suites.split(","), 0
-    subprocess.run([os.path.join(ROOT, "bench", "fetch"), corpus.CACHE] + [SUITES[n][0] for n in names], check=True)
+    args.bin, args.work = os.path.abspath(args.bin), os.path.abspath(args.work)
+    names, failed = args.programs.split(","), 0
+    subprocess.run([os.path.join(ROOT, "bench", "fetch"), corpus.CACHE] + [SUITES[n].package for n in names], check=True)
     for name in names:
         if args.use:
-            failed += not use(args, name)
+            failed += use(args, name)
             continue
-        start = time.time()
-        plain = build_and_test(args, name, "plain", None)
-        ours = build_and_test(args, name, "footpath", args.mode)
-        same = plain[:2] == ours[:2] and len(plain[1]) > 10
-        verified = "not in check mode"
-        if "check" in args.mode:
-            done = subprocess.run([os.path.join(args.bin, "footpath"), "verify", ours[2]], capture_output=True, text=True)
-            verified = (done.stdout.strip().splitlines() or [done.stderr.strip()])[-1]
-            same = same and not done.returncode
-        failed += not same
-        print("%s: %d lines of results, status %d; with footpath-cc %s; verify: %s (%d s)" % (
-            name, len(plain[1]), plain[0], "the same" if plain[:2] == ours[:2] else "DIFFERENT, status %d" % ours[0],
-            verified, time.time() - start), flush=True)
-        for line in sorted(set(plain[1]) ^ set(ours[1]))[:20]:
-            print("   %s %s" % ("plain:" if line in plain[1] else "ours: ", line))
+        plain = make(args, name, "plain", None)
+        for kind in args.modes.split(","):
+            ours = make(args, name, kind, MODES[kind])
+            failed += report(plain, ours, kind)
+            if not args.keep:
+                shutil.rmtree(ours.copy, ignore_errors=True)
+        if not args.keep:
+            shutil.rmtree(plain.copy, ignore_errors=True)
     return 1 if failed else 0
 
 
