@@ -163,6 +163,7 @@ struct rt_module {
     void (*arm_active)(uint64_t pc, uint64_t sp);
     /* Another module that handled signals for all is about to go: this one takes over. */
     void (*take_over)(void);
+    void (*confine)(void); /* the program confines itself: rt_confine.c */
 };
 
 extern struct rt_module rt_this FP_HIDDEN;
@@ -240,6 +241,7 @@ struct rt_writing {
     uint32_t lock_waited_ms; /* for the lock of the file, since it was last had */
     uint32_t dying; /* a fatal signal is being dealt with */
     uint32_t dead;  /* and has been: the process ends by it */
+    uint32_t confined; /* by a seccomp filter: no system call any more (rt_confine.c) */
 };
 
 /* What a library that was unloaded has left mapped: its part of the first copies. */
@@ -394,6 +396,8 @@ bool rt_has_marks(void) FP_HIDDEN;
 /* ---- the end: rt_end.c ---- */
 
 void rt_end_watch(void) FP_HIDDEN;
+/* Takes the handlers back, if they are this module's. */
+void rt_end_unwatch(void) FP_HIDDEN;
 void rt_end_at_quick_exit(void) FP_HIDDEN;
 /* The module is about to go: its handlers must not stay. */
 void rt_end_forget_module(void) FP_HIDDEN;
@@ -418,6 +422,12 @@ int rt_set_action(rt_sigaction *real, int signal, const struct sigaction *action
                   struct sigaction *old) FP_HIDDEN;
 /* The action that stands for the default one. */
 void rt_default_action(struct sigaction *action) FP_HIDDEN;
+
+/* ---- seccomp: rt_confine.c ---- */
+
+bool rt_is_confined(void) FP_HIDDEN;
+/* This module is about to make no system call any more. */
+void rt_confine_module(void) FP_HIDDEN;
 
 /* ---- now and then: rt_periodic.c ---- */
 

@@ -46,6 +46,7 @@ static void vfork_child_ends(const struct rt_frame *frame, int64_t weight)
 
 static void write_before(enum rt_why why, const struct rt_frame *frame)
 {
+    if (rt_is_confined()) return;
     int saved = errno;
     if (is_vfork_child())
         vfork_child_ends(frame, 1);
@@ -79,7 +80,7 @@ void __footpath_after_exec(void)
     int saved = errno;
     struct rt_frame frame;
     rt_unwind_here(&frame);
-    if (is_vfork_child()) vfork_child_ends(&frame, -1);
+    if (!rt_is_confined() && is_vfork_child()) vfork_child_ends(&frame, -1);
     errno = saved;
 }
 
@@ -88,7 +89,7 @@ static RT_ENTRY void quick_exit_now(void *unused)
     struct rt_frame frame;
     (void)unused;
     rt_unwind_here(&frame);
-    if (!is_vfork_child()) rt_write_profile(RT_AT_END, &frame);
+    if (!rt_is_confined() && !is_vfork_child()) rt_write_profile(RT_AT_END, &frame);
 }
 
 #pragma weak dlsym
@@ -286,8 +287,7 @@ static void restore(int signal, const struct sigaction *before, void (*ours)(int
         sigaction(signal, before, NULL);
 }
 
-/* The next module takes over. */
-void rt_end_forget_module(void)
+void rt_end_unwatch(void)
 {
     struct rt_process *process = rt_this.process;
     if (!watches) return;
@@ -296,8 +296,16 @@ void rt_end_forget_module(void)
     if (process) process->fatal_handler = NULL; /* and not hidden from us any more: rt_default.c */
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) restore(fatal[i], &by_default, die);
     if (dump_signal) restore(dump_signal, &before_dump, write_meanwhile);
+    if (process) __atomic_store_n(&process->watched, 0, __ATOMIC_RELEASE);
+}
+
+/* The next module takes over. */
+void rt_end_forget_module(void)
+{
+    struct rt_process *process = rt_this.process;
+    if (!watches) return;
+    rt_end_unwatch();
     if (!process) return;
-    __atomic_store_n(&process->watched, 0, __ATOMIC_RELEASE);
     for (size_t i = 0; i < RT_MOST_MODULES; i++) {
         struct rt_module *module = process->modules[i];
         if (!module || module == &rt_this) continue;

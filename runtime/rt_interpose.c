@@ -64,6 +64,7 @@ STAND_IN int sigaction(int signal, const struct sigaction *action, struct sigact
                                 : real(signal, action, old);
 }
 
+#include "rt_seccomp.h"
 #include "rt_signal.h"
 
 /* ---- masks ---- */

@@ -133,6 +133,7 @@ static void find_identities(void)
 static void after_fork_in_child(void)
 {
     struct rt_frame frame;
+    if (rt_is_confined()) return;
     rt_settings_new_run();
     rt_settings_share_run();
     rt_writer_after_fork();
@@ -173,6 +174,7 @@ __attribute__((constructor(101))) RT_ENTRY static void start(void)
     rt_this.place_is_certain = rt_place_is_certain;
     rt_this.set_output = rt_settings_set_output;
     rt_this.take_over = take_over;
+    rt_this.confine = rt_confine_module;
     rt_settings_read();
     find_identities();
     rt_threads_start();
@@ -194,6 +196,7 @@ bool rt_is_program(void)
 /* Late among destructors: runs at exit and when a library is unloaded. */
 __attribute__((destructor(101))) RT_ENTRY static void finish(void)
 {
+    if (rt_is_confined()) return;
     int saved = errno;
     struct rt_frame frame;
     rt_unwind_here(&frame);

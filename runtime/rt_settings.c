@@ -16,7 +16,7 @@ extern char **environ;
 static const char *const known[] = {
     "FOOTPATH_OUT",     "FOOTPATH_LOG",         "FOOTPATH_SAMPLES",  "FOOTPATH_STRIDE",
     "FOOTPATH_TICK_MS", "FOOTPATH_DUMP_SIGNAL", "FOOTPATH_CC_FLAGS", "FOOTPATH_PLUGIN", "FOOTPATH_CLANG",
-    "FOOTPATH_DUMP_SECONDS", "FOOTPATH_SAMPLING",
+    "FOOTPATH_DUMP_SECONDS", "FOOTPATH_SAMPLING", "FOOTPATH_SECCOMP",
 };
 
 static bool is_known(const char *variable, size_t len)

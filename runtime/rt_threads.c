@@ -317,7 +317,7 @@ static void begin_thread(void)
     rt_threads_set_base(bias);
     if (region && have_key) pthread_setspecific(ending, region);
     if (region) rt_sample_thread_begins(&region->timer, region->tid);
-    if (region) rt_provide_signal_stack(&region->signal_stack);
+    if (region && !rt_is_confined()) rt_provide_signal_stack(&region->signal_stack);
     errno = saved;
 }
 

@@ -331,7 +331,7 @@ static void add_stand_ins(struct invocation *in, struct cc_words *command)
     static const char *const exported[] = {"pthread_create", "thrd_create", "sigaction", "signal",
                                            "bsd_signal", "sysv_signal", "__sysv_signal", "siginterrupt",
                                            "pthread_sigmask", "sigprocmask", "sigsuspend", "ppoll",
-                                           "pselect", "epoll_pwait"};
+                                           "pselect", "epoll_pwait", "prctl", "syscall"};
     const struct cc_look *look = &in->look;
     if (look->is_static || look->shared || look->own_libraries) {
         push(in, command, "-Wl,--wrap=pthread_create,--wrap=thrd_create");
