@@ -196,7 +196,7 @@ void rt_die(int signal, siginfo_t *info, void *context)
 bool rt_is_fatal(int signal)
 {
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
-        if (fatal[i] == signal) return getpid() != 1 || i < RAISED_BY_INSTRUCTIONS;
+        if (fatal[i] == signal) return rt_settings.pid != 1 || i < RAISED_BY_INSTRUCTIONS;
     return false;
 }
 
@@ -260,6 +260,21 @@ void rt_provide_signal_stack(void **memory)
     sigaltstack(&stack, NULL);
 }
 
+/* One system call for most: an action that is not the default one is put back. No signal
+ * comes in between. */
+static void watch_fatal_signals(void)
+{
+    struct rt_held held;
+    rt_hold_signals(&held);
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
+        struct sigaction old, action;
+        rt_default_action(&action);
+        if (!rt_is_fatal(fatal[i]) || sigaction(fatal[i], &action, &old) < 0) continue;
+        if (old.sa_flags & SA_SIGINFO || old.sa_handler != SIG_DFL) sigaction(fatal[i], &old, NULL);
+    }
+    rt_release_signals(&held);
+}
+
 static bool watches; /* this module, for all */
 
 void rt_end_watch(void)
@@ -269,14 +284,7 @@ void rt_end_watch(void)
     static void *signal_stack;
     rt_provide_signal_stack(&signal_stack);
     if (rt_this.process) rt_this.process->fatal_handler = die;
-    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
-        struct sigaction old, action;
-        rt_default_action(&action);
-        if (!rt_is_fatal(fatal[i]) || sigaction(fatal[i], NULL, &old) < 0 || old.sa_flags & SA_SIGINFO ||
-            old.sa_handler != SIG_DFL)
-            continue;
-        sigaction(fatal[i], &action, NULL);
-    }
+    watch_fatal_signals();
     watch_dump_signal();
 }
 

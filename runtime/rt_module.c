@@ -113,10 +113,11 @@ static bool holds(const struct dl_phdr_info *info, const void *address)
 static int visit_identity(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
-    bool *first = context;
+    bool *first = context, is_this = holds(info, &rt_this);
     if (*first) identify(info, &rt_program);
+    if (*first && is_this) rt_identity = rt_program;
+    if (!*first && is_this) identify(info, &rt_identity);
     *first = false;
-    if (holds(info, &rt_this)) identify(info, &rt_identity);
     return 0;
 }
 

@@ -25,9 +25,11 @@ struct pagemap {
     uint64_t entries[AHEAD];
 };
 
+enum { NOT_OPENED_YET = -2 };
+
 static void open_pagemap(struct pagemap *map)
 {
-    map->fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    map->fd = NOT_OPENED_YET;
     map->first = map->count = 0;
 }
 
@@ -39,6 +41,7 @@ static void close_pagemap(struct pagemap *map)
 static bool touched(struct pagemap *map, const char *place)
 {
     uint64_t page = (uintptr_t)place / PAGE;
+    if (map->fd == NOT_OPENED_YET) map->fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     if (map->fd < 0) return true;
     if (page - map->first >= map->count) {
         ssize_t got = pread(map->fd, map->entries, sizeof map->entries, (off_t)(page * sizeof(uint64_t)));
@@ -146,26 +149,39 @@ static void put_pages(struct counters *c, char *first, const uint64_t *masks, ui
     }
 }
 
+/* Some pages from here on, of all copies. */
+static void put_pages_of_all(struct counters *c, struct pagemap *map, char *page, uint64_t count, uint32_t copies)
+{
+    struct rt_buffer masks = {0};
+    for (uint32_t i = 0; i < copies; i++) rt_put_u64(&masks, touched_pages(map, copy_of(page, i), count));
+    if (!masks.failed) put_pages(c, page, (const uint64_t *)masks.bytes, copies);
+    c->out->failed |= masks.failed;
+    rt_buffer_free(&masks);
+}
+
+/* A few pages are sooner looked at than asked about. */
 static void put_counters(struct rt_buffer *out, struct pagemap *map)
 {
-    struct rt_buffer pairs = {0}, masks = {0};
+    enum { FEW = 8 };
+    struct rt_buffer pairs = {0};
     struct counters c = {.range = &rt_this.ranges[RT_COUNTERS], .out = &pairs};
     uint32_t copies = ncopies();
     char *page = (char *)((uintptr_t)c.range->start & ~(uintptr_t)(PAGE - 1));
-    while (page < c.range->end && !masks.failed) {
+    bool few = c.range->end - page <= FEW * PAGE;
+    while (page < c.range->end && !pairs.failed) {
         uint64_t left = (uint64_t)(c.range->end - page + PAGE - 1) / PAGE;
         uint64_t count = left < AHEAD ? left : AHEAD;
-        masks.len = 0;
-        for (uint32_t i = 0; i < copies; i++)
-            rt_put_u64(&masks, touched_pages(map, copy_of(page, i), count));
-        if (!masks.failed) put_pages(&c, page, (const uint64_t *)masks.bytes, copies);
+        uint64_t mask = copies > 1 ? 0 : few ? ((uint64_t)1 << count) - 1 : touched_pages(map, page, count);
+        if (copies > 1)
+            put_pages_of_all(&c, map, page, count, copies);
+        else
+            put_pages(&c, page, &mask, 1);
         page += count * PAGE;
     }
     rt_put_uint(out, c.count);
     rt_put_bytes(out, pairs.bytes, pairs.len);
-    out->failed |= pairs.failed | masks.failed;
+    out->failed |= pairs.failed;
     rt_buffer_free(&pairs);
-    rt_buffer_free(&masks);
 }
 
 /* ---- hash tables ---- */
@@ -270,17 +286,20 @@ void rt_clear_counters(void)
 
 static void put_arguments(struct rt_buffer *out)
 {
-    enum { MOST = 1 << 16 };
-    char *text = mmap(NULL, MOST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    enum { MOST = 1 << 16, MOSTLY = 1 << 12 };
+    char few[MOSTLY], *text = few, *large = MAP_FAILED;
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    ssize_t len = fd >= 0 && text != MAP_FAILED ? read(fd, text, MOST - 1) : 0;
+    ssize_t len = fd >= 0 ? read(fd, few, MOSTLY - 1) : 0;
     uint64_t count = 0;
+    if (len == MOSTLY - 1) large = mmap(NULL, MOST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (large != MAP_FAILED) len = pread(fd, text = large, MOST - 1, 0);
     if (len < 0) len = 0;
+    text[len] = 0;
     for (ssize_t i = 0; i < len; i++) count += text[i] == 0 || i + 1 == len;
     rt_put_uint(out, count);
     for (ssize_t i = 0; i < len; i += (ssize_t)strlen(text + i) + 1) rt_put_string(out, text + i);
     if (fd >= 0) close(fd);
-    if (text != MAP_FAILED) munmap(text, MOST);
+    if (large != MAP_FAILED) munmap(large, MOST);
 }
 
 static uint64_t link_address(const struct rt_identity *id, const char *place)
