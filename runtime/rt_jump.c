@@ -1,6 +1,7 @@
 /* Jumps out of functions: longjmp and its kin, and switches of context. The plugin
  * calls these from code built with --fp-exits, right before the jump. */
 #include "rt_unwind.h"
+#include "rt_walk.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -17,17 +18,21 @@ static uint64_t unmixed(uint64_t word)
 }
 
 /* Is the library's jmp_buf as we think? Tried out once on one of our own. */
-__attribute__((noinline)) static bool know_jmp_buf(void)
+__attribute__((noinline)) static bool try_jmp_buf(int *known)
 {
-    static int known; /* 0 not tried, 1 yes, -1 no */
-    if (known) return known > 0;
     jmp_buf env;
     if (setjmp(env)) return false;
     uint64_t here = (uint64_t)__builtin_frame_address(0), words[8];
     __builtin_memcpy(words, env, sizeof words);
     uint64_t sp = unmixed(words[6]);
-    known = sp <= here && here - sp < 4096 ? 1 : -1;
-    return known > 0;
+    *known = sp <= here && here - sp < 4096 ? 1 : -1;
+    return *known > 0;
+}
+
+static inline bool know_jmp_buf(void)
+{
+    static int known; /* 0 not tried, 1 yes, -1 no */
+    return known ? known > 0 : try_jmp_buf(&known);
 }
 
 /* Frames on an alternate signal stack lie elsewhere: they are all left. */
@@ -55,25 +60,38 @@ static bool leave_signal_stack(struct rt_frame *frame)
     return false;
 }
 
-static void frames_up_to(uint64_t sp)
+__attribute__((noinline)) static RT_ENTRY void frames_up_to(uint64_t sp)
 {
     struct rt_frame frame;
     rt_unwind_here(&frame);
     if (leave_signal_stack(&frame)) rt_frames_left(&frame, sp, 1);
 }
 
-void __footpath_before_longjmp(const uint64_t *env) FP_HIDDEN RT_ENTRY;
-void __footpath_before_longjmp(const uint64_t *env)
+/* void NAME(const uint64_t *buffer), which goes on in CALLED with the caller's registers
+ * as further arguments: a C function would have changed rbp by then. */
+#define WITH_REGISTERS(name, called)                                                           \
+    __asm__(".pushsection .text\n.globl " name "\n.hidden " name "\n.type " name ", @function\n"  \
+            name ":\n.cfi_startproc\nmovq (%rsp), %rsi\nleaq 8(%rsp), %rdx\nmovq %rbp, %rcx\n"    \
+            "jmp " called "\n.cfi_endproc\n.size " name ", . - " name "\n.popsection")
+
+WITH_REGISTERS("__footpath_before_longjmp", "rt_before_longjmp");
+WITH_REGISTERS("__footpath_before_builtin_longjmp", "rt_before_builtin_longjmp");
+
+/* pc, sp, rbp: of the caller, behind its call. */
+void rt_before_longjmp(const uint64_t *env, uint64_t pc, uint64_t sp, uint64_t rbp) FP_HIDDEN;
+void rt_before_longjmp(const uint64_t *env, uint64_t pc, uint64_t sp, uint64_t rbp)
 {
-    if (know_jmp_buf()) frames_up_to(unmixed(env[6]));
+    if (!know_jmp_buf()) return;
+    uint64_t until = unmixed(env[6]);
+    if (!rt_walk_quickly(until, pc, sp, rbp)) frames_up_to(until);
 }
 
 /* __builtin_longjmp, which is no function: its buffer holds the frame, the address to go
  * on at, and the stack pointer, as they are. */
-void __footpath_before_builtin_longjmp(const uint64_t *buffer) FP_HIDDEN RT_ENTRY;
-void __footpath_before_builtin_longjmp(const uint64_t *buffer)
+void rt_before_builtin_longjmp(const uint64_t *buffer, uint64_t pc, uint64_t sp, uint64_t rbp) FP_HIDDEN;
+void rt_before_builtin_longjmp(const uint64_t *buffer, uint64_t pc, uint64_t sp, uint64_t rbp)
 {
-    frames_up_to(buffer[2]);
+    if (!rt_walk_quickly(buffer[2], pc, sp, rbp)) frames_up_to(buffer[2]);
 }
 
 /* ---- contexts ---- */

@@ -1,7 +1,7 @@
 /* Personality functions for code built with --fp-exits: the unwinder calls them for
  * every frame that an exception, pthread_exit or a cancellation passes. A frame that
  * has nothing to do there is about to die: its path in flight is counted. */
-#include "rt_unwind.h"
+#include "rt_site.h"
 
 #include <dlfcn.h>
 #include <unwind.h>
@@ -28,22 +28,37 @@ struct unwinder {
 
 /* In C++ they are linked. A C program gets its unwinder when a thread ends, loaded by
  * libc out of our sight. */
-static bool find_unwinder(struct unwinder *u)
+static const struct unwinder *find_unwinder(void)
 {
     static struct unwinder known;
     if (!known.get_cfa) {
         struct unwinder found = {_Unwind_GetGR, _Unwind_GetIPInfo, _Unwind_GetCFA};
         if (!found.get_cfa) {
             void *library = !dlopen ? NULL : dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_NOLOAD);
-            if (!library) return false;
+            if (!library) return NULL;
             found.get_register = (__typeof__(found.get_register))dlsym(library, "_Unwind_GetGR");
             found.get_address = (__typeof__(found.get_address))dlsym(library, "_Unwind_GetIPInfo");
             found.get_cfa = (__typeof__(found.get_cfa))dlsym(library, "_Unwind_GetCFA");
         }
-        if (!found.get_register || !found.get_address || !found.get_cfa) return false;
+        if (!found.get_register || !found.get_address || !found.get_cfa) return NULL;
         known = found;
     }
-    *u = known;
+    return &known;
+}
+
+/* By what is known of the place: no tables are read. */
+static bool count_at_site(const struct unwinder *u, struct _Unwind_Context *context, uint64_t address)
+{
+    struct rt_site *site = rt_site_at(address);
+    if (!site || !site->usable) return false;
+    if (!site->counts) return true;
+    uint64_t reg = 0;
+    if (site->has_register) {
+        uint64_t rbp = u->get_register(context, RT_RBP);
+        uint64_t cfa = (site->way.cfa_by_rbp ? rbp : u->get_cfa(context)) + (uint64_t)site->way.cfa;
+        reg = *(const uint64_t *)((site->slot_by_rbp ? rbp : cfa) + (uint64_t)site->slot);
+    }
+    rt_site_count(site, reg);
     return true;
 }
 
@@ -52,15 +67,17 @@ static bool find_unwinder(struct unwinder *u)
 static void frame_passed(struct _Unwind_Context *context)
 {
     static const int kept[] = {RT_RBX, RT_RBP, 12, 13, 14, 15};
-    struct unwinder u;
+    const struct unwinder *u = find_unwinder();
     int before = 0;
-    if (!find_unwinder(&u)) return;
+    if (!u) return;
+    uint64_t address = u->get_address(context, &before);
+    if (count_at_site(u, context, address - !before)) return;
     struct rt_frame frame = {0};
-    frame.regs[RT_RIP] = u.get_address(context, &before);
+    frame.regs[RT_RIP] = address;
     frame.interrupted = before;
-    frame.regs[RT_RSP] = u.get_cfa(context);
+    frame.regs[RT_RSP] = u->get_cfa(context);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-        frame.regs[kept[i]] = u.get_register(context, kept[i]);
+        frame.regs[kept[i]] = u->get_register(context, kept[i]);
     if (rt_unwind_look(&frame)) rt_frame_left(&frame, 1);
 }
 

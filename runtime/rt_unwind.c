@@ -569,3 +569,17 @@ bool rt_unwind_cfa_offset(uint64_t address, int64_t *offset)
     *offset = rules.cfa_offset;
     return true;
 }
+
+bool rt_unwind_way(uint64_t address, struct rt_way *way)
+{
+    struct entry e;
+    struct rules rules;
+    if (!find_entry(address, &e) || !rules_at(&e, address, &rules)) return false;
+    bool by_rbp = rules.cfa_register == RT_RBP, rbp_kept = rules.kind[RT_RBP] == SAME;
+    *way = (struct rt_way){.function_start = e.start, .cfa_by_rbp = by_rbp, .cfa = (int32_t)rules.cfa_offset};
+    if (!rbp_kept) way->rbp = (int32_t)rules.value[RT_RBP];
+    way->simple = !rules.cfa_expression && (by_rbp || rules.cfa_register == RT_RSP) && !e.signal_frame &&
+                  rules.kind[RT_RSP] == SAME && (rbp_kept || rules.kind[RT_RBP] == OFFSET) &&
+                  e.return_register == RT_RIP && rules.kind[RT_RIP] == OFFSET && rules.value[RT_RIP] == -8;
+    return true;
+}

@@ -31,6 +31,18 @@ bool rt_unwind_step(struct rt_frame *frame) FP_HIDDEN;
  * by the stack pointer. */
 bool rt_unwind_cfa_offset(uint64_t address, int64_t *offset) FP_HIDDEN;
 
+/* To the caller, where the tables say it simply: the cfa is rsp or rbp and an offset, the
+ * return address lies right below it, and rbp is kept or lies at an offset from it. */
+struct rt_way {
+    uint64_t function_start;
+    int32_t cfa, rbp; /* rbp: 0 where it is kept */
+    bool simple;      /* if not, all of this says nothing */
+    bool cfa_by_rbp;
+};
+
+/* From an address in a function. False where there are no tables. */
+bool rt_unwind_way(uint64_t address, struct rt_way *way) FP_HIDDEN;
+
 bool rt_read_word(const struct rt_frame *frame, uint64_t address, uint64_t *word) FP_HIDDEN;
 
 #endif

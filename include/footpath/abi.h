@@ -21,6 +21,7 @@
 #define FP_MARK_SECTION "footpath_mark"
 #define FP_SLOT_SECTION "footpath_slot"
 #define FP_MARK_END 0x80000000u
+#define FP_MARK_NO_REGISTER 0x40000000u /* in this block the slot holds nothing */
 
 struct fp_mark {
     int32_t address;

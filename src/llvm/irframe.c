@@ -48,7 +48,8 @@ static void emit_mark(struct fp_editor *ed, uint32_t block, bool end)
     snprintf(text, sizeof text,
              ".Lfp${:uid}:\n.pushsection " FP_MARK_SECTION ",\"ao?\",@progbits,.Lfp${:uid}\n"
              ".long .Lfp${:uid} - .\n.long %u\n.quad 0x%016llx\n.popsection",
-             block | (end ? FP_MARK_END : 0), (unsigned long long)ed->ir->f->id);
+             block | (end ? FP_MARK_END : ed->ir->f->has_register[block] ? 0 : FP_MARK_NO_REGISTER),
+             (unsigned long long)ed->ir->f->id);
     emit_assembly(ed, text, NULL);
 }
 

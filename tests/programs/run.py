@@ -9,6 +9,7 @@ The comment at the top of a program says how:
     run: ARGS -> STATUS       a run and how it ends: a number, or `signal N`
     paths: FUNCTION N         this many different paths of the function were taken
     calls: FUNCTION N         the function was called this often
+    rows: FUNCTION N          `show` has this many rows of it, those of paths that were left included
     lib: FILE                 a shared library to build beside it
     returns: WHY              functions always return: path and edge builds without --fp-exits are compared too
 
@@ -33,8 +34,8 @@ class Failure(Exception):
 def directives(path):
     with open(path) as f:
         head = f.read().split("*/", 1)[0]
-    found = {"cflags": [], "run": [], "paths": [], "calls": [], "lib": [], "not": [], "returns": []}
-    for name, value in re.findall(r"^[ /*]*(cflags|run|paths|calls|lib|not|returns):(.*)$", head, re.M):
+    found = {"cflags": [], "run": [], "paths": [], "calls": [], "rows": [], "lib": [], "not": [], "returns": []}
+    for name, value in re.findall(r"^[ /*]*(cflags|run|paths|calls|rows|lib|not|returns):(.*)$", head, re.M):
         found[name].append(value.strip())
     runs = []
     for line in found["run"] or ["-> 0"]:
@@ -113,7 +114,8 @@ class Tester:
         for line in lines:
             function, count = line.split()
             shown = json.loads(self.tool("show", "--json", "--function", function, profile).stdout)
-            got = sum(f[what] for f in shown["functions"] if f["name"] == function)
+            got = [f[what] for f in shown["functions"] if f["name"] == function]
+            got = sum(len(x) if isinstance(x, list) else x for x in got)
             if got != int(count):
                 raise Failure("%s: %s is %d, expected %s" % (function, what, got, count))
 
@@ -151,6 +153,7 @@ class Tester:
                 self.verify(alone, each)
             self.check_counts(profile, "executed_paths", found["paths"])
             self.check_counts(profile, "calls", found["calls"])
+            self.check_counts(profile, "paths", found["rows"])
             self.passed += 1
 
 

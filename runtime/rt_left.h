@@ -1,0 +1,34 @@
+/* Counts of what frames had in flight when they were left: rt_inflight.c. */
+#ifndef FP_RT_LEFT_H
+#define FP_RT_LEFT_H
+
+#include "rt.h"
+
+#include <sys/single_threaded.h>
+
+struct rt_left {
+    uint64_t function, block, reg; /* reg: 0 in a block where the slot holds nothing */
+};
+
+struct rt_left_count {
+    uint32_t state; /* EMPTY, BUSY while the key is filled in, READY */
+    struct rt_left left;
+    int64_t count;
+};
+
+/* The entry of this key, made at the first need. NULL: no memory. */
+struct rt_left_count *rt_left_entry(const struct rt_left *left) FP_HIDDEN;
+
+#pragma weak __libc_single_threaded
+
+/* One instruction either way: a signal handler may come between. */
+static inline void rt_left_add(struct rt_left_count *entry, int64_t weight)
+{
+    if (!entry) return;
+    if (&__libc_single_threaded && __libc_single_threaded)
+        __asm__("addq %1, %0" : "+m"(entry->count) : "er"(weight));
+    else
+        __atomic_fetch_add(&entry->count, weight, __ATOMIC_RELAXED);
+}
+
+#endif

@@ -1,0 +1,138 @@
+/* Places where frames are left: see rt_site.h. Entries are made once, published as a
+ * whole and never changed but for the count that was used last; no locks. */
+#include "rt_site.h"
+
+#include "rt_marks.h"
+
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+
+/* ---- the code of this module ---- */
+
+extern const ElfW(Ehdr) __ehdr_start __attribute__((weak)) FP_HIDDEN;
+
+/* By the headers that are in memory. */
+static struct rt_range find_code(void)
+{
+    struct rt_range code = {0};
+    const char *head = (const char *)&__ehdr_start;
+    const ElfW(Phdr) *segment = head ? (const ElfW(Phdr) *)(head + __ehdr_start.e_phoff) : NULL;
+    char *bias = NULL;
+    for (int i = 0; segment && i < __ehdr_start.e_phnum; i++, segment++) {
+        if (segment->p_type != PT_LOAD) continue;
+        if (!segment->p_offset) bias = (char *)head - segment->p_vaddr;
+        if (!(segment->p_flags & PF_X) || !bias || code.start) continue;
+        code = (struct rt_range){bias + segment->p_vaddr, bias + segment->p_vaddr + segment->p_memsz};
+    }
+    return code;
+}
+
+static bool is_ours(uint64_t address)
+{
+    static struct rt_range code;
+    if (!code.end) {
+        struct rt_range found = find_code();
+        code.start = found.start;
+        __atomic_store_n(&code.end, found.end, __ATOMIC_RELEASE);
+    }
+    return address - (uint64_t)code.start < (uint64_t)(code.end - code.start);
+}
+
+/* ---- the table ---- */
+
+enum { TABLE_BITS = 12, PLACES = 8, SITES = 1 << TABLE_BITS };
+
+static struct {
+    struct rt_site *places[SITES + PLACES];
+    uint32_t used;
+    struct rt_site *sites; /* SITES of them */
+} table;
+
+static struct rt_site *new_site(void)
+{
+    struct rt_site *none = NULL;
+    if (!__atomic_load_n(&table.sites, __ATOMIC_ACQUIRE)) {
+        struct rt_site *made = mmap(NULL, SITES * sizeof *made, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (made == MAP_FAILED) return NULL;
+        rt_hide_from_helgrind(made, SITES * sizeof *made);
+        if (!__atomic_compare_exchange_n(&table.sites, &none, made, false, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_ACQUIRE))
+            munmap(made, SITES * sizeof *made);
+    }
+    if (__atomic_load_n(&table.used, __ATOMIC_RELAXED) >= SITES) return NULL;
+    uint32_t i = __atomic_fetch_add(&table.used, 1, __ATOMIC_RELAXED);
+    return i < SITES ? &table.sites[i] : NULL;
+}
+
+/* What the frame holds, or that it holds nothing. */
+static bool fill_slot(struct rt_site *site, const struct fp_mark *mark)
+{
+    const struct fp_slot_mark *slot = rt_find_slot(mark->function, site->way.function_start);
+    int64_t offset, distance = 0;
+    unsigned reg;
+    if (!slot) return true; /* a function without a register */
+    if (!rt_parse_slot(slot->place, &offset, &reg)) return false;
+    uint64_t at = (uint64_t)&slot->address + (uint64_t)slot->address;
+    if (reg != RT_RBP && (reg != RT_RSP || !rt_unwind_cfa_offset(at, &distance))) return false;
+    site->has_register = true;
+    site->slot_by_rbp = reg == RT_RBP;
+    site->slot = (int32_t)(offset - distance);
+    return true;
+}
+
+static void fill(struct rt_site *site, uint64_t address)
+{
+    struct rt_place place;
+    *site = (struct rt_site){.address = address};
+    if (!rt_unwind_way(address, &site->way) || !site->way.simple) return;
+    site->usable = true;
+    if (!rt_find_place(address, site->way.function_start, &place) || place.mark->block & FP_MARK_END)
+        return;
+    site->counts = true;
+    site->function = place.mark->function;
+    site->block = place.mark->block & ~FP_MARK_NO_REGISTER;
+    site->usable = place.mark->block & FP_MARK_NO_REGISTER || fill_slot(site, place.mark);
+}
+
+static uint64_t home_of(uint64_t address)
+{
+    return address * UINT64_C(0x9e3779b97f4a7c15) >> (64 - TABLE_BITS);
+}
+
+/* Two threads may publish the same site: both count. */
+__attribute__((noinline)) static RT_ENTRY struct rt_site *make_site(uint64_t address)
+{
+    struct rt_site site, *made = NULL, **home = &table.places[home_of(address)];
+    if (!is_ours(address)) return NULL;
+    fill(&site, address);
+    for (int i = 0; i < PLACES; i++) {
+        struct rt_site *none = NULL;
+        if (__atomic_load_n(&home[i], __ATOMIC_RELAXED)) continue;
+        if (!made && !(made = new_site())) return NULL;
+        *made = site;
+        if (__atomic_compare_exchange_n(&home[i], &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            return made;
+    }
+    return NULL;
+}
+
+struct rt_site *rt_site_at(uint64_t address)
+{
+    struct rt_site **home = &table.places[home_of(address)];
+    for (int i = 0; i < PLACES; i++) {
+        struct rt_site *site = __atomic_load_n(&home[i], __ATOMIC_ACQUIRE);
+        if (!site) return make_site(address);
+        if (site->address == address) return site;
+    }
+    return NULL;
+}
+
+struct rt_left_count *rt_site_entry(struct rt_site *site, uint64_t reg)
+{
+    struct rt_left left = {site->function, site->block, reg};
+    struct rt_left_count *entry = rt_left_entry(&left);
+    __atomic_store_n(&site->last, entry, __ATOMIC_RELEASE);
+    return entry;
+}

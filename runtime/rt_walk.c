@@ -1,0 +1,123 @@
+/* Quick walks: see rt_walk.h. A program that jumps a million times mostly jumps from the
+ * same frames to the same frame. So a walk is kept with the site it began at: which words
+ * of the stack it depended on, and what it counted. Where they are the same again, the
+ * same is counted again. */
+#include "rt_walk.h"
+
+#include "rt_site.h"
+
+#include <sys/mman.h>
+
+static inline uint64_t word_at(uint64_t address)
+{
+    return *(const uint64_t *)address;
+}
+
+enum { MOST_FRAMES = 64, MOST_WORDS = 24, MOST_COUNTS = 12, MOST_WALKS = 2048, MOST_PER_SITE = 16 };
+
+/* Offsets are from the stack pointer of the first frame. Never changed when published. */
+struct rt_walk {
+    uint64_t until;
+    uint32_t nwords, ncounts;
+    struct { uint64_t offset, word; } words[MOST_WORDS]; /* return addresses and path registers */
+    struct rt_left_count *counts[MOST_COUNTS];
+};
+
+static inline bool walk_again(const struct rt_walk *walk, uint64_t until, uint64_t sp)
+{
+    if (!walk || walk->until != until - sp) return false;
+    for (uint32_t i = 0; i < walk->nwords; i++)
+        if (word_at(sp + walk->words[i].offset) != walk->words[i].word) return false;
+    for (uint32_t i = 0; i < walk->ncounts; i++) rt_left_add(walk->counts[i], 1);
+    return true;
+}
+
+/* ---- keeping a walk ---- */
+
+static struct rt_walk *new_walk(void)
+{
+    static struct rt_walk *walks;
+    static uint32_t used;
+    struct rt_walk *none = NULL;
+    size_t size = MOST_WALKS * sizeof *walks;
+    if (!__atomic_load_n(&walks, __ATOMIC_ACQUIRE)) {
+        struct rt_walk *made = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (made == MAP_FAILED) return NULL;
+        rt_hide_from_helgrind(made, size);
+        if (!__atomic_compare_exchange_n(&walks, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            munmap(made, size);
+    }
+    if (__atomic_load_n(&used, __ATOMIC_RELAXED) >= MOST_WALKS) return NULL;
+    uint32_t i = __atomic_fetch_add(&used, 1, __ATOMIC_RELAXED);
+    return i < MOST_WALKS ? &walks[i] : NULL;
+}
+
+struct frame {
+    struct rt_site *site;
+    uint64_t cfa, reg;
+};
+
+/* Only of frames whose places on the stack follow from the stack pointer alone. */
+static bool depends_on_sp(const struct frame *frames, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (frames[i].site->way.cfa_by_rbp || frames[i].site->slot_by_rbp) return false;
+    return n <= MOST_COUNTS && 2 * n <= MOST_WORDS;
+}
+
+static void add_word(struct rt_walk *walk, uint64_t offset, uint64_t word)
+{
+    walk->words[walk->nwords].offset = offset;
+    walk->words[walk->nwords++].word = word;
+}
+
+/* A frame's register is looked at when the frame is known to be the same. */
+__attribute__((noinline)) static RT_ENTRY void keep_walk(const struct frame *frames, size_t n, uint64_t until,
+                                                         uint64_t sp)
+{
+    struct rt_site *first = frames[0].site;
+    if (__atomic_load_n(&first->nwalks, __ATOMIC_RELAXED) >= MOST_PER_SITE || !depends_on_sp(frames, n)) return;
+    __atomic_fetch_add(&first->nwalks, 1, __ATOMIC_RELAXED);
+    struct rt_walk *walk = new_walk();
+    if (!walk) return;
+    walk->until = until - sp;
+    for (size_t i = 0; i < n; i++) {
+        const struct rt_site *site = frames[i].site;
+        if (i) add_word(walk, frames[i - 1].cfa - 8 - sp, word_at(frames[i - 1].cfa - 8));
+        if (site->has_register) add_word(walk, frames[i].cfa + (uint64_t)site->slot - sp, frames[i].reg);
+        if (site->counts) walk->counts[walk->ncounts++] = rt_site_entry(frames[i].site, frames[i].reg);
+    }
+    __atomic_store_n(&first->walk, walk, __ATOMIC_RELEASE);
+}
+
+/* ---- walking ---- */
+
+__attribute__((noinline)) static bool walk_sites(struct rt_site *site, uint64_t until, uint64_t sp, uint64_t rbp)
+{
+    struct frame frames[MOST_FRAMES];
+    uint64_t first_sp = sp;
+    size_t n = 0;
+    for (;; site = rt_site_outside(site, word_at(sp - 8) - 1)) {
+        if (!site || !site->usable || n == MOST_FRAMES) return false;
+        uint64_t cfa = (site->way.cfa_by_rbp ? rbp : sp) + (uint64_t)site->way.cfa, reg = 0;
+        if (site->has_register) reg = word_at((site->slot_by_rbp ? rbp : cfa) + (uint64_t)site->slot);
+        frames[n++] = (struct frame){site, cfa, reg};
+        if (cfa > until) break;
+        if (site->way.rbp) rbp = word_at(cfa + (uint64_t)site->way.rbp);
+        sp = cfa;
+    }
+    if (until < sp) return false; /* from a signal stack, or to another one */
+    for (size_t i = 0; i < n; i++)
+        if (frames[i].site->counts) rt_site_count(frames[i].site, frames[i].reg);
+    keep_walk(frames, n, until, first_sp);
+    return true;
+}
+
+bool rt_walk_quickly(uint64_t until, uint64_t pc, uint64_t sp, uint64_t rbp)
+{
+    struct rt_site *site = rt_site_at(pc - 1);
+    if (!site) return false;
+    return walk_again(__atomic_load_n(&site->walk, __ATOMIC_ACQUIRE), until, sp) ||
+           walk_sites(site, until, sp, rbp);
+}
