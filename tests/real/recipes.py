@@ -88,7 +88,7 @@ SUITES = {
                    "--with-stream --with-mail --prefix=$PWD/run --with-cc=\"$CC\" >/dev/null && make -s -j2 >/dev/null",
                    "python3 %s/nginx.py objs/nginx" % HERE, named(r"^(?P<test>.+): (?P<result>ok|FAILED)", {"ok"}),
                    needs=["libpcre2-dev", "libssl-dev", "zlib1g-dev"]),
-    "postgresql": Suite("postgresql-15", "./configure --quiet && make -s -j2 >/dev/null", "make -s check MAX_CONNECTIONS=4 || cat src/test/regress/regression.diffs",
+    "postgresql": Suite("postgresql-15", "./configure --quiet && make -s -j2 >/dev/null", "make -s check MAX_CONNECTIONS=4 || { cat src/test/regress/regression.diffs; exit 1; }",
                         named(r"^(?:test)? +(?P<test>\S+) +\.\.\. (?P<result>\w+)", {"ok"}), least=200, user=True,
                         cflags="", needs=["bison", "flex", "libreadline-dev", "zlib1g-dev", "libxml2-utils"]),
     "cpython": Suite("python3.11", "./configure --quiet; make -s -j2 >/dev/null",
