@@ -14,6 +14,7 @@
 #include "base/io.h"
 #include "analysis/guiding.h"
 #include "base/arena.h"
+#include "base/checksum.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "cc_look.h"
@@ -21,10 +22,12 @@
 #include "llvm/plugin_env.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -298,6 +301,32 @@ static void add_include(struct invocation *in, struct cc_words *command)
     push(in, command, "--end-no-unused-arguments");
 }
 
+static uint64_t add_content(uint64_t key, const char *path)
+{
+    struct fp_file file;
+    struct fp_error error = {0};
+    if (!fp_file_open(&file, path, &error)) return key;
+    key = fp_checksum(file.bytes, file.len, key);
+    fp_file_close(&file);
+    return key;
+}
+
+/* What the object depends on and clang's own arguments do not show: the plugin, what is
+ * set for it, and the files that are named there. */
+static uint64_t key_of_inputs(const struct invocation *in, const char *plugin)
+{
+    struct stat about = {0};
+    stat(plugin, &about); /* as ccache knows compilers: by size and time */
+    int64_t version[] = {about.st_size, about.st_mtim.tv_sec, about.st_mtim.tv_nsec};
+    uint64_t key = fp_checksum(version, sizeof version, 0);
+    for (size_t i = 0; i < in->plugin.len; i++) {
+        const char *line = in->plugin.at[i], *value = strchr(line, '=');
+        key = fp_checksum(line, strlen(line) + 1, key);
+        if (value && value[1] == '/') key = add_content(key, value + 1);
+    }
+    return key;
+}
+
 static void add_compilation(struct invocation *in, struct cc_words *command, const char *program)
 {
     char *plugin = part(in, fp_arena_printf(&in->arena, "footpath-llvm-%s.so", in->llvm));
@@ -306,6 +335,9 @@ static void add_compilation(struct invocation *in, struct cc_words *command, con
             fp_arena_printf(&in->arena, "expected %s; build footpath with LLVM=%s", plugin, in->llvm));
     push(in, command, "--start-no-unused-arguments");
     push(in, command, fp_arena_printf(&in->arena, "-fpass-plugin=%s", plugin));
+    /* for ccache between us and clang; clang keeps arguments of plugins that it has not loaded */
+    push(in, command,
+         fp_arena_printf(&in->arena, "-fplugin-arg-footpath-key%016" PRIx64, key_of_inputs(in, plugin)));
     if (!in->look.debug) {
         push(in, command, "-gline-tables-only");
         push(in, command, "-gno-column-info"); /* nobody looks at them */

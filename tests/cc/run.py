@@ -692,6 +692,52 @@ def case_cmake(b):
     b.run("out/dyn", "14\n", BOTH)
 
 
+def ccache_misses(b):
+    stats = dict(line.split("\t") for line in b.call(["ccache", "--print-stats"], env={"CCACHE_DIR": b.path("cache")}).stdout.splitlines())
+    return int(stats["cache_miss"])
+
+
+def check_ccache(b, compile_it, what):
+    """Compiled twice: the second time out of the cache. Says whether the first time was."""
+    before = ccache_misses(b)
+    compile_it()
+    between = ccache_misses(b)
+    compile_it()
+    if ccache_misses(b) != between:
+        raise Failure("%s: the same again is not out of the cache" % what)
+    return between == before
+
+
+def case_ccache(b):
+    """ccache on either side of footpath-cc sees flags, profiles and lists."""
+    if not shutil.which("ccache"):
+        raise Missing("ccache")
+    llvm, env = "--fp-llvm=" + b.args.llvm, {"CCACHE_DIR": b.path("cache")}
+    os.mkdir(b.path("masks"))
+    os.symlink(shutil.which("ccache"), b.path("masks/clang-" + b.args.llvm))
+    behind = dict(env, FOOTPATH_CLANG=b.path("masks/clang-" + b.args.llvm))
+    extra = dict(env, CCACHE_EXTRAFILES=b.path("run.prof") + ":" + b.path("list"))
+    orders = (("behind", behind, []), ("in front", extra, ["ccache"]))
+    b.cc("--fp-at=early", "-O2", "main.c", "part.c", "-o", "early")
+    b.write("list", "fun:other\n")
+    b.run("early", "14\n", BOTH)
+    flags = ["--fp-mode=edge"], ["--fp-exits"], ["--fp-use=run.prof"], ["--fp-deny=list"]
+
+    def each(order, must_miss):
+        where, variables, prefix = order
+        for words in flags:
+            command = prefix + [b.tool("footpath-cc"), llvm, *words, "-O2", "-c", "part.c", "-o", "part.o"]
+            if check_ccache(b, lambda: b.call(command, env=variables), "%s %s" % (where, words)) == bool(must_miss(words)):
+                raise Failure("ccache %s footpath-cc %s: out of the cache or not, wrongly" % (where, words))
+
+    for order in orders:
+        each(order, lambda words: True)
+    b.call([b.path("early")], env={"FOOTPATH_OUT": b.path("run.prof")})  # another run in the profile
+    b.write("list", "fun:part\n")
+    each(orders[0], lambda words: "run.prof" in words[0] or "list" in words[0])
+    each(orders[1], lambda words: True)  # all compilations depend on the extra files
+
+
 def case_meson(b):
     if not shutil.which("meson"):
         raise Missing("meson")
