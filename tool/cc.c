@@ -8,7 +8,8 @@
  *                      again: object files get none)
  *   to a final link    the runtime archive, a build-id, the object that sees new
  *                      threads (or --wrap, in static programs and in libraries),
- *                      and one with the pattern of --fp-out
+ *                      and one with the pattern of --fp-out; then the map of the
+ *                      result is packed, or moved to a file beside it
  * It adds nothing to -E, -M, -fsyntax-only, -r and the like.
  */
 #include "base/io.h"
@@ -18,12 +19,14 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "cc_look.h"
+#include "cc_map.h"
 #include "cc_out.h"
 #include "llvm/plugin_env.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +41,7 @@ struct invocation {
     struct cc_words all_args;   /* the same with response files expanded: to look at */
     struct cc_words plugin;     /* NAME=VALUE lines for the plugin */
     char *mode, *llvm, *threads, *plan, *copy, *metric, *use, *guide, *by, *out;
+    enum cc_map map;
     char *here; /* folder of this program */
     struct cc_look look;
 };
@@ -82,6 +86,7 @@ static const struct flag flags[] = {
     {"copy", "copy", NULL},
     {"labels", "labels", "weighted plain"},
     {"base", "base", NULL},
+    {"map", NULL, "packed plain separate"},
     {"llvm", NULL, NULL},
     {"out", NULL, NULL},
 };
@@ -140,6 +145,12 @@ static void add_guides(struct invocation *in, const char *program)
         push(in, &in->plugin, fp_arena_printf(&in->arena, "use=%s", find_guide(in, program, in->use)));
 }
 
+static enum cc_map map_of(const char *value)
+{
+    if (!strcmp(value, "separate")) return CC_MAP_SEPARATE;
+    return strcmp(value, "plain") ? CC_MAP_PACKED : CC_MAP_PLAIN;
+}
+
 static void take_flag(struct invocation *in, const char *program, const char *word)
 {
     const char *name = word + strlen("--fp-"), *equals = strchr(name, '=');
@@ -168,6 +179,7 @@ static void take_flag(struct invocation *in, const char *program, const char *wo
         if (!strcmp(flag->name, "guide")) in->guide = value;
         if (!strcmp(flag->name, "by")) in->by = value;
         if (!strcmp(flag->name, "out")) in->out = value;
+        if (!strcmp(flag->name, "map")) in->map = map_of(value);
         static const char *const files[] = {"allow", "deny", "plan", NULL};
         bool patterns = strcmp(flag->name, "plan") && access(value, F_OK) < 0 && are_patterns(value);
         if (cc_in_list(flag->name, files) && !patterns) {
@@ -410,6 +422,29 @@ static void set_plugin_variable(struct invocation *in)
     setenv(FP_PLUGIN_VARIABLE, text, 1);
 }
 
+/* A compilation becomes clang. A link is waited for: the map of its result is placed. */
+static int run_clang(struct invocation *in, const char *program, const struct cc_words *command, bool links)
+{
+    struct fp_error error = {0};
+    char message[1024];
+    int status = 0;
+    pid_t child = links && in->map != CC_MAP_PLAIN ? fork() : 0;
+    if (child <= 0) {
+        execvp(command->at[0], command->at);
+        die(program, "cannot run ", command->at[0], strerror(errno));
+    }
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    if (WIFSIGNALED(status)) {
+        signal(WTERMSIG(status), SIG_DFL);
+        raise(WTERMSIG(status));
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status)) return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    if (cc_place_map(in->look.output, in->map, &error)) return 0;
+    fp_error_text(&error, message, sizeof message);
+    fprintf(stderr, "%s: %s\n", program, message);
+    return 1;
+}
+
 static void print_help(const char *program)
 {
     printf("usage: %s [--fp-FLAG...] CLANG-ARGUMENTS...\n"
@@ -431,6 +466,8 @@ static void print_help(const char *program)
            "  --fp-labels=weighted|plain where they go: by estimates, or all edges alike\n"
            "  --fp-callees               list calls in the map, for footpath plan\n"
            "  --fp-base=FOLDER           source files below it are the same in another folder\n"
+           "  --fp-map=packed|plain|separate            the map in the program, compressed or not, or in\n"
+           "                             PROGRAM.fpmap beside it (packed)\n"
            "  --fp-use=FILE              do not count: optimise by a profile (of --fp-at=early)\n"
            "  --fp-paths=yes|no          with --fp-use: by paths, or by their edges alone (yes)\n"
            "  --fp-by=sum|mean|worst     how several runs in a profile are taken together (sum)\n"
@@ -474,10 +511,9 @@ int main(int argc, char **argv)
     if (counts) check_version(&in, program, clang);
     if (counts) add_compilation(&in, &command, program);
     add_user_words(&in, &command, counts && !in.look.debug);
-    if (in.look.links && !in.look.foreign && !(none && in.use)) add_link(&in, &command, program);
+    bool links = in.look.links && !in.look.foreign && !(none && in.use);
+    if (links) add_link(&in, &command, program);
     fp_vec_push(&in.arena, &command, NULL);
     set_plugin_variable(&in);
-    execvp(clang, command.at);
-    die(program, "cannot run ", clang, strerror(errno));
-    return 2;
+    return run_clang(&in, program, &command, links);
 }

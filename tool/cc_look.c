@@ -202,13 +202,17 @@ static void see_word(struct cc_look *look, struct seen *seen, const char *word)
         look->debug = true;
     else if (cc_starts(word, "-l"))
         seen->others++;
+    else if (cc_starts(word, "--output="))
+        look->output = word + strlen("--output=");
+    else if (cc_starts(word, "-o"))
+        look->output = word + 2;
     else if (cc_starts(word, "-x"))
         seen->language = strcmp(word + 2, "none") ? word + 2 : NULL;
 }
 
 struct cc_look cc_look_at(const struct cc_words *words)
 {
-    struct cc_look look = {0};
+    struct cc_look look = {.output = "a.out"};
     struct seen seen = {0};
     for (size_t i = 0; i < words->len; i++) {
         const char *word = words->at[i], *next = i + 1 < words->len ? words->at[i + 1] : "";
@@ -219,6 +223,7 @@ struct cc_look cc_look_at(const struct cc_words *words)
         if (!strcmp(word, "-x")) seen.language = strcmp(next, "none") ? next : NULL;
         if (!strcmp(word, "-Xlinker")) see_linker_word(&look, &seen, next);
         if (!strcmp(word, "-l")) seen.others++;
+        if (!strcmp(word, "-o") || !strcmp(word, "--output")) look.output = next;
         if (!strcmp(word, "-target") && is_foreign(next)) look.foreign = next;
         i++;
     }

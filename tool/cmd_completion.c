@@ -13,7 +13,7 @@ static const char *const compiler_flags[] = {
     "--fp-guide=",         "--fp-metric=count", "--fp-metric=cycles",  "--fp-plan=",
     "--fp-copy=",          "--fp-use=",        "--fp-allow=",          "--fp-deny=",
     "--fp-inline=small",   "--fp-values",   "--fp-remarks",
-    "--fp-out="};
+    "--fp-out=",           "--fp-map=packed",  "--fp-map=plain",       "--fp-map=separate"};
 
 static void say_options(struct fp_writer *out, const struct cli_command *command)
 {

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "footpath/abi.h"
 #include "profile/mapcode.h"
+#include "profile/mappack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -89,6 +90,8 @@ bool fp_program_parse(struct fp_arena *arena, const char *path, const unsigned c
                       struct fp_program *program, struct fp_error *error)
 {
     struct parsing p = {.arena = arena};
+    map = fp_map_unpack(arena, path, map, map_len, &map_len, error);
+    if (!map) return false;
     fp_map_init(&p.live, arena);
     fp_map_init(&p.seen, arena);
     read_live(&p, live, live_len);
@@ -145,6 +148,29 @@ static void read_build_id(struct fp_arena *arena, Elf_Data *note, struct fp_prog
     program->build_id_len = sizes[1];
 }
 
+/* The map of a program that was linked with --fp-map=separate. */
+static bool read_beside(struct fp_arena *arena, const char *path, struct fp_program *program,
+                        struct fp_error *error)
+{
+    const char *name = fp_arena_printf(arena, "%s" FP_MAP_FILE_SUFFIX, path);
+    struct fp_file file;
+    struct fp_map_file map;
+    if (access(name, F_OK) < 0)
+        return fp_fail(error, path, "has no footpath map; build it with footpath-cc (a map in a file of its own is "
+                                    "looked for as %s)", name);
+    if (!fp_file_open(&file, name, error)) return false;
+    struct fp_reader r = {.bytes = file.bytes, .len = file.len, .file = name, .error = error};
+    bool ok = fp_map_file_decode(&r, &map);
+    if (ok && (map.build_id_len != program->build_id_len ||
+               (map.build_id_len && memcmp(map.build_id, program->build_id, map.build_id_len))))
+        ok = fp_fail(error, name, "is the map of another build of %s; link it again", path);
+    if (ok)
+        ok = fp_program_parse(arena, path, map.map, map.map_len, map.live_len ? map.live : NULL, map.live_len,
+                              program, error);
+    fp_file_close(&file);
+    return ok;
+}
+
 static bool read_elf(struct fp_arena *arena, Elf *elf, const char *path, struct fp_program *program,
                      struct fp_error *error)
 {
@@ -156,8 +182,7 @@ static bool read_elf(struct fp_arena *arena, Elf *elf, const char *path, struct 
     program->sections.counters_size = found.counters.sh_size;
     program->sections.tables_address = found.tables.sh_addr;
     program->sections.tables_size = found.tables.sh_size;
-    if (!found.map || !found.map->d_buf)
-        return fp_fail(error, path, "has no footpath map; build it with footpath-cc");
+    if (!found.map || !found.map->d_buf) return read_beside(arena, path, program, error);
     return fp_program_parse(arena, path, found.map->d_buf, found.map->d_size,
                             found.live ? found.live->d_buf : NULL,
                             found.live ? found.live->d_size : 0, program, error);

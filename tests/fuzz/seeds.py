@@ -30,7 +30,7 @@ def main():
         name = "%d-%s" % (number, source.split(".")[0])
         exe = os.path.join(args.folder, name)
         compiler = "footpath-c++" if source.endswith(".cc") else "footpath-cc"
-        subprocess.run([os.path.join(args.bin, compiler), "--fp-llvm=" + args.llvm, *flags.split(), "-O1", "-w", "-pthread",
+        subprocess.run([os.path.join(args.bin, compiler), "--fp-llvm=" + args.llvm, "--fp-map=plain", *flags.split(), "-O1", "-w", "-pthread",
                         os.path.join(PROGRAMS, source), "-o", exe], check=True)
         section = os.path.join(args.folder, "map", name)
         subprocess.run(["objcopy", "-O", "binary", "--only-section=.footpath_map", "--set-section-flags",

@@ -1,0 +1,104 @@
+/* Packed maps: see mappack.h. */
+#include "profile/mappack.h"
+
+#include "base/checksum.h"
+#include "base/vec.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+/* magic u32, unused u32, unpacked size u64, checksum of the records u64 */
+enum { PACKED_HEADER = 24 };
+
+/* Records that compress better than this are not made by compilers: what a small file
+ * may make a reader allocate is limited. */
+enum { MOST_RATIO = 200, ALWAYS_ALLOWED = 1 << 16 };
+
+/* The slow levels pay up to a few megabytes; behind that linking would take seconds. */
+enum { SMALL_MAP = 4 << 20, SMALL_LEVEL = 19, LARGE_LEVEL = 9 };
+
+bool fp_map_is_packed(const unsigned char *bytes, size_t len)
+{
+    uint32_t magic;
+    if (len < PACKED_HEADER) return false;
+    memcpy(&magic, bytes, sizeof magic);
+    return magic == FP_MAP_PACKED_MAGIC;
+}
+
+void fp_map_pack(struct fp_writer *w, const unsigned char *bytes, size_t len)
+{
+    size_t room = ZSTD_compressBound(len);
+    unsigned char *packed = malloc(room);
+    if (!packed) abort();
+    size_t got = ZSTD_compress(packed, room, bytes, len, len <= SMALL_MAP ? SMALL_LEVEL : LARGE_LEVEL);
+    if (ZSTD_isError(got)) abort(); /* out of memory: there is room for the result */
+    fp_write_u32(w, FP_MAP_PACKED_MAGIC);
+    fp_write_u32(w, 0);
+    fp_write_u64(w, len);
+    fp_write_u64(w, fp_checksum(bytes, len, 0));
+    fp_write_bytes(w, packed, got);
+    free(packed);
+}
+
+const unsigned char *fp_map_unpack(struct fp_arena *arena, const char *path, const unsigned char *bytes,
+                                   size_t len, size_t *unpacked, struct fp_error *error)
+{
+    struct fp_reader r = {.bytes = bytes, .len = len, .at = 8, .file = path, .error = error};
+    *unpacked = len;
+    if (!fp_map_is_packed(bytes, len)) return bytes;
+    uint64_t size = fp_read_u64(&r), checksum = fp_read_u64(&r);
+    if (size > ALWAYS_ALLOWED && size / MOST_RATIO > len) {
+        fp_fail(error, path, "map: expected a packed map, got one of %" PRIu64 " bytes in %zu", size, len);
+        return NULL;
+    }
+    unsigned char *records = fp_arena_alloc(arena, size + 1);
+    size_t got = ZSTD_decompress(records, size, bytes + r.at, len - r.at);
+    if (ZSTD_isError(got) || got != size || fp_checksum(records, size, 0) != checksum) {
+        fp_fail(error, path, "map: expected a packed map of %" PRIu64 " bytes, got %s", size,
+                ZSTD_isError(got) ? ZSTD_getErrorName(got) : "another checksum");
+        return NULL;
+    }
+    *unpacked = size;
+    return records;
+}
+
+/* ---- files ---- */
+
+static void write_part(struct fp_writer *w, const unsigned char *bytes, size_t len)
+{
+    fp_write_u64(w, len);
+    fp_write_bytes(w, bytes, len);
+}
+
+static const unsigned char *read_part(struct fp_reader *r, size_t *len)
+{
+    uint64_t size = fp_read_u64(r);
+    if (!r->failed && size > fp_reader_left(r))
+        fp_reader_fail(r, "expected %" PRIu64 " bytes, got %zu", size, fp_reader_left(r));
+    *len = r->failed ? 0 : (size_t)size;
+    return fp_read_bytes(r, *len);
+}
+
+void fp_map_file_encode(struct fp_writer *w, const struct fp_map_file *file)
+{
+    fp_write_u32(w, FP_MAP_FILE_MAGIC);
+    fp_write_u32(w, 0);
+    write_part(w, file->build_id, file->build_id_len);
+    write_part(w, file->map, file->map_len);
+    write_part(w, file->live, file->live_len);
+}
+
+bool fp_map_file_decode(struct fp_reader *r, struct fp_map_file *file)
+{
+    uint32_t magic = fp_read_u32(r);
+    *file = (struct fp_map_file){0};
+    if (!r->failed && magic != FP_MAP_FILE_MAGIC)
+        return fp_reader_fail(r, "expected a map file of footpath (%08x), got %08x", FP_MAP_FILE_MAGIC, magic);
+    fp_read_u32(r);
+    file->build_id = read_part(r, &file->build_id_len);
+    file->map = read_part(r, &file->map_len);
+    file->live = read_part(r, &file->live_len);
+    return !r->failed;
+}

@@ -1,0 +1,39 @@
+/* Packed maps: the bytes of a map section in one zstd frame, and maps in a file beside
+ * their program. docs/formats/map.md describes the bytes.
+ *
+ * Object files have plain records, which the linker merges and fills in. footpath-cc
+ * packs the section of a linked program, or moves it to a file.
+ */
+#ifndef FP_PROFILE_MAPPACK_H
+#define FP_PROFILE_MAPPACK_H
+
+#include "base/arena.h"
+#include "base/varint.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define FP_MAP_PACKED_MAGIC 0x317a7066u /* "fpz1" */
+#define FP_MAP_FILE_MAGIC 0x31667066u   /* "fpf1" */
+#define FP_MAP_FILE_SUFFIX ".fpmap"
+
+bool fp_map_is_packed(const unsigned char *bytes, size_t len);
+
+/* Appends the packed form. */
+void fp_map_pack(struct fp_writer *writer, const unsigned char *bytes, size_t len);
+
+/* The records, in the arena; plain ones as they are. NULL after filling the error. */
+const unsigned char *fp_map_unpack(struct fp_arena *arena, const char *path, const unsigned char *bytes,
+                                   size_t len, size_t *unpacked, struct fp_error *error);
+
+/* A map in a file of its own: of which build, the section of maps (packed or plain) and
+ * that of live functions. */
+struct fp_map_file {
+    const unsigned char *build_id, *map, *live;
+    size_t build_id_len, map_len, live_len;
+};
+
+void fp_map_file_encode(struct fp_writer *writer, const struct fp_map_file *file);
+bool fp_map_file_decode(struct fp_reader *reader, struct fp_map_file *file);
+
+#endif
