@@ -515,5 +515,7 @@ int main(int argc, char **argv)
     if (links) add_link(&in, &command, program);
     fp_vec_push(&in.arena, &command, NULL);
     set_plugin_variable(&in);
-    return run_clang(&in, program, &command, links);
+    int status = run_clang(&in, program, &command, links);
+    fp_arena_free(&in.arena);
+    return status;
 }
