@@ -28,7 +28,7 @@ class Failure(Exception):
 
 class Bench:
     def __init__(self, args):
-        self.bin = os.path.abspath(args.bin)
+        self.bin, self.llvm = os.path.abspath(args.bin), args.llvm
         self.folder = tempfile.mkdtemp(prefix="footpath-locked-")
         self.exe = os.path.join(self.folder, "ends")
         self.profile = os.path.join(self.folder, "work", "out.prof")
@@ -179,6 +179,24 @@ def case_combined_in_place(b):
         raise Failure("combined: %s" % out)
 
 
+def case_children_while_writing(b):
+    """A child that is made while another thread writes has the locked file open: it keeps nobody out."""
+    exe, count = os.path.join(b.folder, "forks"), 40
+    subprocess.run([os.path.join(b.bin, "footpath-cc"), "--fp-llvm=" + b.llvm, "-O1", "-pthread",
+                    os.path.join(HERE, "forks.c"), "-o", exe], check=True)
+    program = subprocess.Popen([exe, str(count)], env=dict(os.environ, FOOTPATH_OUT=b.profile), stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
+    if os.read(program.stdout.fileno(), 5) != b"made\n" or program.wait(timeout=120) != 7:
+        raise Failure("ended with %s" % program.returncode)
+    held = b.lock(fcntl.LOCK_EX | fcntl.LOCK_NB)  # no child has it
+    os.close(held)
+    program.stdin.close()
+    program.stdout.read()  # until the last child is gone
+    known = sum(m["runs"] for m in json.loads(b.tool("info", "--json", b.profile))["modules"])
+    if known != count + 1:
+        raise Failure("%d runs, expected %d" % (known, count + 1))
+
+
 def case_no_room(b):
     """A limit of file size: the write fails, the program does not notice."""
     for before in (False, True):
@@ -227,7 +245,7 @@ def main():
         bench.fresh()
         try:
             case(bench)
-        except (Failure, subprocess.TimeoutExpired) as failure:
+        except (Failure, BlockingIOError, subprocess.TimeoutExpired) as failure:
             failed += 1
             print("%s: %s" % (name[5:], failure))
     shutil.rmtree(bench.folder)
