@@ -6,7 +6,8 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
-CTEST = ctest --test-dir $(BUILD) --output-on-failure -j$(JOBS)
+# The limit is for what is stuck. A busy machine only makes tests slower.
+CTEST = ctest --test-dir $(BUILD) --output-on-failure -j$(JOBS) --timeout 14400
 export LLVM
 # in tests the verifier of LLVM looks at what the plugin made
 test test-long test-real test-torture sanitize: export FOOTPATH_VERIFY_IR = 1
@@ -14,7 +15,7 @@ test test-long test-real test-torture sanitize: export FOOTPATH_VERIFY_IR = 1
 all: build
 
 help:
-	@echo "make demo | test | test-long | test-real [SHORT=1] | test-torture [TORTURE=--levels=O0,O2] | test-fresh [QUICK=1] | bench [BENCH=bzip2,lua] | sanitize | fuzz [SECONDS=600] | format | install PREFIX=..."
+	@echo "make demo | test | test-long | test-real [SHORT=1] | test-torture [TORTURE=--levels=O0,O2] | test-fresh [QUICK=1] | test-loaded [TIMES=3] | bench [BENCH=bzip2,lua] | sanitize | fuzz [SECONDS=600] | format | install PREFIX=..."
 
 setup-%:
 	@scripts/setup $*
@@ -44,6 +45,10 @@ test-torture: setup-torture
 	@scripts/build $(BUILD) "$$(scripts/llvm all)"
 	@tests/torture/run.py --bin $(BUILD)/bin --llvm "$$(scripts/llvm default)" --jobs $(JOBS) $(TORTURE)
 
+# beside busy processes on all cores
+test-loaded: setup-test
+	@scripts/test-loaded $(or $(TIMES),1)
+
 # both commands of README.md on a bare Debian: needs root
 test-fresh: setup-fresh
 	@scripts/test-fresh $(if $(QUICK),--quick)
@@ -56,7 +61,7 @@ bench: setup-all
 sanitize: setup-test
 	@scripts/build $(BUILD)-sanitize "$$(scripts/llvm default)" -DFOOTPATH_SANITIZE=ON -DGRAPH_COUNT=20000
 	@LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 \
-	    ctest --test-dir $(BUILD)-sanitize --output-on-failure -j$(JOBS) -LE long
+	    ctest --test-dir $(BUILD)-sanitize --output-on-failure -j$(JOBS) --timeout 14400 -LE long
 
 fuzz: setup-test
 	@scripts/fuzz $(or $(SECONDS),600)
@@ -70,4 +75,4 @@ install: build
 clean:
 	rm -rf $(BUILD) $(BUILD)-sanitize
 
-.PHONY: all help build demo test test-long test-real test-torture test-fresh bench sanitize fuzz format install clean
+.PHONY: all help build demo test test-long test-real test-torture test-loaded test-fresh bench sanitize fuzz format install clean

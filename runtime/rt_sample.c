@@ -140,7 +140,7 @@ static void pass_on(const struct sigaction *before, int signal, siginfo_t *info,
  * ran into its traps had them taken away. */
 static uint32_t samples_due(const struct rt_process *process, const struct rt_local *s, int overrun)
 {
-    enum { MOST_MISSED = 15 };
+    enum { MOST_MISSED = 255 }; /* a virtual machine may stand still for long */
     uint64_t due = (1 + (overrun > 0 ? (uint64_t)overrun : 0)) * rt_settings.samples;
     uint64_t most = (1 + MOST_MISSED) * (uint64_t)rt_settings.samples;
     if (s->wants_traps && s->trap_epoch != process->trap_epoch) due += s->samples_left;

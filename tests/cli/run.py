@@ -59,7 +59,7 @@ def run(args, script):
     with open(script) as f:
         text = PRELUDE + f.read()
     done = subprocess.run(["sh", "-c", text], cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, errors="replace", timeout=900)
+                          text=True, errors="replace")
     shutil.rmtree(folder)
     return normal(done.stdout, folder, args)
 

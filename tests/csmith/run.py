@@ -17,6 +17,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import limits  # noqa: E402
+
 # what decides which code of the plugin and the runtime a program meets
 VARIANTS = [
     "",
@@ -27,7 +30,7 @@ VARIANTS = [
     "--fp-weights=static",
 ]
 CSMITH = ["--no-packed-struct", "--max-funcs", "6", "--max-block-depth", "5", "--max-expr-complexity", "6"]
-PLAIN_LIMIT, LIMIT = 5, 100  # seconds
+PLAIN_LIMIT, LIMIT = 5, 100  # seconds of CPU time
 
 
 class Failure(Exception):
@@ -39,7 +42,7 @@ class TooLong(Exception):
 
 
 def execute(command, limit=300, **more):
-    return subprocess.run(command, capture_output=True, timeout=limit, **more)
+    return limits.run(command, limit, capture_output=True, **more)
 
 
 def must(command, **more):

@@ -73,7 +73,7 @@ class Test:
         results = []
         for build in self.builds:
             env = dict(os.environ, FOOTPATH_OUT=os.path.join(build.folder, "out.prof"), LD_LIBRARY_PATH=build.folder)
-            done = build.run(list(command), env=env, timeout=60)
+            done = build.run(list(command), env=env)
             results.append((done.returncode, done.stdout, done.stderr))
         if results[0] != results[1] or results[0][0] != status:
             raise Failure("%s: expected %r, got %r" % (" ".join(command), results[0], results[1]))

@@ -267,7 +267,7 @@ def main():
     finally:
         shutil.rmtree(folder)
     print("%d passed, %d failed" % (passed, failed))
-    return 1 if failed else 0
+    return 1 if failed or not passed else 0
 
 
 if __name__ == "__main__":

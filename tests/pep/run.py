@@ -17,6 +17,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import limits  # noqa: E402
+
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
 
 
@@ -43,7 +46,7 @@ class Tester:
             os.unlink(profile)
         env = {k: v for k, v in os.environ.items() if not k.startswith("FOOTPATH")}
         env.update(settings, FOOTPATH_OUT=profile, LC_ALL="C")
-        done = subprocess.run([exe, *words], capture_output=True, text=True, env=env, timeout=120, cwd=self.folder)
+        done = limits.run([exe, *words], 120, capture_output=True, text=True, env=env, cwd=self.folder)
         return done, profile
 
     def tool(self, *words):
@@ -132,7 +135,7 @@ class Tester:
         with subprocess.Popen([exe, "1000000000000"], env=env, stdout=subprocess.DEVNULL) as program:
             try:
                 watch = subprocess.run([os.path.join(self.args.bin, "footpath"), "watch", profile, "--every", "0.1",
-                                        "--looks", "12", "--top", "3"], capture_output=True, text=True, timeout=60)
+                                        "--looks", "12", "--top", "3"], capture_output=True, text=True)
                 size = os.path.getsize(profile)
             finally:
                 program.kill()
@@ -196,7 +199,7 @@ def main():
                 failed += 1
         shutil.rmtree(folder)
     print("%d passed, %d failed" % (passed, failed))
-    return 1 if failed else 0
+    return 1 if failed or not passed else 0
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import time
 import urllib.error
 import urllib.request
 
+PATIENCE = 1800  # seconds: for what is stuck, not for what is slow
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
 
@@ -56,17 +57,24 @@ class Browser:
         if self.mobile:
             options["mobileEmulation"] = {"deviceMetrics": {"width": self.size[0], "height": self.size[1], "pixelRatio": 2}}
         wanted = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
-        for attempt in range(100):
-            try:
-                answer = self.call("POST", "/session", {"capabilities": {"alwaysMatch": wanted}}, session=False)
-                break
-            except (urllib.error.URLError, ConnectionError):
-                if attempt == 99 or self.driver.poll() is not None:
-                    raise BrowserError("chromedriver does not answer")
-                time.sleep(0.1)
-        self.session = answer["sessionId"]
-        self.call("POST", "/timeouts", {"script": 240000, "pageLoad": 240000})
+        self.session = self.begin({"capabilities": {"alwaysMatch": wanted}})["sessionId"]
+        self.call("POST", "/timeouts", {"script": 1000 * PATIENCE, "pageLoad": 1000 * PATIENCE})
         return self
+
+    def begin(self, wanted):
+        """The driver waits a minute for the browser, which a busy machine may not have started by then."""
+        failures = 0
+        while True:
+            try:
+                return self.call("POST", "/session", wanted, session=False)
+            except (urllib.error.URLError, ConnectionError):
+                if self.driver.poll() is not None:
+                    raise BrowserError("chromedriver has ended: %d" % self.driver.returncode)
+            except BrowserError:
+                failures += 1
+                if failures == 5:
+                    raise
+            time.sleep(0.1)
 
     def __exit__(self, *_):
         try:
@@ -81,7 +89,7 @@ class Browser:
         data = json.dumps(body or {}).encode() if method == "POST" else None
         request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=300) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             value = json.load(error).get("value", {})
@@ -111,15 +119,16 @@ class Browser:
     def keys(self, selector, text):
         self.call("POST", "/element/%s/value" % self.find(selector), {"text": text})
 
-    def wait(self, condition, seconds=90):
-        """Until a script's expression is true; gives its value."""
-        end = time.time() + seconds
+    def wait(self, condition):
+        """Until a script's expression is true; gives its value. What the expression looks
+        at may not be there yet: an error is not true either."""
+        end = time.time() + PATIENCE
         while time.time() < end:
-            value = self.script("return " + condition)
+            value = self.script("try { return %s } catch (error) { return null }" % condition)
             if value:
                 return value
             time.sleep(0.05)
-        raise BrowserError("waited %d s for: %s" % (seconds, condition))
+        raise BrowserError("waited %d s for: %s" % (PATIENCE, condition))
 
     def console(self):
         return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"})

@@ -62,4 +62,4 @@ def main(tests, tester):
             failed += 1
             print("FAILED %s: %s" % (test.__name__, failure), file=sys.stderr)
     print("%d checks passed, %d tests failed" % (tester.passed, failed))
-    return 1 if failed else 0
+    return 1 if failed or not tester.passed else 0

@@ -21,7 +21,7 @@ LEAST = 0.8
 
 
 def run(command, **more):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, **more)
+    done = subprocess.run(command, capture_output=True, text=True, **more)
     if done.returncode:
         raise SystemExit("%s: status %d\n%s" % (" ".join(command), done.returncode, done.stderr))
     return done

@@ -25,11 +25,15 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import limits  # noqa: E402
+
 HEADERS = "/usr/include/csmith"
 
 
 def run(command, seconds, **more):
-    return subprocess.run(command, capture_output=True, text=True, timeout=seconds, errors="replace", **more)
+    """Seconds are of CPU time."""
+    return limits.run(command, seconds, capture_output=True, text=True, errors="replace", **more)
 
 
 def source(seed):

@@ -36,7 +36,7 @@ def check(what, condition, detail=""):
 
 
 def run(command, **more):
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, **more)
+    return subprocess.run(command, capture_output=True, text=True, **more)
 
 
 def build(args, source, out, *flags):

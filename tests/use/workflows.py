@@ -40,7 +40,7 @@ def check(what, condition, detail=""):
 
 
 def run(*command, **more):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, **more)
+    done = subprocess.run(command, capture_output=True, text=True, **more)
     check(" ".join(command)[:100], done.returncode == 0, done.stdout + done.stderr)
     return done
 
