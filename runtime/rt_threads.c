@@ -384,10 +384,18 @@ static int begin_c11(void *context)
     return start.c11(start.arg);
 }
 
+/* Set by the linker where threads share counters: each is left as it is, %gs included. */
+extern char __footpath_threads_share __attribute__((weak)) FP_HIDDEN;
+
+static bool threads_are_ours(void)
+{
+    return rt_this.process && !&__footpath_threads_share;
+}
+
 int rt_create_thread(create_function *real, pthread_t *thread, const pthread_attr_t *attributes,
                      void *(*routine)(void *), void *arg)
 {
-    if (!rt_this.process) return real(thread, attributes, routine, arg);
+    if (!threads_are_ours()) return real(thread, attributes, routine, arg);
     struct start *start = take_start();
     start->pthread = routine;
     start->arg = arg;
@@ -399,7 +407,7 @@ int rt_create_thread(create_function *real, pthread_t *thread, const pthread_att
 
 int rt_create_c11_thread(c11_function *real, thrd_t *thread, thrd_start_t routine, void *arg)
 {
-    if (!rt_this.process) return real(thread, routine, arg);
+    if (!threads_are_ours()) return real(thread, routine, arg);
     struct start *start = take_start();
     start->c11 = routine;
     start->arg = arg;

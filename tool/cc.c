@@ -368,23 +368,29 @@ static void add_user_words(struct invocation *in, struct cc_words *command, bool
     }
 }
 
-/* How new threads are seen: in a dynamic executable an object that stands in for the
- * whole process; else only the calls in this link. */
+/* How new threads are seen, and our handlers of signals are not: in a dynamic executable by
+ * an object that stands in for the whole process; else only the calls in this link. A
+ * library leaves signals to its program. */
 static void add_stand_ins(struct invocation *in, struct cc_words *command)
 {
+    bool local = !in->threads || !strcmp(in->threads, "local") || !strcmp(in->mode, "pep");
     static const char *const exported[] = {"pthread_create", "thrd_create", "sigaction", "signal",
                                            "bsd_signal", "sysv_signal", "__sysv_signal", "siginterrupt",
                                            "pthread_sigmask", "sigprocmask", "sigsuspend", "ppoll",
                                            "pselect", "epoll_pwait", "prctl", "syscall"};
     const struct cc_look *look = &in->look;
     if (look->is_static || look->shared || look->own_libraries) {
-        push(in, command, "-Wl,--wrap=pthread_create,--wrap=thrd_create");
-        /* libstdc++.a comes behind us, and libgcc.a has such a function too */
-        if (look->is_static && !look->own_libraries && strcmp(in->mode, "none"))
+        if (local) push(in, command, "-Wl,--wrap=pthread_create,--wrap=thrd_create");
+        /* libstdc++.a comes behind us, libgcc.a has such a function too, and lld would let the
+         * program call nothing */
+        if (local && look->is_static && !look->own_libraries)
             push(in, command, "-Wl,--undefined=__wrap_pthread_create");
+        if (look->is_static && !look->own_libraries && !look->shared)
+            push(in, command, "-Wl,--wrap=sigaction,--wrap=signal,--wrap=__sysv_signal");
         return;
     }
     push(in, command, part(in, "footpath-interpose.o"));
+    if (!local) push(in, command, "-Wl,--defsym=__footpath_threads_share=1"); /* rt_threads.c */
     for (size_t i = 0; i < sizeof exported / sizeof *exported; i++)
         push(in, command, fp_arena_printf(&in->arena, "-Wl,--export-dynamic-symbol=%s", exported[i]));
 }
@@ -402,7 +408,7 @@ static void add_link(struct invocation *in, struct cc_words *command, const char
     push(in, command, "--start-no-unused-arguments");
     push(in, command, "-x");
     push(in, command, "none");
-    if (!in->threads || !strcmp(in->threads, "local")) add_stand_ins(in, command);
+    add_stand_ins(in, command);
     /* runtime/rt_quick.c */
     if (in->look.is_static && !in->look.shared && !in->look.own_libraries && strcmp(in->mode, "none"))
         push(in, command, "-Wl,--undefined=__footpath_static_quick");
