@@ -94,7 +94,7 @@ struct rt_range {
     char *start, *end;
 };
 
-enum { RT_COUNTERS, RT_TABLES, RT_LOCALS, RT_NRANGES };
+enum { RT_COUNTERS, RT_TABLES, RT_LOCALS, RT_DIRECT, RT_NRANGES };
 
 enum { RT_MOST_STEPPING = 8, RT_MOST_CALLS = 32 };
 
@@ -164,6 +164,7 @@ struct rt_module {
     /* Another module that handled signals for all is about to go: this one takes over. */
     void (*take_over)(void);
     void (*confine)(void); /* the program confines itself: rt_confine.c */
+    const void *empty; /* the level of a hash table in which nothing was counted */
 };
 
 extern struct rt_module rt_this FP_HIDDEN;
@@ -370,10 +371,12 @@ size_t rt_insn_length(const unsigned char *at) FP_HIDDEN;
 /* Counts a key in this thread's copy. table: as linked. */
 void rt_hash_count(uint64_t table, uint64_t key) FP_HIDDEN;
 
-/* All entries of a table, its further levels included. */
+/* All entries of a thread's copy of a table, in all its levels. A key may come more than once. */
 void rt_hash_each(struct fp_hash_table *table,
                   void (*call)(uint64_t key, uint64_t count, void *context), void *context) FP_HIDDEN;
 void rt_hash_clear(struct fp_hash_table *table) FP_HIDDEN;
+/* A new copy of a module's tables. */
+void rt_hash_empty_copy(const struct rt_module *module, int64_t bias) FP_HIDDEN;
 
 /* ---- frames that do not return: rt_inflight.c ---- */
 

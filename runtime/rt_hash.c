@@ -2,9 +2,11 @@
  * probe does not find (footpath/abi.h).
  *
  * Entries are never moved, so an increment may be interrupted by a signal handler
- * that counts in the same table, anywhere. What finds no place in the table goes
- * to further levels, each eight times as large as the one before, with eight
- * places per key. A level is made once and kept.
+ * that counts in the same table, anywhere. The level that the probe sees has one place
+ * per key. When a key finds its place taken a level sixteen times as large takes over;
+ * the old one keeps what it has counted. What finds no place in the largest goes to
+ * further levels, each eight times as large as the one before, with eight places per
+ * key. A level is made once and kept.
  *
  * The runtime is compiled without floating-point registers: the entry below saves
  * only the others. Nor must what it calls here use them, so that memory is asked for
@@ -21,57 +23,100 @@
 #define LEVEL_GROWTH 3
 enum { PLACES = 8, SECOND_BITS = FP_HASH_BITS + LEVEL_GROWTH };
 
-/* Laid out as the first, which is a struct fp_hash_table; bits grow from level to level. */
-struct level {
-    uint64_t more;
-    uint64_t used;
-    struct fp_hash_entry entries[];
-};
+enum { FIRST_BITS = 4, GROWTH_BITS = 4, ENTRY_BITS = 4 };
+_Static_assert((FP_HASH_BITS - FIRST_BITS) % GROWTH_BITS == 0, "the largest is reached");
 
-static struct level *first_level(struct fp_hash_table *table)
+const struct { struct fp_hash_level level; struct fp_hash_entry entry; } rt_hash_empty
+    __asm__(FP_HASH_EMPTY_SYMBOL) FP_HIDDEN = {{0}, {0}};
+__asm__(".hidden " FP_HASH_EMPTY_SYMBOL "\n");
+
+static uint64_t bits_of(const struct fp_hash_level *level)
 {
-    return (struct level *)table;
+    return (uint64_t)__builtin_popcountll(level->mask);
 }
 
 static size_t level_size(uint64_t bits)
 {
-    return sizeof(struct level) + ((size_t)sizeof(struct fp_hash_entry) << bits);
+    return sizeof(struct fp_hash_level) + ((size_t)sizeof(struct fp_hash_entry) << bits);
 }
 
-static struct level *new_level(uint64_t bits)
+/* ---- memory ---- */
+
+static void *new_pages(size_t size)
 {
     int saved = errno;
-    long got = syscall(SYS_mmap, NULL, level_size(bits), PROT_READ | PROT_WRITE,
+    long got = syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
     errno = saved;
     if (got == -1) return NULL;
-    rt_hide_from_helgrind((void *)got, level_size(bits));
-    return (struct level *)got;
+    rt_hide_from_helgrind((void *)got, size);
+    return (void *)got;
 }
+
+/* Small levels share pages. A handler may interrupt this anywhere and take some too. */
+struct chunk {
+    uint64_t used;
+    char bytes[(1 << 16) - sizeof(uint64_t)];
+};
+
+static void *small_level(size_t size)
+{
+    static struct chunk *current;
+    for (;;) {
+        struct chunk *chunk = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
+        uint64_t at = chunk ? __atomic_fetch_add(&chunk->used, size, __ATOMIC_RELAXED) : sizeof chunk->bytes;
+        if (at + size <= sizeof chunk->bytes) return chunk->bytes + at;
+        struct chunk *made = new_pages(sizeof *made);
+        if (!made) return NULL;
+        if (!__atomic_compare_exchange_n(&current, &chunk, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            syscall(SYS_munmap, made, sizeof *made);
+    }
+}
+
+static struct fp_hash_level *new_level(uint64_t bits)
+{
+    size_t size = level_size(bits);
+    struct fp_hash_level *level = bits < FP_HASH_BITS ? small_level(size) : new_pages(size);
+    if (level) level->mask = (((uint64_t)1 << bits) - 1) << ENTRY_BITS;
+    return level;
+}
+
+static void free_level(struct fp_hash_level *level)
+{
+    if (bits_of(level) >= FP_HASH_BITS) syscall(SYS_munmap, level, level_size(bits_of(level)));
+}
+
+/* ---- counting ---- */
 
 /* The level behind a link, made if there is none. A handler that interrupts this
  * may make one too; the first wins. */
-static struct level *follow(uint64_t *link, uint64_t bits)
+static struct fp_hash_level *follow(uint64_t *link, uint64_t bits)
 {
     uint64_t here = __atomic_load_n(link, __ATOMIC_ACQUIRE);
-    if (here) return (struct level *)here;
-    struct level *made = new_level(bits);
+    if (here) return (struct fp_hash_level *)here;
+    struct fp_hash_level *made = new_level(bits);
     if (!made) return NULL;
     if (__atomic_compare_exchange_n(link, &here, (uint64_t)made, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE))
         return made;
-    syscall(SYS_munmap, made, level_size(bits));
-    return (struct level *)here;
+    free_level(made);
+    return (struct fp_hash_level *)here;
+}
+
+/* Which 64th of a level an entry is in. */
+static uint64_t part_of(uint64_t bits, uint64_t at)
+{
+    return bits >= 6 ? at >> (bits - 6) : at << (6 - bits);
 }
 
 /* Counts in the entry if it is the key's, or free and now the key's. The bit comes
  * before the key: a profile that is written in between has nothing to miss. */
-static bool count_in(struct level *level, uint64_t bits, uint64_t at, uint64_t key)
+static bool count_in(struct fp_hash_level *level, uint64_t bits, uint64_t at, uint64_t key)
 {
     struct fp_hash_entry *entry = &level->entries[at];
     uint64_t found = __atomic_load_n(&entry->key, __ATOMIC_ACQUIRE);
     if (!found) {
-        __atomic_fetch_or(&level->used, (uint64_t)1 << (at >> (bits - 6)), __ATOMIC_RELEASE);
+        __atomic_fetch_or(&level->used, (uint64_t)1 << part_of(bits, at), __ATOMIC_RELEASE);
         __atomic_compare_exchange_n(&entry->key, &found, key, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE);
     }
@@ -80,7 +125,7 @@ static bool count_in(struct level *level, uint64_t bits, uint64_t at, uint64_t k
     return true;
 }
 
-static bool count_in_level(struct level *level, uint64_t bits, uint64_t key)
+static bool count_in_level(struct fp_hash_level *level, uint64_t bits, uint64_t key)
 {
     uint64_t mask = ((uint64_t)1 << bits) - 1;
     uint64_t at = (key * FP_HASH_FACTOR) >> (64 - bits);
@@ -89,15 +134,48 @@ static bool count_in_level(struct level *level, uint64_t bits, uint64_t key)
     return false;
 }
 
+static bool count_in_further(struct fp_hash_level *level, uint64_t key)
+{
+    for (uint64_t bits = SECOND_BITS; (level = follow(&level->more, bits)); bits += LEVEL_GROWTH)
+        if (count_in_level(level, bits, key)) return true;
+    return false;
+}
+
+/* A larger level in the place of this one. Threads that share a table, and handlers, may
+ * do the same at the same time; the first wins. */
+static bool grow(struct fp_hash_table *table, const struct fp_hash_level *level)
+{
+    uint64_t bits = bits_of(level) ? bits_of(level) + GROWTH_BITS : FIRST_BITS;
+    struct fp_hash_level *made = new_level(bits);
+    uint64_t here = (uint64_t)level;
+    if (!made) return false;
+    made->older = bits > FIRST_BITS ? (uint64_t)level : 0;
+    if (!__atomic_compare_exchange_n(&table->level, &here, (uint64_t)made, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        free_level(made);
+    return true;
+}
+
+static struct fp_hash_level *level_of(const struct fp_hash_table *table)
+{
+    return (struct fp_hash_level *)__atomic_load_n(&table->level, __ATOMIC_ACQUIRE);
+}
+
+static bool try_to_count(struct fp_hash_table *table, uint64_t key)
+{
+    for (;;) {
+        struct fp_hash_level *level = level_of(table);
+        uint64_t bits = bits_of(level);
+        uint64_t at = ((key * FP_HASH_FACTOR) >> FP_HASH_SHIFT & level->mask) >> ENTRY_BITS;
+        if (bits && count_in(level, bits, at, key)) return true;
+        if (bits == FP_HASH_BITS) return count_in_further(level, key);
+        if (!grow(table, level)) return false;
+    }
+}
+
 static void count_key(struct fp_hash_table *table, uint64_t key)
 {
-    struct level *level = first_level(table);
-    uint64_t bits = SECOND_BITS;
-    if (count_in(level, FP_HASH_BITS, (key * FP_HASH_FACTOR) >> FP_HASH_SHIFT, key)) return;
-    while ((level = follow(&level->more, bits))) {
-        if (count_in_level(level, bits, key)) return;
-        bits += LEVEL_GROWTH;
-    }
+    if (try_to_count(table, key)) return;
     static uint32_t complained;
     if (!__atomic_exchange_n(&complained, 1, __ATOMIC_RELAXED))
         rt_warn("out of memory for path counts; some are lost", NULL);
@@ -164,6 +242,7 @@ __attribute__((used)) RT_ENTRY static void hash_shared(uint64_t table, uint64_t 
  * second level, of which nobody but this thread knows: %gs is the base of the copy. */
 #define COUNT_IN_SECOND                                                           \
     "mov %gs:(%rdi), %r11\n"                                                      \
+    "mov 16(%r11), %r11\n"                                                        \
     "test %r11, %r11\n"                                                           \
     "jz 1f\n"                                                                     \
     "push %rax\n.cfi_adjust_cfa_offset 8\n"                                       \
@@ -173,28 +252,37 @@ __attribute__((used)) RT_ENTRY static void hash_shared(uint64_t table, uint64_t 
     "shl $4, %rax\n"                                                              \
     "add %rax, %r11\n"                                                            \
     "pop %rax\n.cfi_adjust_cfa_offset -8\n"                                       \
-    "cmp %rsi, 16(%r11)\n"                                                        \
+    "cmp %rsi, 32(%r11)\n"                                                        \
     "jne 1f\n"                                                                    \
-    "incq 24(%r11)\n"                                                             \
+    "incq 40(%r11)\n"                                                             \
     "ret\n"                                                                       \
     "1:\n"
 
 __attribute__((used)) static const uint64_t hash_factor = FP_HASH_FACTOR;
-_Static_assert(sizeof(struct fp_hash_entry) == 16 && offsetof(struct level, entries) == 16, "above");
+_Static_assert(sizeof(struct fp_hash_entry) == 16 && offsetof(struct fp_hash_level, entries) == 32 &&
+               offsetof(struct fp_hash_level, more) == 16 && offsetof(struct fp_hash_table, level) == 0, "above");
 
 ENTRY(FP_HASH_MISS_SYMBOL, COUNT_IN_SECOND, "hash_miss");
 ENTRY(FP_HASH_SHARED_SYMBOL, "", "hash_shared");
 ENTRY(FP_SAMPLE_ARRAY_SYMBOL, "", "sample_array");
 ENTRY(FP_SAMPLE_HASH_SYMBOL, "", "sample_hash");
 
-/* What was ever used of a level. */
-static void each_used(struct level *level, uint64_t bits,
-                      void (*call)(struct fp_hash_entry *, void *), void *context)
+void rt_hash_empty_copy(const struct rt_module *module, int64_t bias)
 {
-    uint64_t used = __atomic_load_n(&level->used, __ATOMIC_ACQUIRE);
-    uint64_t count = (uint64_t)1 << (bits - 6);
+    char *at = module->ranges[RT_TABLES].start + bias, *end = module->ranges[RT_TABLES].end + bias;
+    for (; at < end; at += FP_HASH_TABLE_SIZE)
+        ((struct fp_hash_table *)at)->level = (uint64_t)module->empty;
+}
+
+/* What was ever used of a level. */
+static void each_used(struct fp_hash_level *level, void (*call)(struct fp_hash_entry *, void *),
+                      void *context)
+{
+    uint64_t used = __atomic_load_n(&level->used, __ATOMIC_ACQUIRE), bits = bits_of(level);
+    uint64_t count = bits > 6 ? (uint64_t)1 << (bits - 6) : 1;
     for (; used; used &= used - 1) {
-        struct fp_hash_entry *entries = level->entries + (uint64_t)__builtin_ctzll(used) * count;
+        uint64_t part = (uint64_t)__builtin_ctzll(used);
+        struct fp_hash_entry *entries = level->entries + (bits >= 6 ? part * count : part >> (6 - bits));
         for (uint64_t i = 0; i < count; i++)
             if (entries[i].key) call(&entries[i], context);
     }
@@ -203,11 +291,10 @@ static void each_used(struct level *level, uint64_t bits,
 static void each_key(struct fp_hash_table *table, void (*call)(struct fp_hash_entry *, void *),
                      void *context)
 {
-    uint64_t bits = FP_HASH_BITS;
-    for (struct level *level = first_level(table); level; level = (struct level *)level->more) {
-        each_used(level, bits, call, context);
-        bits += LEVEL_GROWTH;
-    }
+    for (struct fp_hash_level *level = level_of(table); level;
+         level = (struct fp_hash_level *)level->older)
+        for (struct fp_hash_level *more = level; more; more = (struct fp_hash_level *)more->more)
+            each_used(more, call, context);
 }
 
 struct visit {

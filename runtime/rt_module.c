@@ -18,6 +18,9 @@
 RT_SECTION_BOUNDS(char, counters, FP_COUNTER_SECTION);
 RT_SECTION_BOUNDS(char, tables, FP_HASH_SECTION);
 RT_SECTION_BOUNDS(char, locals, "footpath_local");
+RT_SECTION_BOUNDS(char, direct, FP_DIRECT_SECTION);
+
+extern const char hash_empty __asm__(FP_HASH_EMPTY_SYMBOL) FP_HIDDEN; /* rt_hash.c */
 
 struct rt_local rt_local __attribute__((section("footpath_local"), used));
 
@@ -164,6 +167,8 @@ __attribute__((constructor(101))) RT_ENTRY static void start(void)
     rt_this.ranges[RT_COUNTERS] = (struct rt_range){counters_start, counters_end};
     rt_this.ranges[RT_TABLES] = (struct rt_range){tables_start, tables_end};
     rt_this.ranges[RT_LOCALS] = (struct rt_range){locals_start, locals_end};
+    rt_this.ranges[RT_DIRECT] = (struct rt_range){direct_start, direct_end};
+    rt_this.empty = &hash_empty;
     for (int i = 0; i < RT_NRANGES; i++)
         rt_hide_from_helgrind(rt_this.ranges[i].start,
                               (size_t)(rt_this.ranges[i].end - rt_this.ranges[i].start));

@@ -83,6 +83,7 @@ static bool map_copy(const struct rt_module *module, int64_t bias)
     if (got == want) {
         rt_hide_from_helgrind(got, len);
         *(int64_t *)((char *)&module->local->bias + bias) = bias;
+        rt_hash_empty_copy(module, bias);
         return true;
     }
     if (got != MAP_FAILED) munmap(got, len);

@@ -200,7 +200,8 @@ static void put_entry(uint64_t key, uint64_t count, void *context)
     t->count++;
 }
 
-typedef void table_call(struct pagemap *map, struct fp_hash_table *table, uint64_t number, void *context);
+typedef void table_call(struct pagemap *map, struct fp_hash_table *table, int64_t bias, uint64_t number,
+                        void *context);
 
 /* Calls with every copy of a table, and its number. */
 static void each_table(struct pagemap *map, table_call *call, void *context)
@@ -208,8 +209,10 @@ static void each_table(struct pagemap *map, table_call *call, void *context)
     const struct rt_range *range = &rt_this.ranges[RT_TABLES];
     uint64_t count = (uint64_t)(range->end - range->start) / FP_HASH_TABLE_SIZE;
     for (uint32_t i = 0; i < ncopies(); i++)
-        for (uint64_t n = 0; n < count; n++)
-            call(map, (struct fp_hash_table *)copy_of(range->start + n * FP_HASH_TABLE_SIZE, i), n, context);
+        for (uint64_t n = 0; n < count; n++) {
+            char *table = range->start + n * FP_HASH_TABLE_SIZE;
+            call(map, (struct fp_hash_table *)table, copy_of(table, i) - table, n, context);
+        }
 }
 
 /* The end of the page, or of the range. */
@@ -219,27 +222,40 @@ static char *page_end(const char *at, char *end)
     return next < end ? next : end;
 }
 
-static void put_direct(struct pagemap *map, struct fp_hash_table *table, struct tables *t)
+/* A thread's copy of a table's direct counts. */
+static struct rt_range direct_of(const struct fp_hash_table *table, int64_t bias)
 {
-    char *end = (char *)(table->direct + FP_HASH_DIRECT);
-    for (char *at = (char *)table->direct, *next; at < end; at = next) {
-        next = page_end(at, end);
+    char *start = (char *)(table->direct + (table->direct ? (uint64_t)bias : 0));
+    return (struct rt_range){start, start + table->ndirect * sizeof(uint64_t)};
+}
+
+static void put_direct(struct pagemap *map, const struct rt_range *range, struct tables *t)
+{
+    const uint64_t *first = (const uint64_t *)range->start;
+    for (char *at = range->start, *next; at < range->end; at = next) {
+        next = page_end(at, range->end);
         if (!touched(map, at)) continue;
         for (uint64_t *word = (uint64_t *)at, *stop = (uint64_t *)next; word < stop;) {
             while (stop - word >= GROUP && is_zero(word)) word += GROUP;
             for (uint64_t *last = stop - word < GROUP ? stop : word + GROUP; word < last; word++)
-                if (*word) put_entry((uint64_t)(word - table->direct) + 1, *word, t);
+                if (*word) put_entry((uint64_t)(word - first) + 1, *word, t);
         }
     }
 }
 
-/* The head of a table says what of it is used. */
-static void put_table(struct pagemap *map, struct fp_hash_table *table, uint64_t number, void *context)
+static struct fp_hash_table *copy_of_table(struct fp_hash_table *table, int64_t bias)
+{
+    return (struct fp_hash_table *)((char *)table + bias);
+}
+
+static void put_table(struct pagemap *map, struct fp_hash_table *table, int64_t bias, uint64_t number,
+                      void *context)
 {
     struct tables *t = context;
+    struct rt_range direct = direct_of(table, bias);
     t->table = number;
-    if (touched(map, (const char *)&table->used)) rt_hash_each(table, put_entry, t);
-    put_direct(map, table, t);
+    rt_hash_each(copy_of_table(table, bias), put_entry, t);
+    put_direct(map, &direct, t);
 }
 
 /* Triples of table, path and count; a path of several threads is there several
@@ -263,12 +279,14 @@ static void clear_words(struct pagemap *map, char *at, char *end)
     }
 }
 
-static void clear_table(struct pagemap *map, struct fp_hash_table *table, uint64_t number, void *context)
+static void clear_table(struct pagemap *map, struct fp_hash_table *table, int64_t bias, uint64_t number,
+                        void *context)
 {
     (void)number;
     (void)context;
-    if (touched(map, (const char *)&table->used)) rt_hash_clear(table);
-    clear_words(map, (char *)table->direct, (char *)(table->direct + FP_HASH_DIRECT));
+    struct rt_range direct = direct_of(table, bias);
+    rt_hash_clear(copy_of_table(table, bias));
+    clear_words(map, direct.start, direct.end);
 }
 
 void rt_clear_counters(void)

@@ -87,32 +87,51 @@ struct fp_site {
 #define FP_HASH_MISS_SYMBOL "__footpath_hash_miss"
 #define FP_HASH_SHARED_SYMBOL "__footpath_hash_shared"
 
-/* The table of a function with too many paths for an array. Entries are never
- * moved or removed, so that the inline probe may be interrupted anywhere:
+/* The table of a function with too many paths for an array. The table as linked is small:
+ * it points to a level of entries, which the runtime makes at the first count. A level that
+ * is too small is replaced by a larger one and stays for what it has counted. Entries are
+ * never moved or removed, so that the inline probe may be interrupted anywhere:
  *
- *     entry = table->entries[(key * FP_HASH_FACTOR) >> FP_HASH_SHIFT]
+ *     level = table->level
+ *     entry = level->entries + ((key * FP_HASH_FACTOR) >> FP_HASH_SHIFT & level->mask)
  *     if (entry->key == key) entry->count++; else __footpath_hash_miss(table, key)
  *
- * key is the path's id + 1; 0 is an empty entry. Keys that come late find their place
- * taken and cost three times as much for ever, so there are many places: of gnugo's
- * 23 million counts 1,024 missed 2.4 million, 4,096 miss 1.3 million. */
+ * key is the path's id + 1; 0 is an empty entry. shift and mask give a distance in bytes.
+ * Only the table is relative to %gs: a thread's copy of it points to levels of its own.
+ * (Levels could not be: an address less a negative bias is not one that a processor takes.)
+ *
+ * Keys that come late find their place taken and cost three times as much for ever, so a
+ * level grows to many places: of gnugo's 23 million counts 1,024 missed 2.4 million, 4,096
+ * miss 1.3 million. */
 struct fp_hash_entry {
     uint64_t key, count;
 };
 
-#define FP_HASH_BITS 12
-enum { FP_HASH_ENTRIES = 1 << FP_HASH_BITS, FP_HASH_SHIFT = 64 - FP_HASH_BITS };
+struct fp_hash_level {
+    uint64_t mask;  /* size of `entries` in bytes, less one entry */
+    uint64_t used;  /* bit i: some entry of the i-th 64th has a key */
+    uint64_t more;  /* of the largest: further levels */
+    uint64_t older; /* smaller ones, which this one has replaced */
+    struct fp_hash_entry entries[];
+};
+
+#define FP_HASH_BITS 12 /* of the largest that the inline probe sees */
+enum { FP_HASH_SHIFT = 64 - FP_HASH_BITS - 4 };
 
 /* Paths with small ids are counted directly where the code can have no others: a path's
- * count is what is found in both. */
-enum { FP_HASH_DIRECT = 8192 };
+ * count is what is found in both. A function has as many of these words as it needs. */
+enum { FP_HASH_DIRECT = 1024 };
+#define FP_DIRECT_SECTION "footpath_direct"
+#define FP_DIRECT_PREFIX "__footpath_d_"
 
 struct fp_hash_table {
-    uint64_t more; /* further levels, owned by the runtime */
-    uint64_t used; /* bit i: some entry of the i-th 64th has a key */
-    struct fp_hash_entry entries[FP_HASH_ENTRIES];
-    uint64_t direct[FP_HASH_DIRECT]; /* by id */
+    uint64_t level;   /* FP_HASH_EMPTY_SYMBOL as linked */
+    uint64_t direct;  /* address of the first thread's direct counts, by id; or 0 */
+    uint64_t ndirect;
 };
+
+/* A level of one entry that no key is in. */
+#define FP_HASH_EMPTY_SYMBOL "__footpath_hash_empty"
 
 #define FP_HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio */
 enum { FP_HASH_TABLE_SIZE = sizeof(struct fp_hash_table) };

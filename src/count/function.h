@@ -87,6 +87,7 @@ struct fp_function {
     uint64_t edge_address; /* of its edge counters, or 0 */
     uint64_t path_slots;   /* 64-bit words there */
     uint64_t edge_slots;
+    uint64_t direct_slots; /* the compiler's: words beside a hash table (footpath/abi.h) */
 
     struct fp_cfg *cfg;
     struct fp_block_info *blocks;

@@ -73,10 +73,10 @@ bool fp_layout_word(const struct fp_sections *at, uint64_t address, uint64_t slo
 
 bool fp_layout_table(const struct fp_function *f, const struct fp_sections *at, uint64_t *table)
 {
-    if (!(f->flags & FP_FUNCTION_HASHED) ||
+    if (!(f->flags & FP_FUNCTION_HASHED) || !f->path_slots ||
         !lies_within(f->path_address, f->path_slots, at->tables_address, at->tables_size))
         return false;
-    *table = (f->path_address - at->tables_address) / FP_HASH_TABLE_SIZE;
+    *table = (f->path_address - at->tables_address) / (f->path_slots * 8); /* all are of one size */
     return true;
 }
 

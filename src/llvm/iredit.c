@@ -174,7 +174,7 @@ static void add_in_one(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef 
     LLVMTypeRef types[] = {LLVMTypeOf(pointer), ed->i64, LLVMTypeOf(pointer)};
     LLVMTypeRef type = LLVMFunctionType(ed->void_, types, 3, 0);
     char text[64];
-    const char *prefix = fp_edit_space(ed) == SPACE_GS ? "%gs:" : "";
+    const char *prefix = LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) == SPACE_GS ? "%gs:" : "";
     snprintf(text, sizeof text, "addq $1, %s$0", prefix);
     LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), (char *)constraints,
                                          strlen(constraints), 1, 0, LLVMInlineAsmDialectATT, 0);

@@ -63,6 +63,21 @@ static void say_storage(struct fp_writer *text, const char *section, const char 
         (unsigned long long)bytes, name, (unsigned long long)bytes);
 }
 
+/* A hash table as linked: struct fp_hash_table. */
+static void say_table(struct fp_writer *text, const struct fp_function *f, const char *name, const char *group)
+{
+    char direct[64] = "0";
+    if (f->direct_slots) {
+        snprintf(direct, sizeof direct, FP_DIRECT_PREFIX "%016llx", (unsigned long long)f->id);
+        say_storage(text, FP_DIRECT_SECTION, direct, f->direct_slots * 8, group);
+    }
+    say(text, ".pushsection " FP_HASH_SECTION ",\"awG\",@progbits,%s,comdat\n", group);
+    say(text, ".weak %s\n.hidden %s\n.hidden " FP_HASH_EMPTY_SYMBOL "\n.balign 8\n", name, name);
+    say(text, ".type %s,@object\n.size %s,%u\n%s:\n", name, name, (unsigned)FP_HASH_TABLE_SIZE, name);
+    say(text, ".quad " FP_HASH_EMPTY_SYMBOL "\n.quad %s\n.quad %llu\n.popsection\n", direct,
+        (unsigned long long)f->direct_slots);
+}
+
 void fp_ir_emit_module(LLVMModuleRef module)
 {
     static const char text[] = ".pushsection .footpath_need,\"\",@progbits\n"
@@ -85,8 +100,10 @@ void fp_ir_emit_map(LLVMModuleRef module, const struct fp_function *f)
         bool hashed = f->flags & FP_FUNCTION_HASHED;
         snprintf(paths, sizeof paths, "%s%016llx", hashed ? FP_HASH_PREFIX : FP_COUNTER_PREFIX,
                  (unsigned long long)f->id);
-        say_storage(&text, hashed ? FP_HASH_SECTION : FP_COUNTER_SECTION, paths, f->path_slots * 8,
-                    group);
+        if (hashed)
+            say_table(&text, f, paths, group);
+        else
+            say_storage(&text, FP_COUNTER_SECTION, paths, f->path_slots * 8, group);
     }
     if (f->edge_slots) {
         snprintf(edges, sizeof edges, "%s%016llx", FP_EDGE_COUNTER_PREFIX, (unsigned long long)f->id);

@@ -650,38 +650,59 @@ static void make_arrivals(struct code *c)
 
 /* ---- hash tables ---- */
 
-static LLVMValueRef table_word(struct code *c, LLVMValueRef offset, uint64_t word)
+/* The word `index` words behind base + offset. */
+static LLVMValueRef word_behind(struct code *c, LLVMValueRef base, LLVMValueRef offset, int64_t index)
 {
     LLVMBuilderRef builder = c->ed->builder;
     LLVMTypeRef byte = LLVMInt8TypeInContext(c->ed->context);
-    LLVMValueRef base = LLVMConstBitCast(c->counters, fp_edit_pointer_type(c->ed, byte));
-    LLVMValueRef at = LLVMBuildGEP2(builder, byte, base, &offset, 1, "");
-    LLVMValueRef index = LLVMConstInt(c->ed->i64, word * 8, 0);
-    at = LLVMBuildGEP2(builder, byte, at, &index, 1, "");
-    return LLVMBuildBitCast(builder, at, fp_edit_pointer_type(c->ed, c->ed->i64), "");
+    unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(base));
+    LLVMValueRef distance = LLVMConstInt(c->ed->i64, (uint64_t)index * 8, 1);
+    LLVMValueRef at = LLVMBuildBitCast(builder, base, LLVMPointerType(byte, space), "");
+    at = LLVMBuildGEP2(builder, byte, at, &offset, 1, "");
+    at = LLVMBuildGEP2(builder, byte, at, &distance, 1, "");
+    return LLVMBuildBitCast(builder, at, LLVMPointerType(c->ed->i64, space), "");
 }
 
-/* Where all paths that can come have small ids. */
-static bool count_directly(struct code *c, struct fp_ir_ranges *ranges, const struct probe *probe)
+/* All paths that can come have small ids. */
+static bool is_direct(struct fp_ir_ranges *ranges, const struct probe *probe, uint64_t *high)
 {
-    LLVMBuilderRef builder = c->ed->builder;
-    uint64_t first_word = offsetof(struct fp_hash_table, direct) / sizeof(uint64_t);
     struct fp_ir_range keys = fp_ir_range_of(ranges, probe->key);
     if (!keys.known || keys.low < 1 || keys.high > FP_HASH_DIRECT) return false;
-    LLVMPositionBuilderBefore(builder, probe->marker);
-    LLVMValueRef offset = LLVMBuildShl(builder, probe->key, LLVMConstInt(c->ed->i64, 3, 0), "");
-    fp_edit_add_to(c->ed, table_word(c, offset, first_word - 1), NULL);
-    LLVMInstructionEraseFromParent(probe->marker);
+    if ((uint64_t)keys.high > *high) *high = (uint64_t)keys.high;
     return true;
 }
 
-/*   entry = hash(key); if (entry->key == key) entry->count++; else miss(table, key) */
+static void count_directly(struct code *c, const struct probe *probe)
+{
+    struct fp_editor *ed = c->ed;
+    LLVMValueRef words = fp_edit_counters(ed, FP_DIRECT_PREFIX, ed->ir->f->id, ed->ir->f->direct_slots);
+    LLVMPositionBuilderBefore(ed->builder, probe->marker);
+    LLVMValueRef offset = LLVMBuildShl(ed->builder, probe->key, LLVMConstInt(ed->i64, 3, 0), "");
+    fp_edit_add_to(ed, word_behind(c, words, offset, -1), NULL);
+    LLVMInstructionEraseFromParent(probe->marker);
+}
+
+/* The level of a table may be another one at any time: the load is volatile. */
+static LLVMValueRef load_level(struct code *c)
+{
+    LLVMTypeRef pointer = LLVMPointerType(c->ed->i64, 0);
+    LLVMValueRef word = fp_edit_word(c->ed, c->counters, c->slots, 0);
+    LLVMValueRef level = LLVMBuildLoad2(c->ed->builder, c->ed->i64, word, "");
+    LLVMSetVolatile(level, 1);
+    return LLVMBuildIntToPtr(c->ed->builder, level, pointer, "");
+}
+
+/*   entry = level + hash(key); if (entry->key == key) entry->count++; else miss(table, key) */
 static void emit_probe(struct code *c, struct fp_ir_ranges *ranges, const struct probe *probe)
 {
     struct fp_editor *ed = c->ed;
     LLVMBuilderRef builder = ed->builder;
     LLVMBasicBlockRef before = LLVMGetInstructionParent(probe->marker);
-    if (count_directly(c, ranges, probe)) return;
+    uint64_t high = 0;
+    if (is_direct(ranges, probe, &high)) {
+        count_directly(c, probe);
+        return;
+    }
     if (ed->threads != FP_THREADS_LOCAL) {
         LLVMPositionBuilderBefore(builder, probe->marker);
         fp_edit_count_call(ed, FP_HASH_SHARED_SYMBOL, c->counters, probe->key);
@@ -696,8 +717,10 @@ static void emit_probe(struct code *c, struct fp_ir_ranges *ranges, const struct
     LLVMValueRef hash = LLVMBuildMul(builder, probe->key,
                                      LLVMConstInt(ed->i64, FP_HASH_FACTOR, 0), "");
     hash = LLVMBuildLShr(builder, hash, LLVMConstInt(ed->i64, FP_HASH_SHIFT, 0), "");
-    LLVMValueRef offset = LLVMBuildShl(builder, hash, LLVMConstInt(ed->i64, 4, 0), "");
-    LLVMValueRef key = LLVMBuildLoad2(builder, ed->i64, table_word(c, offset, 2), "");
+    LLVMValueRef level = load_level(c);
+    LLVMValueRef offset = LLVMBuildAnd(builder, hash, LLVMBuildLoad2(builder, ed->i64, level, ""), "");
+    uint64_t entries = offsetof(struct fp_hash_level, entries) / sizeof(uint64_t);
+    LLVMValueRef key = LLVMBuildLoad2(builder, ed->i64, word_behind(c, level, offset, (int64_t)entries), "");
     LLVMValueRef same = LLVMBuildICmp(builder, LLVMIntEQ, key, probe->key, "");
     LLVMValueRef branch = LLVMBuildCondBr(builder, same, hit, miss);
     LLVMValueRef weights[] = {LLVMMDStringInContext(ed->context, "branch_weights", 14),
@@ -705,7 +728,7 @@ static void emit_probe(struct code *c, struct fp_ir_ranges *ranges, const struct
     LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(ed->context, "prof", 4),
                     LLVMMDNodeInContext(ed->context, weights, 3));
     LLVMPositionBuilderAtEnd(builder, hit);
-    fp_edit_add_to(ed, table_word(c, offset, 3), NULL);
+    fp_edit_add_to(ed, word_behind(c, level, offset, (int64_t)entries + 1), NULL);
     LLVMBuildBr(builder, after);
     LLVMPositionBuilderAtEnd(builder, miss);
     fp_edit_count_call(ed, FP_HASH_MISS_SYMBOL, c->counters, probe->key);
@@ -752,6 +775,7 @@ void fp_ir_emit_paths(struct fp_editor *ed, const struct fp_plan *plan, const en
     for (size_t i = 0; i < c.phis.len; i++) fill_phi(&c, &c.phis.at[i]);
     struct fp_ir_ranges ranges;
     fp_ir_ranges_init(&ranges, ir->arena);
+    for (size_t i = 0; i < c.probes.len; i++) is_direct(&ranges, &c.probes.at[i], &f->direct_slots);
     for (size_t i = 0; i < c.probes.len; i++) emit_probe(&c, &ranges, &c.probes.at[i]);
     if (pep) fp_ir_finish_ends(&sampling);
 }
