@@ -115,6 +115,9 @@ void fp_combined_encode_kin(struct fp_writer *w, const struct fp_combined *c)
 
 /* ---- reading ---- */
 
+/* The largest count, per call. */
+#define MOST_FREQUENT 0x1p64
+
 static double read_amount(struct fp_reader *r, const char *what)
 {
     double value = fp_read_f64(r);
@@ -143,9 +146,12 @@ static void decode_distribution(struct fp_arena *arena, struct fp_reader *r, uin
     *d = (struct fp_distribution){.trials = trials, .nonzero = fp_read_uint(r)};
     d->sum = read_amount(r, "sum");
     d->rest = fp_read_f64(r);
+    if (!isfinite(d->rest)) fp_reader_fail(r, "expected what a sum lacks, got %g", d->rest);
     d->squares = read_amount(r, "sum of squares");
     d->min = read_amount(r, "frequency");
     d->max = read_amount(r, "frequency");
+    if (d->min > MOST_FREQUENT || d->max > MOST_FREQUENT)
+        fp_reader_fail(r, "expected frequencies of counts, got %g and %g", d->min, d->max);
     d->count = fp_read_uint(r);
     d->least = fp_read_uint(r);
     d->most = fp_read_uint(r);

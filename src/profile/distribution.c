@@ -21,7 +21,7 @@ static double boundary(uint64_t place, uint32_t scale)
 static uint64_t place_of(double value, uint32_t scale)
 {
     double guess = value * FP_BINS_IN_ONE;
-    if (guess >= 0x1p52) return (uint64_t)ldexp(guess, -(int)scale);
+    if (guess >= 0x1p52) return fp_count_from(ldexp(guess, -(int)scale));
     uint64_t place = (uint64_t)guess;
     while (boundary(place + 1, 0) <= value) place++;
     while (place && boundary(place, 0) > value) place--;

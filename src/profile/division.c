@@ -94,10 +94,10 @@ bool fp_division_write(const char *path, const struct fp_division *division, str
 
 /* ---- reading ---- */
 
-/* All empty sets of a part are `none`: a short file cannot ask for many. */
-static struct fp_bitset read_set(struct fp_arena *arena, struct fp_reader *r, struct fp_bitset none)
+/* A set of so many bits, or one without words, for which no byte is written. */
+static struct fp_bitset read_set(struct fp_arena *arena, struct fp_reader *r, uint32_t bits)
 {
-    uint32_t bits = (uint32_t)none.bits;
+    struct fp_bitset none = {.bits = bits};
     uint64_t len = fp_read_uint(r);
     if (!r->failed && len && len != ((uint64_t)bits + 7) / 8)
         fp_reader_fail(r, "expected a set of %u bits, got %" PRIu64 " bytes", bits, len);
@@ -109,27 +109,39 @@ static struct fp_bitset read_set(struct fp_arena *arena, struct fp_reader *r, st
     return set;
 }
 
-/* A hostile count of edges cannot ask for more than a set of them would take. */
+/* Empty sets share one. Some copy has one that is not empty: so a number of bits cannot ask
+ * for more memory than the file has bytes. */
+static bool share_empty(struct fp_arena *arena, struct fp_reader *r, struct fp_bitset *sets, uint32_t ncopies,
+                        uint32_t bits)
+{
+    bool any = !bits;
+    for (uint32_t i = 0; i < ncopies; i++) any |= sets[i].words != NULL;
+    if (!any) return fp_reader_fail(r, "expected a copy that counts some of %u", bits);
+    struct fp_bitset none = fp_bitset_new(arena, bits);
+    for (uint32_t i = 0; i < ncopies; i++)
+        if (!sets[i].words) sets[i] = none;
+    return true;
+}
+
 static bool read_sets(struct fp_arena *arena, struct fp_reader *r, struct fp_part *part,
                       uint32_t ncopies)
 {
     uint64_t nedges = fp_read_uint(r), nlaps = fp_read_uint(r);
     uint64_t most = (uint64_t)fp_reader_left(r) * 8 + 8;
     if (r->failed) return false;
-    if (nedges > most || nlaps > most)
+    if (nedges > most || nlaps > most || ncopies > fp_reader_left(r) / 2)
         return fp_reader_fail(r, "expected numbers of edges and laps, got %" PRIu64 " and %" PRIu64,
                               nedges, nlaps);
     part->nedges = (uint32_t)nedges;
     part->nlaps = (uint32_t)nlaps;
     part->edges = FP_NEW_ARRAY(arena, struct fp_bitset, ncopies);
     part->laps = FP_NEW_ARRAY(arena, struct fp_bitset, ncopies);
-    struct fp_bitset no_edges = fp_bitset_new(arena, part->nedges);
-    struct fp_bitset no_laps = fp_bitset_new(arena, part->nlaps);
     for (uint32_t i = 0; i < ncopies && !r->failed; i++) {
-        part->edges[i] = read_set(arena, r, no_edges);
-        part->laps[i] = read_set(arena, r, no_laps);
+        part->edges[i] = read_set(arena, r, part->nedges);
+        part->laps[i] = read_set(arena, r, part->nlaps);
     }
-    return !r->failed;
+    return !r->failed && share_empty(arena, r, part->edges, ncopies, part->nedges) &&
+           share_empty(arena, r, part->laps, ncopies, part->nlaps);
 }
 
 static bool read_part(struct fp_arena *arena, struct fp_reader *r, struct fp_part *part,

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAP_VERSION = 2 };
+enum { MAP_VERSION = 2, DEEPEST_INLINING = 2000 };
 
 uint64_t fp_function_id(uint64_t base, uint32_t flags, uint64_t path_slots, uint64_t edge_slots)
 {
@@ -246,6 +246,7 @@ static void decode_scopes(struct decoder *d)
     struct fp_function *f = d->f;
     f->nscopes = (uint32_t)fp_read_count(d->r, 7);
     f->scopes = FP_NEW_ARRAY(d->arena, struct fp_scope, f->nscopes);
+    uint32_t *depth = FP_NEW_ARRAY(d->arena, uint32_t, f->nscopes);
     for (uint32_t i = 0; i < f->nscopes && !d->r->failed; i++) {
         struct fp_scope *scope = &f->scopes[i];
         scope->function = decode_string(d);
@@ -255,6 +256,9 @@ static void decode_scopes(struct decoder *d)
         /* a parent comes before its children, so chains end */
         uint32_t parent = fp_read_index(d->r, (uint64_t)i + 1, "scope number");
         scope->parent = parent ? parent - 1 : FP_NONE;
+        depth[i] = parent ? depth[parent - 1] + 1 : 0;
+        if (depth[i] > DEEPEST_INLINING) /* who walks them may do it by recursion */
+            fp_reader_fail(d->r, "expected functions inlined into each other at most %d deep", DEEPEST_INLINING);
         scope->call_line = (uint32_t)fp_read_uint(d->r);
         scope->call_discriminator = (uint32_t)fp_read_uint(d->r);
     }

@@ -149,6 +149,7 @@ static void add_flow(struct replay *r, struct fp_sampled_object *s, bool span, u
  * the next newer one, code ran straight. */
 static void add_branches(struct replay *r, const struct fp_perf_sample *sample)
 {
+    if (!sample->nbranches) return;
     const struct fp_branch *all = r->data->branches.at + sample->first_branch;
     for (uint32_t i = 0; i < sample->nbranches; i++) {
         const struct mapping *from = mapping_at(r, sample->pid, all[i].from);

@@ -1,21 +1,124 @@
 #!/usr/bin/env python3
-"""Seeds for the fuzz targets: maps and profiles of real programs, made by this build.
+"""Seeds for the fuzz targets: small real files of every format, made by this build.
 
-    seeds.py --bin BUILD/bin [--llvm 19] FOLDER    writes FOLDER/map and FOLDER/profile
+    seeds.py --bin BUILD/bin [--llvm 19] FOLDER    writes FOLDER/TARGET/NAME
+
+The programs stay in FOLDER: profiles name them.
 """
 import argparse
 import os
+import struct
 import subprocess
+import sys
 
-PROGRAMS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "programs")
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "hostile"))
+import formats  # noqa: E402
+
+PROGRAMS = os.path.join(os.path.dirname(HERE), "programs")
 SEEDS = [
-    ("control_flow.c", "--fp-mode=path"),
+    ("control_flow.c", "--fp-mode=path --fp-callees"),
     ("control_flow.c", "--fp-mode=edge-min"),
     ("many_paths.c", "--fp-mode=path"),
     ("exceptions.cc", "--fp-mode=check"),
     ("exit_deep.c", "--fp-mode=path --fp-exits"),
     ("exit_deep.c", "--fp-mode=path --fp-metric=cycles"),
+    ("many_paths.c", "--fp-mode=path --fp-at=early --fp-values"),
 ]
+LARGEST_REPORT = 20000  # a profile of many paths keeps all forms of reports busy for seconds
+TINY = """
+static int table[8];
+__attribute__((noinline)) static int pick(int n)
+{
+    switch (n) { case 0: return 3; case 1: return table[n]; case 2: return n * 7; case 3: return 9; case 4: return -n;
+                 case 5: table[2]++; return 1; case 6: return 12; default: return n & 3; }
+}
+static inline int more(int n) { return n > 3 ? pick(n - 3) : n; }
+int main(void) { int sum = 0; for (int i = 0; i < 40; i++) sum += pick(i % 9) + more(i); return sum; }
+"""
+
+
+class Maker:
+    def __init__(self, args):
+        self.args = args
+
+    def path(self, target, name):
+        os.makedirs(os.path.join(self.args.folder, target), exist_ok=True)
+        return os.path.join(self.args.folder, target, name)
+
+    def write(self, target, name, data):
+        with open(self.path(target, name), "wb") as f:
+            f.write(data)
+
+    def tool(self, *words):
+        subprocess.run([os.path.join(self.args.bin, "footpath"), *words], check=True, stdout=subprocess.DEVNULL)
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def build(make, source, flags, exe):
+    compiler = "footpath-c++" if source.endswith(".cc") else "footpath-cc"
+    subprocess.run([os.path.join(make.args.bin, compiler), "--fp-llvm=" + make.args.llvm, "--fp-map=plain", *flags.split(), "-O1", "-w",
+                    "-pthread", os.path.join(PROGRAMS, source), "-o", exe], check=True)
+
+
+def of_program(make, number, source, flags):
+    """Map, profile, and what is made of them."""
+    name = "%d-%s" % (number, source.split(".")[0])
+    exe = os.path.join(make.args.folder, name)
+    build(make, source, flags, exe)
+    section, profile = make.path("map", name), make.path("profile", name)
+    subprocess.run(["objcopy", "-O", "binary", "--only-section=.footpath_map", "--set-section-flags",
+                    ".footpath_map=alloc", exe, section], check=True)
+    if os.path.exists(profile):
+        os.unlink(profile)
+    for _ in range(2):
+        subprocess.run([exe], env=dict(os.environ, FOOTPATH_OUT=profile), stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+    if not os.path.getsize(section) or not os.path.getsize(profile):
+        raise SystemExit("%s: no seed" % name)
+    if os.path.getsize(profile) < LARGEST_REPORT:
+        make.write("reports", name, struct.pack("<I", os.path.getsize(section)) + read(section) + read(profile))
+    make.tool("export", "--format", "guide", "-o", make.path("guide", name), profile)
+    make.tool("combine", "-o", make.path("combined", name), profile)
+    for what in ("edges", "paths") if "path" in flags else ("edges",):
+        make.tool("export", "--format", "legacy", "--what", what, "-o", make.path("legacy", what + name), profile)
+        make.tool("export", "--format", "legacy", "--what", what, "-o", make.path("legacy", "combined" + what + name),
+                  make.path("combined", name))
+    make.tool("export", "--format", "callgrind", "-o", make.path("callgrind", name), profile)
+    subprocess.run(["objcopy", "--strip-debug", exe, make.path("program", name)], check=True)
+    if number == 0:
+        for strategy in ("invocations", "cuts", "procedures", "p3"):
+            make.tool("plan", "-k", "3", "--strategy", strategy, "--guide", profile, "-o",
+                      make.path("division", strategy), exe)
+
+
+def of_samples(make):
+    """Machine code with debug information, and samples of all kinds."""
+    source, exe = os.path.join(make.args.folder, "tiny.c"), make.path("machine", "tiny")
+    with open(source, "w") as f:
+        f.write(TINY)
+    for level in ("-O1", "-O2"):
+        subprocess.run(["clang-" + make.args.llvm, level, "-g", "-nostdlib", "-static", "-Wl,-e,main",
+                        "-fno-asynchronous-unwind-tables", source, "-o", exe + level], check=True)
+    plain = formats.perf_mapping(exe, 0x10000)
+    for k in range(60):
+        plain += formats.perf_record(9, struct.pack("<QIIQQ", 0x401000 + k * 3, 1, 1, k, 1000))
+    fields = formats.IP | formats.TID | formats.TIME
+    make.write("perfdata", "plain", formats.perf_file(fields | formats.PERIOD, plain))
+    packed = formats.compress(plain)
+    make.write("perfdata", "packed", formats.perf_file(fields | formats.PERIOD, formats.perf_record(81, packed)))
+    branches = formats.perf_mapping(exe, 0x10000)
+    for k in range(30):
+        stack = struct.pack("<Q", 3) + b"".join(struct.pack("<QQQ", 0x401000 + k + i, 0x401000 + i, 0) for i in range(3))
+        branches += formats.perf_record(9, struct.pack("<QIIQ", 0x401000 + k, 1, 1, k) + stack)
+    make.write("perfdata", "branches", formats.perf_file(fields | formats.BRANCHES, branches, 8))
+    make.write("callgrind", "instructions", b"version: 1\npositions: instr line\nevents: Ir\nob=(1) /bin/true\nfl=(1) a.c\n"
+               b"fn=(1) main\n0x401000 3 10\n+4 +1 5\njcnd=3/5 +8 +2\n+2 4\ncfn=(2) leaf\ncalls=2 0x401100 9\n* * 20\n"
+               b"fn=(2)\n0x401100 9 2\n\ntotals: 37\n")
 
 
 def main():
@@ -23,27 +126,11 @@ def main():
     parser.add_argument("--bin", required=True)
     parser.add_argument("--llvm", default="19")
     parser.add_argument("folder")
-    args = parser.parse_args()
-    for kind in ("map", "profile"):
-        os.makedirs(os.path.join(args.folder, kind), exist_ok=True)
+    make = Maker(parser.parse_args())
+    os.makedirs(make.args.folder, exist_ok=True)
     for number, (source, flags) in enumerate(SEEDS):
-        name = "%d-%s" % (number, source.split(".")[0])
-        exe = os.path.join(args.folder, name)
-        compiler = "footpath-c++" if source.endswith(".cc") else "footpath-cc"
-        subprocess.run([os.path.join(args.bin, compiler), "--fp-llvm=" + args.llvm, "--fp-map=plain", *flags.split(), "-O1", "-w", "-pthread",
-                        os.path.join(PROGRAMS, source), "-o", exe], check=True)
-        section = os.path.join(args.folder, "map", name)
-        subprocess.run(["objcopy", "-O", "binary", "--only-section=.footpath_map", "--set-section-flags",
-                        ".footpath_map=alloc", exe, section], check=True)
-        profile = os.path.join(args.folder, "profile", name)
-        if os.path.exists(profile):
-            os.unlink(profile)
-        for _ in range(2):
-            subprocess.run([exe], env=dict(os.environ, FOOTPATH_OUT=profile), stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL)
-        if not os.path.getsize(section) or not os.path.getsize(profile):
-            raise SystemExit("%s: no seed" % name)
-        os.unlink(exe)
+        of_program(make, number, source, flags)
+    of_samples(make)
 
 
 if __name__ == "__main__":

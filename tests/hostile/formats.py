@@ -128,12 +128,13 @@ def rewrite(data, change):
     return profile(out)
 
 
-def repair_map(data):
-    """A map section with its magics, lengths and checksums made right."""
+def repair_map_prefix(data):
+    """Map records at the front of some bytes, with their checksums made right."""
     data, at = bytearray(data), 0
     while at + MAP_HEADER.size <= len(data):
-        _, length, _, path, edge = MAP_HEADER.unpack_from(data, at)
-        length = min(length, len(data) - at - MAP_HEADER.size)
+        magic, length, _, path, edge = MAP_HEADER.unpack_from(data, at)
+        if magic != 0x316D7066 or length > len(data) - at - MAP_HEADER.size:
+            break
         body = data[at + MAP_HEADER.size:at + MAP_HEADER.size + length]
         MAP_HEADER.pack_into(data, at, 0x316D7066, length, checksum(body), path, edge)
         at += MAP_HEADER.size + length
@@ -156,3 +157,23 @@ def repair_profile(data):
         RECORD.pack_into(data, at, RECORD_MAGIC, kind, length, checksum(body))
         at += RECORD.size + length
     return bytes(data)
+
+
+# ---- perf.data ----
+
+def perf_file(fields, body, branches=0):
+    """A perf.data in pipe form: one event, its records."""
+    attr = struct.pack("<IIQQQQQ", 1, 112, 0, 1000, fields, 0, 0) + bytes(24) + struct.pack("<Q", branches) + bytes(32)
+    return b"PERFILE2" + struct.pack("<Q", 16) + struct.pack("<IHH", 64, 0, 8 + len(attr)) + attr + body
+
+
+def perf_record(kind, body, misc=2):
+    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+
+def perf_mapping(path, length):
+    body = struct.pack("<IIQQQ", 1, 1, 0x400000, length, 0) + path.encode() + b"\0"
+    return perf_record(1, body + bytes(-len(body) % 8))
+
+
+IP, TID, TIME, PERIOD, BRANCHES = 1, 2, 4, 256, 2048

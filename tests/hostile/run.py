@@ -154,33 +154,15 @@ def refused_map(c):
     check(b"libgone.so" in text and not os.path.exists(c.path("two.guide")), "a guide of a part: %r" % text)
 
 
-def perf_file(events, body):
-    """A perf.data in pipe form: one event, its records."""
-    attr = struct.pack("<IIQQQQQ", 1, 112, 0, 1000, events, 0, 0) + bytes(112 - 48)
-    return b"PERFILE2" + struct.pack("<Q", 16) + struct.pack("<IHH", 64, 0, 8 + len(attr)) + attr + body
-
-
-def perf_record(kind, body, misc=2):
-    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
-
-
-def perf_mapping(path, length):
-    body = struct.pack("<IIQQQ", 1, 1, 0x400000, length, 0) + path.encode() + b"\0"
-    return perf_record(1, body + bytes(-len(body) % 8))
-
-
-IP, TID, TIME, PERIOD = 1, 2, 4, 256
-
-
 def large_periods(c):
     """Samples that stand for 2^62 events and more."""
     c.build()
     subprocess.run(["clang-" + c.llvm, "-O1", "-g", "-no-pie", "-Wl,-Ttext-segment=0x400000", c.path("example.c"),
                     "-o", c.path("sampled")], check=True)
-    body = perf_mapping(c.path("sampled"), 0x100000)
+    body = formats.perf_mapping(c.path("sampled"), 0x100000)
     for k in range(0, 0x4000, 3):
-        body += perf_record(9, struct.pack("<QIIQQ", 0x400000 + k, 1, 1, k, (2**64 - 1, 2**62, 2**63)[k % 3]))
-    c.write("perf.data", perf_file(IP | TID | TIME | PERIOD, body))
+        body += formats.perf_record(9, struct.pack("<QIIQQ", 0x400000 + k, 1, 1, k, (2**64 - 1, 2**62, 2**63)[k % 3]))
+    c.write("perf.data", formats.perf_file(formats.IP | formats.TID | formats.TIME | formats.PERIOD, body))
     for costs in ("raw", "levin", "profi", "footpath"):
         _, text = c.run("footpath", "infer", "--costs", costs, "-o", "sampled.prof", "perf.data", status=0)
         every_command(c, "sampled.prof")
@@ -188,11 +170,11 @@ def large_periods(c):
 
 def packed_samples(c):
     """100 KB that unpack to 60 million samples."""
-    one = perf_record(9, struct.pack("<Q", 0x400000)) * 4000
+    one = formats.perf_record(9, struct.pack("<Q", 0x400000)) * 4000
     packed, out = formats.compress(one * 1000), b""
     for at in range(0, len(packed), 60000):
-        out += perf_record(81, packed[at:at + 60000])
-    c.write("bomb.data", perf_file(IP, out * 15))
+        out += formats.perf_record(81, packed[at:at + 60000])
+    c.write("bomb.data", formats.perf_file(formats.IP, out * 15))
     check(os.path.getsize(c.path("bomb.data")) < 1 << 20, "the test's file is too large")
     _, text = c.run("footpath", "infer", "-o", "bomb.prof", "bomb.data", status=1)
     check(b"expected" in text, text)
