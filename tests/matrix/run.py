@@ -119,7 +119,10 @@ class Cell:
             builds["ours"] = ["--fp-at=early", "--fp-cuts=few"]
         for name, flags in builds.items():
             builds[name], words = self.build(name, flags)
-            if not said and words:
+            # known: gold warns of the runtime's weak dlopen in some static programs, the others do not
+            dlopen = self.cell["linker"] == "gold" and self.cell["kind"] == "static" and \
+                all("Using 'dlopen' in statically" in line for line in words.splitlines())
+            if not said and words and not dlopen:
                 raise Failure("says while building: " + words)
         for words, _ in self.runs:
             wanted = self.run(plain, words, self.path("plain.prof"))
