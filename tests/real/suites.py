@@ -18,6 +18,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -203,6 +204,9 @@ def main():
     parser.add_argument("--use", action="store_true", help="count, and build by the profile")
     parser.add_argument("--eager", action="store_true", help="with --use: copy wherever it is possible")
     args = parser.parse_args()
+    # a shell that starts this beside other work has these ignored, and tests would inherit that
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     args.bin, args.work = os.path.abspath(args.bin), os.path.abspath(args.work)
     names, failed = args.programs.split(","), 0
     subprocess.run([os.path.join(ROOT, "bench", "fetch"), corpus.CACHE] + [SUITES[n].package for n in names], check=True)
