@@ -75,8 +75,9 @@ def first_line(text):
 
 
 def without_objects(text):
-    """What the linker says has names of temporary objects in it."""
-    return re.sub(rb"\S*-[0-9a-f]{6}\.o", b"OBJECT", text)
+    """What the linker says has names of temporary objects in it, and places in their code."""
+    text = re.sub(rb"\S*-[0-9a-f]{6}\.o", b"OBJECT", text)
+    return re.sub(rb"\(\.text[^()\s]*\+0x[0-9a-f]+\)", b"(CODE)", text)
 
 
 class Task:
@@ -147,9 +148,27 @@ class Task:
     def use(self, level, plain):
         """Trains early in the pipeline, as footpath pgo does, then builds by the profile."""
         profile = self.build_and_run(["--fp-at=early", "--fp-inline=small", "--fp-values"], level, plain)
-        if os.path.exists(profile):
-            exe = self.build(["--fp-use=" + profile], level, plain, "used")
-            self.compare(self.run(exe, plain[3]), plain[3], plain[0])
+        if not os.path.exists(profile):
+            return
+        got = self.run(self.build(["--fp-use=" + profile], level, plain, "used"), plain[3])
+        if got.status != plain[3].status and self.clang_use(level, plain) == got[:3]:
+            return
+        self.compare(got, plain[3], plain[0])
+
+    def clang_use(self, level, plain):
+        """What clang's own build by its own profile does. A program may ask how it was optimized, and get another
+        answer by any profile: bcp-1.c aborts where a call that ran once is not inlined, as __builtin_constant_p
+        is false then. Where clang's two builds do what ours do, nothing is wrong with ours."""
+        exe, raw, data = (os.path.join(self.folder, name) for name in ("clang-use", "clang.raw", "clang.profile"))
+        if self.compile(None, level, exe, plain[1] + ["-fprofile-generate"]).status != 0:
+            return None
+        if limited([exe], self.folder, dict(self.env, LLVM_PROFILE_FILE=raw), LEAST_CPU).status != plain[3].status:
+            return None
+        merge = ["/usr/lib/llvm-%s/bin/llvm-profdata" % self.args.llvm, "merge", raw, "-o", data]
+        if limited(merge, self.folder).status != 0 or \
+                self.compile(None, level, exe, plain[1] + ["-fprofile-use=" + data]).status != 0:
+            return None
+        return self.run(exe, plain[3])[:3]
 
     def one(self, mode, level, plain):
         if mode == "use":
