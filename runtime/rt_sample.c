@@ -275,12 +275,13 @@ void rt_sample_start(void)
     rt_this.sampling = &rt_sampling;
     if (rt_trap_has_sites()) offer_traps(process);
     if (!rt_settings.samples || !rt_settings.tick_ns || process->sampler) return;
-    /* it delivers signals when the program next calls it, somewhere else */
-    int signal = &__tsan_init ? 0 : free_signal();
+    /* ThreadSanitizer delivers signals when the program next calls it, somewhere else: so it
+     * is in every such program, which must not say more on stderr for it */
+    bool held_back = &__tsan_init;
+    int signal = held_back ? 0 : free_signal();
     if (!signal) {
-        if (!__atomic_exchange_n(&process->complained, 1, __ATOMIC_RELAXED))
-            rt_warn(&__tsan_init ? "ThreadSanitizer holds signals back" : "no free signal",
-                    "; paths are not sampled", NULL);
+        if ((!held_back || rt_somebody_reads()) && !__atomic_exchange_n(&process->complained, 1, __ATOMIC_RELAXED))
+            rt_warn(held_back ? "ThreadSanitizer holds signals back" : "no free signal", "; paths are not sampled", NULL);
         return;
     }
     take_signals(process, signal);
