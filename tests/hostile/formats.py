@@ -26,7 +26,8 @@ def compress(data):
     zstd.ZSTD_compressBound.argtypes = [ctypes.c_size_t]
     zstd.ZSTD_compress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int]
     room = ctypes.create_string_buffer(zstd.ZSTD_compressBound(len(data)))
-    return room.raw[:zstd.ZSTD_compress(room, len(room), data, len(data), 19)]
+    size = zstd.ZSTD_compress(room, len(room), data, len(data), 19) # before room.raw, which is a copy
+    return room.raw[:size]
 
 
 def uint(value):
