@@ -1,6 +1,7 @@
 /* Packed maps: see mappack.h. */
 #include "profile/mappack.h"
 
+#include "base/checked.h"
 #include "base/checksum.h"
 #include "base/vec.h"
 
@@ -12,9 +13,8 @@
 /* magic u32, unused u32, unpacked size u64, checksum of the records u64 */
 enum { PACKED_HEADER = 24 };
 
-/* Records that compress better than this are not made by compilers: what a small file
- * may make a reader allocate is limited. */
-enum { MOST_RATIO = 200, ALWAYS_ALLOWED = 1 << 16 };
+/* Records take at least this many times their length when they are decoded. */
+enum { LEAST_GROWTH = 4 };
 
 /* The slow levels pay up to a few megabytes; behind that linking would take seconds. */
 enum { SMALL_MAP = 4 << 20, SMALL_LEVEL = 19, LARGE_LEVEL = 9 };
@@ -42,6 +42,13 @@ void fp_map_pack(struct fp_writer *w, const unsigned char *bytes, size_t len)
     free(packed);
 }
 
+size_t fp_map_most_memory(size_t len)
+{
+    const size_t floor = (size_t)256 << 20, small = (size_t)5 << 20;
+    size_t first = len < small ? len : small;
+    return (size_t)fp_add_saturated(floor + 40 * first, fp_mul_saturated(160, len - first));
+}
+
 const unsigned char *fp_map_unpack(struct fp_arena *arena, const char *path, const unsigned char *bytes,
                                    size_t len, size_t *unpacked, struct fp_error *error)
 {
@@ -49,15 +56,16 @@ const unsigned char *fp_map_unpack(struct fp_arena *arena, const char *path, con
     *unpacked = len;
     if (!fp_map_is_packed(bytes, len)) return bytes;
     uint64_t size = fp_read_u64(&r), checksum = fp_read_u64(&r);
-    if (size > ALWAYS_ALLOWED && size / MOST_RATIO > len) {
-        fp_fail(error, path, "map: expected a packed map, got one of %" PRIu64 " bytes in %zu", size, len);
+    if (size > fp_map_most_memory(len) / LEAST_GROWTH) {
+        fp_fail_at(error, path, 8, "map: expected at most %zu bytes in a packed map of %zu, got %" PRIu64,
+                   fp_map_most_memory(len) / LEAST_GROWTH, len, size);
         return NULL;
     }
     unsigned char *records = fp_arena_alloc(arena, size + 1);
     size_t got = ZSTD_decompress(records, size, bytes + r.at, len - r.at);
     if (ZSTD_isError(got) || got != size || fp_checksum(records, size, 0) != checksum) {
-        fp_fail(error, path, "map: expected a packed map of %" PRIu64 " bytes, got %s", size,
-                ZSTD_isError(got) ? ZSTD_getErrorName(got) : "another checksum");
+        fp_fail_at(error, path, PACKED_HEADER, "map: expected a packed map of %" PRIu64 " bytes, got %s", size,
+                   ZSTD_isError(got) ? ZSTD_getErrorName(got) : "another size or checksum");
         return NULL;
     }
     *unpacked = size;

@@ -22,6 +22,11 @@ bool fp_map_is_packed(const unsigned char *bytes, size_t len);
 /* Appends the packed form. */
 void fp_map_pack(struct fp_writer *writer, const unsigned char *bytes, size_t len);
 
+/* Bytes of memory that a map of len bytes, packed or plain, may take when it is read. Maps of
+ * real programs take 30 to 70 times their packed length, so 256 MB and 40 times the length refuse
+ * none of them; a file below 5 MB stays below 500 MB whatever it claims. */
+size_t fp_map_most_memory(size_t len);
+
 /* The records, in the arena; plain ones as they are. NULL after filling the error. */
 const unsigned char *fp_map_unpack(struct fp_arena *arena, const char *path, const unsigned char *bytes,
                                    size_t len, size_t *unpacked, struct fp_error *error);

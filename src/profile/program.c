@@ -1,6 +1,7 @@
 /* Reading maps from ELF files, by libelf. */
 #include "profile/program.h"
 
+#include "base/checked.h"
 #include "base/checksum.h"
 #include "base/io.h"
 #include "base/map.h"
@@ -26,6 +27,7 @@ struct parsing {
     bool have_live;
     struct fp_map seen; /* function id -> 1 */
     uint32_t nrecords;
+    size_t most; /* what arena->total may become */
     FP_VEC(struct fp_function) functions;
 };
 
@@ -51,6 +53,16 @@ static bool is_wanted(struct parsing *p, const struct fp_function *f)
     return fp_map_find(&p->live, f->id) != NULL;
 }
 
+/* Decoded, a record takes up to 60 times its length (edges of two bytes). */
+static bool has_room(const struct parsing *p, const struct fp_reader *section, uint64_t offset, uint32_t len)
+{
+    enum { MOST_GROWTH = 64 };
+    size_t total = p->arena->total;
+    if (total <= p->most && len <= (p->most - total) / MOST_GROWTH) return true;
+    return fp_fail_at(section->error, section->file, offset,
+                      "map: expected at most %zu MB of records in memory, got another one of %u bytes", p->most >> 20, len);
+}
+
 static bool read_record(struct parsing *p, struct fp_reader *section)
 {
     uint64_t offset = section->at;
@@ -64,7 +76,7 @@ static bool read_record(struct parsing *p, struct fp_reader *section)
         return fp_fail_at(section->error, section->file, offset,
                           "map: expected a record (%08x), got %08x", FP_MAP_MAGIC, magic);
     const unsigned char *payload = fp_read_bytes(section, len);
-    if (!payload) return false;
+    if (!payload || !has_room(p, section, offset, len)) return false;
     uint64_t got = fp_checksum(payload, len, 0);
     if (got != checksum)
         return fp_fail_at(section->error, section->file, offset,
@@ -90,6 +102,7 @@ bool fp_program_parse(struct fp_arena *arena, const char *path, const unsigned c
                       struct fp_program *program, struct fp_error *error)
 {
     struct parsing p = {.arena = arena};
+    p.most = (size_t)fp_add_saturated(arena->total, fp_map_most_memory(map_len));
     map = fp_map_unpack(arena, path, map, map_len, &map_len, error);
     if (!map) return false;
     fp_map_init(&p.live, arena);

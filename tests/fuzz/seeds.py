@@ -24,6 +24,7 @@ SEEDS = [
     ("exit_deep.c", "--fp-mode=path --fp-exits"),
     ("exit_deep.c", "--fp-mode=path --fp-metric=cycles"),
     ("many_paths.c", "--fp-mode=path --fp-at=early --fp-values"),
+    ("control_flow.c", "--fp-mode=path --fp-map=packed"),
 ]
 LARGEST_REPORT = 20000  # a profile of many paths keeps all forms of reports busy for seconds
 TINY = """

@@ -20,13 +20,13 @@ def checksum(data):
     return _xxhash(bytes(data), len(data), 0)
 
 
-def compress(data):
+def compress(data, level=19):
     zstd = ctypes.CDLL("libzstd.so.1")
     zstd.ZSTD_compressBound.restype = zstd.ZSTD_compress.restype = ctypes.c_size_t
     zstd.ZSTD_compressBound.argtypes = [ctypes.c_size_t]
     zstd.ZSTD_compress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int]
     room = ctypes.create_string_buffer(zstd.ZSTD_compressBound(len(data)))
-    size = zstd.ZSTD_compress(room, len(room), data, len(data), 19) # before room.raw, which is a copy
+    size = zstd.ZSTD_compress(room, len(room), data, len(data), level) # before room.raw, which is a copy
     return room.raw[:size]
 
 
@@ -127,6 +127,19 @@ def rewrite(data, change):
             payload = run.encode()
         out.append(record(kind, payload))
     return profile(out)
+
+
+def map_record(body):
+    return MAP_HEADER.pack(0x316D7066, len(body), checksum(body), 0, 0) + body
+
+
+def packed_header(records, size):
+    return struct.pack("<IIQQ", 0x317A7066, 0, size, checksum(records))
+
+
+def packed_map(records):
+    """Records as a linked program has them."""
+    return packed_header(records, len(records)) + compress(records, 3)
 
 
 def repair_map_prefix(data):

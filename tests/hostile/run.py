@@ -180,6 +180,38 @@ def packed_samples(c):
     check(b"expected" in text, text)
 
 
+def small_map(nblocks, edges, number=0):
+    return formats.map_record(b"\2\0" + struct.pack("<Q", number) + b"\1\0" + bytes(4) + b"\0\0\0" + formats.uint(nblocks) +
+                              bytes(3 * nblocks) + edges)
+
+
+def packed_maps(c):
+    """Small files whose packed maps unpack to gigabytes, or to records that take them."""
+    def edges(n):
+        return small_map(2, formats.uint(n) + b"\2\0" * n + b"\0")
+    def claimed(megabytes): # frames behind each other unpack to all of them
+        return formats.packed_header(b"", megabytes << 20) + formats.compress(bytes(1 << 20)) * megabytes
+    def padded(packed): # by a frame that is skipped: the ratio alone says nothing
+        size = struct.unpack_from("<Q", packed, 8)[0] // 150
+        return packed + struct.pack("<II", 0x184D2A50, size) + bytes(size)
+    maps = [
+        ("zeros", lambda: claimed(600)),
+        ("edges", lambda: formats.packed_map(edges(10000000))),
+        ("several", lambda: formats.packed_map(edges(1000000) * 20)),
+        ("records", lambda: formats.packed_map(b"".join(small_map(1, b"\0", i) for i in range(400000)))),
+    ]
+    c.build("--fp-map=separate")
+    whole = c.read("example.fpmap")
+    id_end = 16 + struct.unpack_from("<Q", whole, 8)[0]
+    for name, make in maps:
+        packed = padded(make())
+        c.write("example.fpmap", whole[:id_end] + struct.pack("<Q", len(packed)) + packed + struct.pack("<Q", 0))
+        check(os.path.getsize(c.path("example.fpmap")) < 5 << 20, "%s: the test's file is too large" % name)
+        for words in (["show"], ["export", "--format", "lcov"], ["report", "-o", "html"]):
+            _, text = c.run("footpath", *words, "plain.prof")
+            check(b"map: expected at most" in text, "%s: %r" % (name, text[-400:]))
+
+
 def number36(n):
     digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     return "" if n == 0 else digits[n - 1] if n <= 36 else digits[(n - 1) // 36] + digits[(n - 1) % 36]
@@ -239,7 +271,7 @@ def named_pipe(c):
 
 
 CASES = [largest_counts, scattered_counters, scattered_tables, many_small_runs, refused_map, large_periods,
-         packed_samples, growing_names, odd_folders, wrong_binary, named_pipe]
+         packed_samples, packed_maps, growing_names, odd_folders, wrong_binary, named_pipe]
 
 
 def main():
