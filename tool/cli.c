@@ -7,6 +7,7 @@
 #include "base/plain.h"
 #include "cli_combined.h"
 #include "cli_lock.h"
+#include "sample/object.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -202,6 +203,18 @@ bool cli_check_binary(const char *binary)
     struct fp_error error = {0};
     bool ok = !binary || fp_program_read(&arena, binary, &program, &error);
     if (!ok) cli_fail(&error, "--binary names the program that ran");
+    fp_arena_free(&arena);
+    return ok;
+}
+
+bool cli_check_sampled(const char *binary)
+{
+    struct fp_arena arena = {0};
+    struct fp_object object;
+    struct fp_error error = {0};
+    bool ok = !binary || fp_object_open(&arena, binary, &object, &error);
+    if (!ok) cli_fail(&error, "--binary names the program that was sampled");
+    if (ok && binary) fp_object_close(&object);
     fp_arena_free(&arena);
     return ok;
 }

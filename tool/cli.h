@@ -89,6 +89,8 @@ char *cli_as_pattern(struct fp_arena *arena, const char *path);
 
 /* Is the file that --binary names a program with a map? Says why not. NULL is fine. */
 bool cli_check_binary(const char *binary);
+/* The same of a program that was sampled, which needs no map. */
+bool cli_check_sampled(const char *binary);
 
 bool cli_colours(FILE *to);
 

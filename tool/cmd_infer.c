@@ -392,7 +392,7 @@ static int run(struct cli_command *command, int argc, char **argv)
         cli_usage(command, "--by is time or instructions");
     if (!r.input) r.input = "perf.data";
     r.classify |= r.model == FP_COSTS_PAPER;
-    return infer(&r);
+    return cli_check_sampled(r.binary) ? infer(&r) : EXIT_FAILED;
 }
 
 struct cli_command command_infer = {

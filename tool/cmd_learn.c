@@ -119,6 +119,7 @@ static int learn(struct work *w, const char *input, const char *binary, bool jso
     struct fp_model model;
     if (!fp_perf_read(&w->arena, input, &w->data, &error)) return cli_fail(&error, NULL);
     fp_attribute(&w->arena, &w->data, binary, &w->found);
+    if (binary && !w->found.binary_used) cli_say("%s: no object of that name was sampled; it is not used", binary);
     w->training.nevents = w->found.nevents;
     for (size_t i = 0; i < w->found.objects.len; i++) {
         const struct fp_sampled_object *s = w->found.objects.at[i];
@@ -155,7 +156,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     }
     if (!truth.names.len) cli_usage(command, "--truth is needed");
     if (!input) cli_usage(command, "no samples given");
-    struct fp_profile *exact = cli_load(&truth);
+    struct fp_profile *exact = cli_check_sampled(binary) ? cli_load(&truth) : NULL;
     if (!exact) return EXIT_FAILED;
     fp_truth_init(&w.truth, &w.arena, exact);
     int status = learn(&w, input, binary, json);

@@ -169,6 +169,7 @@ static int run(struct cli_command *command, int argc, char **argv)
         default: break;
         }
     }
+    if (!cli_check_binary(w.binary)) return EXIT_FAILED;
     if (!w.path) w.path = "footpath.prof";
     if (w.json) w.screen = false, w.what.edges = true;
     if (w.screen && access(w.path, R_OK) < 0) cli_say("%s: not there yet; waiting", w.path);

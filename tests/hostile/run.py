@@ -256,6 +256,14 @@ def wrong_binary(c):
         _, text = c.run("footpath", *words, "--binary", "/etc/passwd", "plain.prof", status=1)
         check(b"/etc/passwd" in text, text)
         c.run("footpath", *words, "--binary", "kept", "plain.prof", status=0)
+    c.write("perf.data", formats.perf_file(formats.IP, formats.perf_record(9, struct.pack("<Q", 0x400000))))
+    for words in (["learn", "--truth", "plain.prof", "perf.data"], ["infer", "-o", "x.prof", "perf.data"],
+                  ["watch", "--looks", "1", "plain.prof"], ["import", "--format", "callgrind", "plain.prof", "-o", "x.prof"],
+                  ["import", "--format", "legacy", "plain.prof", "-o", "x.prof"]):
+        _, text = c.run("footpath", *words, "--binary", "/etc/passwd", status=1)
+        check(b"/etc/passwd" in text, text)
+    _, text = c.run("footpath", "learn", "--truth", "plain.prof", "perf.data", "--binary", "other", status=1)
+    check(b"no object of that name" in text, text)
     _, text = c.run("footpath", "show", "--binary", "other", "plain.prof", status=0)
     check(b"another build" in text, text)
 
