@@ -40,9 +40,10 @@ COMMANDS = {
                 ["import", "--format", "legacy", "LEGACY", "-o", "imported.prof", "--binary"],
                 ["import", "--format", "callgrind", "CALLGRIND", "-o", "imported.prof", "--binary"]],
     "machine": [["import", "--format", "callgrind", "CALLGRIND", "-o", "imported.prof", "--binary"],
-                ["infer", "SAMPLES", "-o", "inferred.prof", "--binary"]],
+                ["infer", "SAMPLES", "-o", "inferred.prof", "--binary"], ["learn", "--truth", "SEED", "SAMPLES", "--binary"]],
     "perfdata": [["infer", "-o", "inferred.prof"], ["infer", "--costs", "raw", "-o", "inferred.prof"],
-                 ["infer", "--no-branches", "-o", "inferred.prof"]],
+                 ["infer", "--no-branches", "-o", "inferred.prof"], ["learn", "--truth", "SEED"],
+                 ["learn", "--table", "--truth", "SEED"]],
     "legacy": [["import", "--format", "legacy", "-o", "imported.prof", "--binary", "PROGRAM"]],
     "callgrind": [["import", "--format", "callgrind", "-o", "imported.prof", "--binary", "MACHINE"]],
     "guide": [["info"], ["show"]],
@@ -105,15 +106,22 @@ class Campaign:
             raise SystemExit("%s: no seeds; make them by tests/fuzz/seeds.py" % folder)
         return found
 
+    def fitting(self, dice, kind, seed):
+        """A seed of that kind, of the same program where there is one: others are refused early."""
+        name = os.path.basename(seed)
+        same = [path for path in self.seeds[kind] if os.path.basename(path).endswith(name) or name.endswith(os.path.basename(path))]
+        return dice.choice(same or self.seeds[kind])
+
     def words(self, dice, kind, path, seed):
-        known = {"SEED": seed, "PROGRAM": self.seeds["program"][0], "MACHINE": self.seeds["machine"][0],
-                 "LEGACY": dice.choice(self.seeds["legacy"]), "CALLGRIND": dice.choice(self.seeds["callgrind"]),
-                 "SAMPLES": dice.choice(self.seeds["perfdata"])}
-        if kind not in ("profile", "combined"):
-            known["SEED"] = dice.choice(self.seeds["profile"])
+        known = {"MACHINE": self.seeds["machine"][0]}
+        for word, other in (("SEED", "profile"), ("PROGRAM", "program"), ("LEGACY", "legacy"), ("CALLGRIND", "callgrind"),
+                            ("SAMPLES", "perfdata")):
+            known[word] = self.fitting(dice, other, seed)
+        if kind in ("profile", "combined"):
+            known["SEED"] = seed
         words = [known.get(word, word) for word in dice.choice(COMMANDS[kind])] + [path]
         if words[:2] == ["plan", "--guide"]:
-            words += [self.seeds["program"][0], "-o", "plan"]
+            words += [known["PROGRAM"], "-o", "plan"]
         return [os.path.join(self.args.bin, "footpath")] + words
 
     def one(self, number):
