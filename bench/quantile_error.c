@@ -8,7 +8,7 @@
  * out, their error is 0. The exact quantile is the smallest frequency that a share q of the runs
  * does not exceed.
  */
-#include "analysis/combine.h"
+#include "combined/combine.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ struct values {
 
 struct table {
     struct fp_arena arena;
-    struct fp_map of; /* event of the sum, by its function and index -> 1 + index below */
+    struct fp_table of; /* event of the sum, by its function and index -> 1 + index below */
     FP_VEC(struct values) all;
 };
 
@@ -38,7 +38,7 @@ static int by_value(const void *a, const void *b)
 static struct values *values_of(struct table *t, const struct fp_combined_function *f, size_t event)
 {
     uint64_t key = fp_hash64((uint64_t)(uintptr_t)f) + event;
-    uint64_t *index = fp_map_add(&t->of, key);
+    uint64_t *index = fp_table_add(&t->of, key);
     if (!*index) {
         struct values empty = {0};
         fp_vec_push(&t->arena, &t->all, empty);
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
     struct fp_error error = {0};
     struct fp_combiner *combiner = fp_combiner_new(NULL, 0);
     struct fp_combined *sum = fp_combined_new(bins);
-    fp_map_init(&t.of, &t.arena);
+    fp_table_init(&t.of, &t.arena);
     for (int i = first; i < argc; i++) {
         struct fp_combined *run = fp_combined_new(bins);
         if (!fp_combine_file(combiner, run, argv[i], NULL, NULL, &error) || !fp_combined_merge(sum, run, &error)) {

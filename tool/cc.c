@@ -13,7 +13,7 @@
  * It adds nothing to -E, -M, -fsyntax-only, -r and the like.
  */
 #include "base/io.h"
-#include "analysis/guiding.h"
+#include "guide/makeguide.h"
 #include "base/arena.h"
 #include "base/checksum.h"
 #include "base/error.h"

@@ -1,13 +1,13 @@
 /* Options, messages, loading: see cli.h. */
 #include "cli.h"
 
-#include "analysis/combinedview.h"
+#include "combined/combinedview.h"
 
 #include "base/io.h"
 #include "base/plain.h"
 #include "cli_combined.h"
 #include "cli_lock.h"
-#include "sample/object.h"
+#include "binary/object.h"
 
 #include <errno.h>
 #include <glob.h>

@@ -1,8 +1,8 @@
 /* Reading, writing and converting combined profiles: see cli_combined.h. */
 #include "cli_combined.h"
 
-#include "analysis/combinedlegacy.h"
-#include "analysis/combinedview.h"
+#include "combined/combinedlegacy.h"
+#include "combined/combinedview.h"
 #include "base/checksum.h"
 #include "base/io.h"
 #include "footpath/profile_abi.h"
@@ -99,7 +99,7 @@ uint32_t cli_combined_bins(const char *const *names, size_t count)
 /* ---- writing ---- */
 
 bool cli_write_combined(const char *path, uint64_t program, uint64_t id, struct fp_combined *combined,
-                        const struct fp_waiting *going, struct fp_error *error)
+                        const struct fp_unfinished *going, struct fp_error *error)
 {
     struct fp_writer out = {0}, payload = {0};
     fp_write_profile_header(&out, program, id);

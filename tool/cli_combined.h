@@ -2,8 +2,8 @@
 #ifndef FP_TOOL_CLI_COMBINED_H
 #define FP_TOOL_CLI_COMBINED_H
 
-#include "analysis/combine.h"
-#include "analysis/rank.h"
+#include "combined/combine.h"
+#include "combined/rank.h"
 #include "cli.h"
 #include "report/show.h"
 
@@ -30,7 +30,7 @@ uint32_t cli_combined_bins(const char *const *names, size_t count);
 
 /* A file with one summary, and runs behind it that may be written again. */
 bool cli_write_combined(const char *path, uint64_t program, uint64_t id, struct fp_combined *combined,
-                        const struct fp_waiting *going, struct fp_error *error);
+                        const struct fp_unfinished *going, struct fp_error *error);
 
 /* Folds the runs in a combined profile into its summary: footpath combine -o X X. */
 int cli_compact(const char *path);

@@ -55,7 +55,7 @@ struct job {
 /* What became of a block. */
 struct block {
     struct fp_combined *combined;
-    struct fp_waiting going; /* of the output itself: runs that may be written again */
+    struct fp_unfinished going; /* of the output itself: runs that may be written again */
     struct fp_writer messages;
     uint64_t program; /* of its first file */
     size_t skipped, opened;
@@ -140,7 +140,7 @@ static void free_block(struct block *block)
 
 struct sum {
     struct fp_combined *combined;
-    struct fp_waiting going;
+    struct fp_unfinished going;
     struct cli_progress progress;
     uint64_t program;
     size_t skipped, told; /* of the latter: lines of messages */

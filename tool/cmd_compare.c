@@ -1,7 +1,7 @@
 /* footpath compare: how well one profile predicts another. */
 #include "commands.h"
 
-#include "analysis/compare.h"
+#include "paths/compare.h"
 
 #include <stdlib.h>
 #include <string.h>

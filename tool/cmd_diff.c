@@ -2,6 +2,7 @@
 #include "commands.h"
 
 #include "cli_combined.h"
+#include "combined/combinedview.h"
 #include "report/statsreport.h"
 
 #include <stdlib.h>
@@ -61,8 +62,10 @@ static bool load_side(struct fp_arena *arena, const struct cli_profiles *all, si
     struct cli_profiles one = {.binary = all->binary, .strict = all->strict};
     fp_vec_push(&one.arena, &one.names, all->names.at[index]);
     if (cli_is_combined(all->names.at[index])) {
-        side->view = cli_load_view(&one);
-        side->profile = side->view ? side->view->profile : NULL;
+        const struct fp_combined_view *view = cli_load_view(&one);
+        side->view = view;
+        side->sample = fp_combined_view_sample;
+        side->profile = view ? view->profile : NULL;
     } else {
         side->profile = cli_load(&one);
         if (side->profile) split_runs(arena, side);

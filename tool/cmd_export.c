@@ -1,8 +1,8 @@
 /* footpath export: profiles in the forms of other tools. */
 #include "commands.h"
 
-#include "analysis/edges.h"
-#include "analysis/guiding.h"
+#include "paths/edges.h"
+#include "guide/makeguide.h"
 #include "cli_combined.h"
 #include "profile/legacy.h"
 #include "report/coverreport.h"

@@ -1,14 +1,14 @@
 /* footpath import: profiles of other tools, for a program that has a map. */
 #include "commands.h"
 
-#include "analysis/combinedlegacy.h"
+#include "combined/combinedlegacy.h"
 #include "base/io.h"
 #include "cli_combined.h"
 #include "footpath/profile_abi.h"
 #include "profile/fill.h"
 #include "profile/legacy.h"
-#include "sample/callgrind.h"
-#include "sample/edgeprofile.h"
+#include "binary/callgrindcounts.h"
+#include "binary/edgeprofile.h"
 
 #include <stdlib.h>
 #include <string.h>

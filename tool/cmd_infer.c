@@ -1,13 +1,13 @@
 /* footpath infer: from samples of an ordinary program to an edge profile. */
 #include "commands.h"
 
-#include "analysis/classify.h"
-#include "analysis/infer.h"
-#include "sample/attribute.h"
-#include "sample/branches.h"
-#include "sample/edgeprofile.h"
-#include "sample/truth.h"
-#include "sample/weights.h"
+#include "perf/classify.h"
+#include "perf/infer.h"
+#include "perf/attribute.h"
+#include "perf/branches.h"
+#include "binary/edgeprofile.h"
+#include "perf/exactblocks.h"
+#include "perf/blockweights.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* footpath learn: which events tell how often code ran (paper 003, section 4.1). */
 #include "commands.h"
 
-#include "analysis/learn.h"
-#include "sample/attribute.h"
-#include "sample/truth.h"
-#include "sample/weights.h"
+#include "perf/learn.h"
+#include "perf/attribute.h"
+#include "perf/exactblocks.h"
+#include "perf/blockweights.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "commands.h"
 
 #include "base/io.h"
-#include "analysis/guiding.h"
+#include "guide/makeguide.h"
 #include "llvm/plugin_env.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* footpath p3: one profile from K copies that run at the same time (paper 004). */
 #include "p3.h"
 
-#include "analysis/collate.h"
-#include "analysis/divide.h"
+#include "p3/collate.h"
+#include "p3/divide.h"
 #include "base/io.h"
 
 #include <inttypes.h>

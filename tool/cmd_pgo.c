@@ -7,7 +7,7 @@
 #include "commands.h"
 
 #include "base/io.h"
-#include "analysis/guiding.h"
+#include "guide/makeguide.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,8 +1,8 @@
 /* footpath plan: divide the profiling of a program among copies of it. */
 #include "commands.h"
 
-#include "analysis/divide.h"
-#include "graph/distribute.h"
+#include "p3/divide.h"
+#include "p3/distribute.h"
 
 #include <string.h>
 

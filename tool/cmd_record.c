@@ -1,7 +1,7 @@
 /* footpath record: samples an ordinary program. */
 #include "commands.h"
 
-#include "sample/record.h"
+#include "perf/record.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* footpath verify: do the paths imply the edges that were counted? */
 #include "commands.h"
 
-#include "analysis/verify.h"
+#include "paths/verify.h"
 #include "report/model.h"
 
 #include <inttypes.h>

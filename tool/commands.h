@@ -3,7 +3,7 @@
 #define FP_TOOL_COMMANDS_H
 
 #include "cli.h"
-#include "profile/division.h"
+#include "p3/division.h"
 
 extern struct cli_command command_combine;
 extern struct cli_command command_infer, command_learn, command_record;

@@ -13,7 +13,7 @@
 
 #include "commands.h"
 
-#include "profile/division.h"
+#include "p3/division.h"
 
 struct p3 {
     struct fp_arena arena;

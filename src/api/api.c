@@ -1,7 +1,7 @@
 /* libfootpath: see footpath/footpath.h. */
 #include "footpath/footpath.h"
 
-#include "analysis/edges.h"
+#include "paths/edges.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Building and checking control-flow graphs. */
 #include "graph/cfg.h"
 
-#include "base/map.h"
+#include "base/table.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The text form of graphs: see cfgtext.h. */
 #include "graph/cfgtext.h"
 
-#include "base/map.h"
+#include "base/table.h"
 #include "base/vec.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@ struct parser {
     struct fp_arena *arena;
     struct fp_error *error;
     unsigned line;
-    struct fp_strmap blocks; /* name -> index + 1 */
+    struct fp_strtable blocks; /* name -> index + 1 */
     FP_VEC(char *) names;
     FP_VEC(uint8_t) flags;
     FP_VEC(bool) defined;
@@ -29,7 +29,7 @@ static bool parse_fail(struct parser *p, const char *what, const char *word)
 
 static uint32_t block_index(struct parser *p, const char *name)
 {
-    uint64_t *index = fp_strmap_add(&p->blocks, name);
+    uint64_t *index = fp_strtable_add(&p->blocks, name);
     if (!*index) {
         fp_vec_push(p->arena, &p->names, fp_arena_strdup(p->arena, name));
         fp_vec_push(p->arena, &p->flags, 0);
@@ -118,7 +118,7 @@ bool fp_cfg_parse(struct fp_arena *arena, const char *text, struct fp_named_cfg 
                   struct fp_error *error)
 {
     struct parser p = {.arena = arena, .error = error};
-    fp_strmap_init(&p.blocks, arena);
+    fp_strtable_init(&p.blocks, arena);
     while (*text) {
         size_t len = strcspn(text, "\n");
         p.line++;

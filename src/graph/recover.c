@@ -15,7 +15,7 @@
  */
 #include "graph/plan.h"
 
-#include "base/map.h"
+#include "base/table.h"
 #include "base/vec.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ struct recovery {
     const uint32_t *at_end;
     void (*also)(uint64_t id, uint64_t count, void *context); /* a counter made as well */
     void *context;
-    struct fp_map where; /* id -> 1 + index in counts */
+    struct fp_table where; /* id -> 1 + index in counts */
     uint64_t *counts;
 };
 
@@ -46,7 +46,7 @@ static int by_key(const void *a, const void *b)
 static void subtract(uint64_t id, uint64_t count, void *context)
 {
     struct recovery *r = context;
-    const uint64_t *index = fp_map_find(&r->where, id);
+    const uint64_t *index = fp_table_find(&r->where, id);
     if (index) r->counts[*index - 1] -= count;
 }
 
@@ -135,9 +135,9 @@ void fp_recover(const struct fp_numbering *numbering, const uint32_t *at_end, co
     struct recovery r = {.n = numbering, .at_end = at_end, .also = subtract, .counts = counts};
     r.context = &r;
     struct item *items = FP_NEW_ARRAY(&arena, struct item, n + npartials);
-    fp_map_init(&r.where, &arena);
+    fp_table_init(&r.where, &arena);
     for (size_t i = 0; i < n + npartials; i++) {
-        if (i < n) *fp_map_add(&r.where, ids[i]) = i + 1;
+        if (i < n) *fp_table_add(&r.where, ids[i]) = i + 1;
         bool lap = i < n && ids[i] >= numbering->num_paths;
         items[i] = (struct item){i < n ? key_of(&scratch, &r, ids[i]) : FP_NONE, lap, (uint32_t)i};
         if (scratch.total > 1 << 20) fp_arena_free(&scratch);

@@ -1,7 +1,7 @@
 /* Graphs of given shapes: see shapes.h. */
 #include "graph/shapes.h"
 
-#include "base/map.h"
+#include "base/table.h"
 #include "base/vec.h"
 
 struct shape {

@@ -4,7 +4,7 @@
  * which functions are left alone, and why; the reason goes into the map, so that
  * reports can say it.
  */
-#include "base/map.h"
+#include "base/table.h"
 #include "count/layout.h"
 #include "footpath/abi.h"
 #include "graph/select.h"
@@ -26,7 +26,7 @@
 #include "llvm/options.h"
 #include "llvm/shim.h"
 #include "llvm/use.h"
-#include "profile/division.h"
+#include "p3/division.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/DebugInfo.h>
@@ -138,7 +138,7 @@ static struct fp_plan *plan_paths(struct fp_arena *arena, struct fp_ir *ir,
 
 /* ---- planning for a copy ---- */
 
-/* What the planner of copies assumed too (analysis/divide.c). */
+/* What the planner of copies assumed too (p3/divide.c). */
 static const double *copy_weights(struct fp_arena *arena, const struct fp_function *f,
                                   const struct fp_part *part, const struct fp_division *division)
 {

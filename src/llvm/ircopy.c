@@ -3,7 +3,7 @@
 
 #include "base/vec.h"
 #include "footpath/abi.h"
-#include "graph/hits.h"
+#include "p3/hits.h"
 #include "llvm/irframe.h"
 #include "llvm/shim.h"
 

@@ -10,29 +10,29 @@
  * is not used (they are not the decision's doing), nor are loads or arithmetic. */
 #include "llvm/irdecide.h"
 
-#include "base/map.h"
+#include "base/table.h"
 #include "llvm/shim.h"
 
 enum { MOST_STEPS = 16 };
 
 /* What a value is on this path: another value, or a constant. */
-static LLVMValueRef resolve(const struct fp_map *known, LLVMValueRef value)
+static LLVMValueRef resolve(const struct fp_table *known, LLVMValueRef value)
 {
     for (int i = 0; i < MOST_STEPS; i++) {
-        uint64_t *to = fp_map_find(known, (uintptr_t)value);
+        uint64_t *to = fp_table_find(known, (uintptr_t)value);
         if (!to) break;
         value = (LLVMValueRef)(uintptr_t)*to;
     }
     return value;
 }
 
-static void learn(struct fp_map *known, LLVMValueRef value, LLVMValueRef is)
+static void learn(struct fp_table *known, LLVMValueRef value, LLVMValueRef is)
 {
-    if (value != is && !LLVMIsConstant(value)) *fp_map_add(known, (uintptr_t)value) = (uintptr_t)is;
+    if (value != is && !LLVMIsConstant(value)) *fp_table_add(known, (uintptr_t)value) = (uintptr_t)is;
 }
 
 /* x == 3, and that is so. */
-static void learn_equal(struct fp_map *known, LLVMValueRef condition, bool taken)
+static void learn_equal(struct fp_table *known, LLVMValueRef condition, bool taken)
 {
     if (!LLVMIsAICmpInst(condition)) return;
     LLVMIntPredicate wanted = taken ? LLVMIntEQ : LLVMIntNE;
@@ -41,7 +41,7 @@ static void learn_equal(struct fp_map *known, LLVMValueRef condition, bool taken
         learn(known, LLVMGetOperand(condition, 0), right);
 }
 
-static void learn_switch(struct fp_map *known, LLVMValueRef terminator, LLVMBasicBlockRef to)
+static void learn_switch(struct fp_table *known, LLVMValueRef terminator, LLVMBasicBlockRef to)
 {
     LLVMValueRef condition = LLVMGetOperand(terminator, 0);
     unsigned found = 0, n = LLVMGetNumSuccessors(terminator);
@@ -56,7 +56,7 @@ static void learn_switch(struct fp_map *known, LLVMValueRef terminator, LLVMBasi
 }
 
 /* Returns the condition of a two-way branch, and in *taken which way it went. */
-static LLVMValueRef learn_decision(struct fp_map *known, LLVMBasicBlockRef from, LLVMBasicBlockRef to, bool *taken)
+static LLVMValueRef learn_decision(struct fp_table *known, LLVMBasicBlockRef from, LLVMBasicBlockRef to, bool *taken)
 {
     LLVMValueRef terminator = LLVMGetBasicBlockTerminator(from);
     if (LLVMGetInstructionOpcode(terminator) == LLVMSwitch) learn_switch(known, terminator, to);
@@ -69,7 +69,7 @@ static LLVMValueRef learn_decision(struct fp_map *known, LLVMBasicBlockRef from,
     return condition;
 }
 
-static void take_phis(struct fp_map *known, LLVMBasicBlockRef block, LLVMBasicBlockRef from)
+static void take_phis(struct fp_table *known, LLVMBasicBlockRef block, LLVMBasicBlockRef from)
 {
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i))
         for (unsigned k = 0; k < LLVMCountIncoming(i); k++) {
@@ -84,7 +84,7 @@ static bool is_number(LLVMValueRef value)
     return LLVMIsAConstantInt(value) || LLVMIsAConstantPointerNull(value);
 }
 
-static bool is_folded(const struct fp_map *known, LLVMValueRef condition)
+static bool is_folded(const struct fp_table *known, LLVMValueRef condition)
 {
     LLVMValueRef value = resolve(known, condition);
     if (is_number(value)) return true;
@@ -95,9 +95,9 @@ static bool is_folded(const struct fp_map *known, LLVMValueRef condition)
 
 bool fp_ir_decides(struct fp_arena *arena, const LLVMBasicBlockRef *blocks, uint32_t n)
 {
-    struct fp_map known;
+    struct fp_table known;
     bool taken = false;
-    fp_map_init(&known, arena);
+    fp_table_init(&known, arena);
     LLVMValueRef decision = learn_decision(&known, blocks[0], blocks[1], &taken);
     for (uint32_t i = 1; i < n; i++) take_phis(&known, blocks[i], blocks[i - 1]);
     LLVMValueRef terminator = LLVMGetBasicBlockTerminator(blocks[n - 1]);

@@ -16,7 +16,7 @@ struct reading {
     FP_VEC(uint8_t) flags;
     FP_VEC(struct fp_edge) edges;
     FP_VEC(struct fp_edge_info) labels;
-    struct fp_map seen; /* targets of the present terminator -> 1 + edge */
+    struct fp_table seen; /* targets of the present terminator -> 1 + edge */
     const char *problem;
 };
 
@@ -193,7 +193,7 @@ static void read_instruction(struct reading *r, LLVMBasicBlockRef bb, LLVMValueR
 
 static void read_block(struct reading *r, LLVMBasicBlockRef bb)
 {
-    *fp_map_add(&r->ir->first_of, (uintptr_t)bb) = r->blocks.len;
+    *fp_table_add(&r->ir->first_of, (uintptr_t)bb) = r->blocks.len;
     LLVMValueRef inst = LLVMGetFirstInstruction(bb);
     while (inst && LLVMGetInstructionOpcode(inst) == LLVMPHI) inst = LLVMGetNextInstruction(inst);
     if (LLVMGetInstructionOpcode(inst) == LLVMLandingPad) {
@@ -217,7 +217,7 @@ static void read_block(struct reading *r, LLVMBasicBlockRef bb)
 
 static uint32_t first_block_of(const struct fp_ir *ir, LLVMBasicBlockRef bb)
 {
-    return (uint32_t)*fp_map_find(&ir->first_of, (uintptr_t)bb);
+    return (uint32_t)*fp_table_find(&ir->first_of, (uintptr_t)bb);
 }
 
 static struct fp_edge_info label_of(LLVMValueRef terminator, unsigned i)
@@ -241,11 +241,11 @@ static enum fp_edge_kind kind_of(const struct reading *r, LLVMValueRef terminato
 static void read_successors(struct reading *r, uint32_t src, LLVMValueRef terminator)
 {
     unsigned count = LLVMGetNumSuccessors(terminator);
-    if (count > 1) fp_map_init(&r->seen, r->ir->arena);
+    if (count > 1) fp_table_init(&r->seen, r->ir->arena);
     for (unsigned i = 0; i < count; i++) {
         uint32_t dst = first_block_of(r->ir, LLVMGetSuccessor(terminator, i));
         if (count > 1) {
-            uint64_t *seen = fp_map_add(&r->seen, dst);
+            uint64_t *seen = fp_table_add(&r->seen, dst);
             if (*seen) {
                 /* the default wins: a case beside it says nothing more */
                 if (label_of(terminator, i).label != FP_LABEL_CASE)
@@ -262,12 +262,12 @@ static void read_successors(struct reading *r, uint32_t src, LLVMValueRef termin
 }
 
 static void read_indirect(struct reading *r, uint32_t src, LLVMValueRef terminator,
-                          struct fp_map *targets)
+                          struct fp_table *targets)
 {
     new_edge(r, src, r->ir->hub, FP_EDGE_INDIRECT);
     for (unsigned i = 0; i < LLVMGetNumSuccessors(terminator); i++) {
         uint32_t dst = first_block_of(r->ir, LLVMGetSuccessor(terminator, i));
-        uint64_t *seen = fp_map_add(targets, dst);
+        uint64_t *seen = fp_table_add(targets, dst);
         if (!*seen) new_edge(r, r->ir->hub, dst, FP_EDGE_NORMAL);
         *seen = 1;
     }
@@ -275,8 +275,8 @@ static void read_indirect(struct reading *r, uint32_t src, LLVMValueRef terminat
 
 static void read_edges(struct reading *r)
 {
-    struct fp_map targets; /* of indirect branches */
-    fp_map_init(&targets, r->ir->arena);
+    struct fp_table targets; /* of indirect branches */
+    fp_table_init(&targets, r->ir->arena);
     uint32_t count = (uint32_t)r->blocks.len;
     for (uint32_t b = 0; b < count; b++) {
         if (!r->blocks.at[b].has_terminator) continue;
@@ -327,7 +327,7 @@ const char *fp_ir_read(struct fp_arena *arena, LLVMValueRef function, struct fp_
                        const struct fp_ir_options *options, struct fp_ir *ir)
 {
     *ir = (struct fp_ir){.arena = arena, .function = function, .f = f, .hub = FP_NONE};
-    fp_map_init(&ir->first_of, arena);
+    fp_table_init(&ir->first_of, arena);
     fp_ir_lines_function(arena, function, f);
     const char *problem = unsupported(function);
     if (problem) return problem;
@@ -360,12 +360,12 @@ static void estimate_out_edges(struct fp_ir *ir, uint32_t b, struct fp_arena *sc
     const struct fp_ir_block *block = &ir->blocks[b];
     LLVMValueRef terminator = LLVMGetBasicBlockTerminator(block->bb);
     double frequency = fp_shim_block_frequency(block->bb);
-    struct fp_map edge_to; /* first cfg block of the target -> edge */
-    fp_map_init(&edge_to, scratch);
+    struct fp_table edge_to; /* first cfg block of the target -> edge */
+    fp_table_init(&edge_to, scratch);
     for (uint32_t e = cfg->first_out[b]; e < cfg->first_out[b + 1]; e++)
-        *fp_map_add(&edge_to, cfg->edges[e].dst) = e;
+        *fp_table_add(&edge_to, cfg->edges[e].dst) = e;
     for (unsigned i = 0; i < LLVMGetNumSuccessors(terminator); i++) {
-        uint64_t *e = fp_map_find(&edge_to, first_block_of(ir, LLVMGetSuccessor(terminator, i)));
+        uint64_t *e = fp_table_find(&edge_to, first_block_of(ir, LLVMGetSuccessor(terminator, i)));
         ir->weights[*e] += frequency * fp_shim_edge_probability(block->bb, i);
     }
 }

@@ -8,7 +8,7 @@
 #ifndef FP_LLVM_IRGRAPH_H
 #define FP_LLVM_IRGRAPH_H
 
-#include "base/map.h"
+#include "base/table.h"
 #include "count/function.h"
 
 #include <llvm-c/Core.h>
@@ -26,7 +26,7 @@ struct fp_ir {
     LLVMValueRef function;
     struct fp_function *f;
     struct fp_ir_block *blocks; /* per cfg block */
-    struct fp_map first_of;     /* bb -> its first cfg block */
+    struct fp_table first_of;     /* bb -> its first cfg block */
     uint32_t hub;               /* FP_NONE if there is none */
     double *weights;            /* per cfg edge: LLVM's estimate */
     struct fp_lap_variable *lap_variables; /* per lap, or NULL: irlaps.h */

@@ -3,7 +3,7 @@
 #define FP_LLVM_IRGUIDE_H
 
 #include "llvm/irgraph.h"
-#include "profile/guide.h"
+#include "guide/guide.h"
 
 /* A guide, and what became of the functions that were looked up in it. */
 struct fp_ir_guide {

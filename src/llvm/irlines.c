@@ -8,7 +8,7 @@
 void fp_ir_lines_init(struct fp_ir_lines *lines, struct fp_arena *arena)
 {
     *lines = (struct fp_ir_lines){.arena = arena};
-    fp_map_init(&lines->scopes, arena);
+    fp_table_init(&lines->scopes, arena);
 }
 
 /* A relative file name is relative to the folder of compilation. */
@@ -23,7 +23,7 @@ static const char *full_name(struct fp_arena *arena, const struct fp_shim_locati
 /* Scopes are listed with parents first. */
 static uint32_t scope_index(struct fp_ir_lines *lines, const struct fp_shim_location *at)
 {
-    uint64_t *known = fp_map_find(&lines->scopes, (uintptr_t)at->scope);
+    uint64_t *known = fp_table_find(&lines->scopes, (uintptr_t)at->scope);
     if (known) return (uint32_t)*known - 1;
     struct fp_scope scope = {.parent = FP_NONE};
     struct fp_shim_location outer;
@@ -38,7 +38,7 @@ static uint32_t scope_index(struct fp_ir_lines *lines, const struct fp_shim_loca
     scope.line = at->function_line;
     scope.file = full_name(lines->arena, at);
     fp_vec_push(lines->arena, &lines->all, scope);
-    *fp_map_add(&lines->scopes, (uintptr_t)at->scope) = lines->all.len;
+    *fp_table_add(&lines->scopes, (uintptr_t)at->scope) = lines->all.len;
     return (uint32_t)lines->all.len - 1;
 }
 

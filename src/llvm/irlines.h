@@ -2,7 +2,7 @@
 #ifndef FP_LLVM_IRLINES_H
 #define FP_LLVM_IRLINES_H
 
-#include "base/map.h"
+#include "base/table.h"
 #include "base/vec.h"
 #include "count/function.h"
 
@@ -10,7 +10,7 @@
 
 struct fp_ir_lines {
     struct fp_arena *arena;
-    struct fp_map scopes; /* shim's scope -> 1 + index */
+    struct fp_table scopes; /* shim's scope -> 1 + index */
     FP_VEC(struct fp_scope) all;
     FP_VEC(struct fp_position) positions;
 };

@@ -7,7 +7,7 @@ static const struct fp_ir_range NONE = {INT64_MAX, INT64_MIN, true};
 void fp_ir_ranges_init(struct fp_ir_ranges *ranges, struct fp_arena *arena)
 {
     *ranges = (struct fp_ir_ranges){.arena = arena};
-    fp_map_init(&ranges->index, arena);
+    fp_table_init(&ranges->index, arena);
 }
 
 static struct fp_ir_range either(struct fp_ir_range a, struct fp_ir_range b)
@@ -58,7 +58,7 @@ struct fp_ir_range fp_ir_range_of(struct fp_ir_ranges *ranges, LLVMValueRef valu
 {
     enum { DEEPEST = 2000 };
     if (ranges->depth == DEEPEST) return UNKNOWN;
-    uint64_t key = (uint64_t)(uintptr_t)value, *index = fp_map_add(&ranges->index, key);
+    uint64_t key = (uint64_t)(uintptr_t)value, *index = fp_table_add(&ranges->index, key);
     if (*index) return ranges->found.at[*index - 1];
     fp_vec_push(ranges->arena, &ranges->found, UNKNOWN); /* while it is being found */
     size_t at = ranges->found.len - 1;

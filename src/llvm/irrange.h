@@ -10,7 +10,7 @@
 #ifndef FP_LLVM_IRRANGE_H
 #define FP_LLVM_IRRANGE_H
 
-#include "base/map.h"
+#include "base/table.h"
 #include "base/vec.h"
 
 #include <llvm-c/Core.h>
@@ -22,7 +22,7 @@ struct fp_ir_range {
 
 struct fp_ir_ranges {
     struct fp_arena *arena;
-    struct fp_map index; /* of a value: 1 + where its range is */
+    struct fp_table index; /* of a value: 1 + where its range is */
     FP_VEC(struct fp_ir_range) found;
     uint32_t depth; /* of what is being found now */
 };

@@ -57,7 +57,7 @@ struct super {
     const struct fp_ir_super *how;
     const char *name;
     FP_VEC(struct node) nodes;
-    struct fp_map node_of; /* bb -> 1 + node */
+    struct fp_table node_of; /* bb -> 1 + node */
     struct trace *traces;
     uint32_t ntraces;
     uint64_t work; /* instructions executed, by the traces */
@@ -77,12 +77,12 @@ struct decision {
 
 static uint32_t add_node(struct super *s, LLVMBasicBlockRef bb)
 {
-    uint64_t *index = fp_map_add(&s->node_of, (uintptr_t)bb);
+    uint64_t *index = fp_table_add(&s->node_of, (uintptr_t)bb);
     if (*index) return (uint32_t)*index - 1;
     struct node node = {.bb = bb, .fixed = !fp_shim_can_copy(bb)};
     for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i)) node.size++;
     fp_vec_push(s->arena, &s->nodes, node);
-    *fp_map_add(&s->node_of, (uintptr_t)bb) = s->nodes.len;
+    *fp_table_add(&s->node_of, (uintptr_t)bb) = s->nodes.len;
     return (uint32_t)s->nodes.len - 1;
 }
 
@@ -140,7 +140,7 @@ static uint64_t pair(uint32_t a, uint32_t b)
 
 /* Counts keyed by up to three things. */
 struct tally {
-    struct fp_map map;
+    struct fp_table map;
 };
 
 static uint64_t key3(uint64_t a, uint64_t b)
@@ -163,12 +163,12 @@ struct evidence {
 
 static void add_to(struct tally *tally, uint64_t key, uint64_t count)
 {
-    *fp_map_add(&tally->map, key) += count;
+    *fp_table_add(&tally->map, key) += count;
 }
 
 static uint64_t count_of(const struct tally *tally, uint64_t key)
 {
-    uint64_t *count = fp_map_find(&tally->map, key);
+    uint64_t *count = fp_table_find(&tally->map, key);
     return count ? *count : 0;
 }
 
@@ -194,7 +194,7 @@ static void gather_trace(struct super *s, struct evidence *e, const struct trace
             uint32_t at = decisions[k % MOST_LOOKBACK];
             uint64_t d = pair(t->blocks[at], t->blocks[at + 1]);
             add_to(&e->joint, key3(d, pair(b, next)), t->count);
-            uint64_t *seen = fp_map_add(&e->seen.map, key3(d, b));
+            uint64_t *seen = fp_table_add(&e->seen.map, key3(d, b));
             if (*seen) continue;
             *seen = 1;
             struct candidate c = {t->blocks[at], t->blocks[at + 1], b, n - k, decides(s, t, at, i)};
@@ -207,7 +207,7 @@ static void gather_trace(struct super *s, struct evidence *e, const struct trace
 static void gather(struct super *s, struct evidence *e)
 {
     struct tally *all[] = {&e->edge, &e->joint, &e->seen};
-    for (size_t i = 0; i < 3; i++) fp_map_init(&all[i]->map, s->arena);
+    for (size_t i = 0; i < 3; i++) fp_table_init(&all[i]->map, s->arena);
     for (uint32_t i = 0; i < s->nodes.len; i++) s->nodes.at[i].count = 0;
     for (uint32_t i = 0; i < s->ntraces; i++) {
         gather_trace(s, e, &s->traces[i]);
@@ -233,13 +233,13 @@ static double saved_at(struct super *s, struct evidence *e, const struct candida
     LLVMValueRef terminator = LLVMGetBasicBlockTerminator(s->nodes.at[c->branch].bb);
     uint64_t d = pair(c->u, c->v);
     uint64_t most = 0, most_with = 0, most_without = 0;
-    struct fp_map seen;
-    fp_map_init(&seen, s->arena);
+    struct fp_table seen;
+    fp_table_init(&seen, s->arena);
     *with = 0;
     for (unsigned i = 0; i < LLVMGetNumSuccessors(terminator); i++) {
-        uint64_t *node = fp_map_find(&s->node_of, (uintptr_t)LLVMGetSuccessor(terminator, i));
-        if (!node || *fp_map_add(&seen, *node)) continue;
-        *fp_map_add(&seen, *node) = 1;
+        uint64_t *node = fp_table_find(&s->node_of, (uintptr_t)LLVMGetSuccessor(terminator, i));
+        if (!node || *fp_table_add(&seen, *node)) continue;
+        *fp_table_add(&seen, *node) = 1;
         uint64_t out = count_of(&e->edge, pair(c->branch, (uint32_t)*node - 1));
         uint64_t joint = count_of(&e->joint, key3(d, pair(c->branch, (uint32_t)*node - 1)));
         *with += joint;
@@ -276,7 +276,7 @@ static bool only_from(const struct super *s, const struct region *r, uint32_t no
     for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use)) {
         LLVMValueRef user = LLVMGetUser(use);
         if (!LLVMIsATerminatorInst(user)) return false; /* its address is taken */
-        uint64_t *from = fp_map_find(&s->node_of, (uintptr_t)LLVMGetInstructionParent(user));
+        uint64_t *from = fp_table_find(&s->node_of, (uintptr_t)LLVMGetInstructionParent(user));
         if (!from) return false;
         uint32_t u = (uint32_t)*from - 1;
         if (!(r->dominated[u] || (u == d->u && node == d->v))) return false;
@@ -385,7 +385,7 @@ static void reweigh(struct super *s, uint32_t node)
     if (n < 2) return;
     uint64_t *weights = FP_NEW_ARRAY(s->arena, uint64_t, n), most = 0;
     for (unsigned i = 0; i < n; i++) {
-        uint64_t *to = fp_map_find(&s->node_of, (uintptr_t)LLVMGetSuccessor(terminator, i));
+        uint64_t *to = fp_table_find(&s->node_of, (uintptr_t)LLVMGetSuccessor(terminator, i));
         bool again = false;
         for (unsigned k = 0; k < i; k++)
             again |= LLVMGetSuccessor(terminator, k) == LLVMGetSuccessor(terminator, i);
@@ -489,7 +489,7 @@ uint32_t fp_ir_duplicate(struct fp_ir *ir, const struct fp_guide_function *count
     uint64_t total = 0;
     for (uint32_t i = 0; i < counts->npaths; i++) total += counts->paths[i].count;
     if (total < how->hot && !how->eager) return 0;
-    fp_map_init(&s.node_of, &arena);
+    fp_table_init(&s.node_of, &arena);
     read_traces(&s, ir, counts);
     fix_headers(&s, ir);
     while (copies < MOST_COPIES) {

@@ -1,11 +1,11 @@
 /* What calls are given: targets of indirect calls, sizes of memory operations
- * (profile/values.h). Counted early with --fp-values, and told to LLVM's own passes
+ * (count/values.h). Counted early with --fp-values, and told to LLVM's own passes
  * that make direct calls and fixed sizes of the frequent ones. */
 #ifndef FP_LLVM_IRVALUES_H
 #define FP_LLVM_IRVALUES_H
 
 #include "llvm/iredit.h"
-#include "profile/guide.h"
+#include "guide/guide.h"
 
 /* Does the function have calls of either kind? */
 bool fp_ir_has_values(LLVMValueRef function);

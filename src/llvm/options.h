@@ -26,7 +26,7 @@ struct fp_llvm_options {
     bool strip_lines; /* line tables were only asked for by the wrapper, for the map */
     uint64_t array_paths; /* above, a hash table */
     bool static_weights;  /* ours instead of LLVM's */
-    bool values;          /* early: count what calls are given (profile/values.h) */
+    bool values;          /* early: count what calls are given (count/values.h) */
     enum fp_cuts cuts;
     const char *allow, *deny; /* lists of patterns, or NULL */
     double loop_entries;      /* see fp_limits; 0: by what weights are worth */

@@ -8,7 +8,7 @@ bool fp_fill_begin(struct fp_fill *fill, struct fp_arena *arena, const struct fp
                    struct fp_error *error)
 {
     *fill = (struct fp_fill){.arena = arena, .program = program};
-    fp_map_init(&fill->words, arena);
+    fp_table_init(&fill->words, arena);
     for (size_t i = 0; i < program->nfunctions; i++)
         if (!fp_layout_check(&program->functions[i], &program->sections))
             return fp_fail(error, program->path, "%s has counters outside of their section",
@@ -27,7 +27,7 @@ struct target {
 static void add_to(struct fp_fill *fill, const struct fp_place *place, uint64_t count)
 {
     if (!place->in_table) {
-        *fp_map_add(&fill->words, place->word) += count;
+        *fp_table_add(&fill->words, place->word) += count;
         return;
     }
     struct fp_table_count entry = {place->table, place->path, count};
@@ -94,7 +94,7 @@ static void finish_words(struct fp_fill *fill, struct fp_run *run)
 {
     uint64_t index, count;
     run->counters = FP_NEW_ARRAY(fill->arena, struct fp_counter, fill->words.len);
-    for (size_t i = 0; fp_map_next(&fill->words, &i, &index, &count);)
+    for (size_t i = 0; fp_table_next(&fill->words, &i, &index, &count);)
         if (count) run->counters[run->ncounters++] = (struct fp_counter){index, count};
     if (run->ncounters) qsort(run->counters, run->ncounters, sizeof *run->counters, by_index);
 }

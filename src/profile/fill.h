@@ -11,7 +11,7 @@
 #ifndef FP_PROFILE_FILL_H
 #define FP_PROFILE_FILL_H
 
-#include "base/map.h"
+#include "base/table.h"
 #include "base/vec.h"
 #include "profile/program.h"
 #include "profile/runs.h"
@@ -19,7 +19,7 @@
 struct fp_fill {
     struct fp_arena *arena;
     const struct fp_program *program;
-    struct fp_map words; /* index in the counter section -> count */
+    struct fp_table words; /* index in the counter section -> count */
     FP_VEC(struct fp_table_count) tables;
     FP_VEC(struct fp_in_flight) in_flight;
 };

@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 #include "base/checksum.h"
-#include "base/map.h"
+#include "base/table.h"
 #include "base/vec.h"
 #include "count/layout.h"
 
@@ -25,14 +25,14 @@ uint64_t fp_function_id(uint64_t base, uint32_t flags, uint64_t path_slots, uint
 
 struct string_table {
     struct fp_arena arena;
-    struct fp_strmap index; /* text -> 1 + index */
+    struct fp_strtable index; /* text -> 1 + index */
     FP_VEC(const char *) all;
 };
 
 static uint64_t string_index(struct string_table *t, const char *text)
 {
     if (!text) text = "";
-    uint64_t *index = fp_strmap_add(&t->index, text);
+    uint64_t *index = fp_strtable_add(&t->index, text);
     if (!*index) {
         fp_vec_push(&t->arena, &t->all, text);
         *index = t->all.len;
@@ -199,7 +199,7 @@ static void encode_payload(struct fp_writer *w, struct string_table *t, const st
 void fp_map_encode(struct fp_writer *writer, const struct fp_function *function)
 {
     struct string_table table = {0};
-    fp_strmap_init(&table.index, &table.arena);
+    fp_strtable_init(&table.index, &table.arena);
     collect_strings(&table, function);
     encode_payload(writer, &table, function);
     fp_arena_free(&table.arena);

@@ -6,8 +6,8 @@
 #include "footpath/profile_abi.h"
 #include "graph/select.h"
 #include "profile/aside.h"
-#include "profile/values.h"
-#include "profile/waiting.h"
+#include "count/values.h"
+#include "profile/unfinished.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static struct fp_module *module_of(struct fp_profile *profile, const struct fp_m
         if (fp_same_module(&profile->modules.at[i]->id, id)) return profile->modules.at[i];
     struct fp_module *module = FP_NEW(&profile->arena, struct fp_module);
     module->id = copy_id(&profile->arena, id);
-    fp_map_init(&module->in_flight_at, &profile->arena);
+    fp_table_init(&module->in_flight_at, &profile->arena);
     fp_vec_push(&profile->arena, &profile->modules, module);
     return module;
 }
@@ -61,7 +61,7 @@ static void add_in_flight(struct fp_arena *arena, struct fp_module *module,
 {
     uint64_t key = fp_hash64(fp_hash64(entry->function ^ entry->block << 40) ^ entry->reg), *index;
     for (;; key++) { /* another of the same hash: the next key */
-        index = fp_map_add(&module->in_flight_at, key);
+        index = fp_table_add(&module->in_flight_at, key);
         if (!*index) break;
         struct fp_in_flight *known = &module->in_flight.at[*index - 1];
         if (!same_place(known, entry)) continue;
@@ -155,7 +155,7 @@ void fp_profile_add_run(struct fp_profile *profile, const struct fp_run *run)
 
 struct adding {
     struct fp_profile *profile;
-    struct fp_waiting waiting;
+    struct fp_unfinished waiting;
     struct fp_error *error;
     const char *path;
     bool any_map;
@@ -165,7 +165,7 @@ static bool add_callback(struct fp_arena *arena, const struct fp_run *run, void 
 {
     (void)arena;
     struct adding *a = context;
-    if (fp_waiting_take(&a->waiting, run)) add_run(a->profile, run);
+    if (fp_unfinished_take(&a->waiting, run)) add_run(a->profile, run);
     return true;
 }
 
@@ -437,12 +437,12 @@ void fp_profile_counts(struct fp_arena *arena, const struct fp_module *module,
 uint64_t fp_profile_run_count(const struct fp_profile *profile)
 {
     struct fp_arena scratch = {0};
-    struct fp_map most; /* per id, of its records */
+    struct fp_table most; /* per id, of its records */
     uint64_t count = 0;
-    fp_map_init(&most, &scratch);
+    fp_table_init(&most, &scratch);
     for (size_t i = 0; i < profile->runs.len; i++) {
         const struct fp_run *run = &profile->runs.at[i];
-        uint64_t *known = fp_map_add(&most, run->id);
+        uint64_t *known = fp_table_add(&most, run->id);
         if (!run->id) *known = 0; /* made by a tool: each is one */
         if (run->runs <= *known) continue;
         count = fp_add_saturated(count, run->runs - *known);

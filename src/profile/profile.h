@@ -8,7 +8,7 @@
 #ifndef FP_PROFILE_PROFILE_H
 #define FP_PROFILE_PROFILE_H
 
-#include "base/map.h"
+#include "base/table.h"
 #include "base/vec.h"
 #include "profile/program.h"
 #include "profile/runs.h"
@@ -21,7 +21,7 @@ struct fp_module {
     struct fp_counters counters; /* words of its section, summed over runs */
     struct fp_counters tables;   /* of its hash tables */
     FP_VEC(struct fp_in_flight) in_flight;
-    struct fp_map in_flight_at; /* by what it holds -> 1 + index there */
+    struct fp_table in_flight_at; /* by what it holds -> 1 + index there */
     struct fp_run about; /* its first run, without counts; start and end of all */
     const struct fp_embedded_map *embedded; /* its map, where the profile has it */
     bool have_program;

@@ -4,7 +4,7 @@
 #include "base/checked.h"
 #include "base/checksum.h"
 #include "base/io.h"
-#include "base/map.h"
+#include "base/table.h"
 #include "base/vec.h"
 #include "footpath/abi.h"
 #include "profile/mapcode.h"
@@ -23,9 +23,9 @@
 
 struct parsing {
     struct fp_arena *arena;
-    struct fp_map live; /* function id -> 1 if some copy of it was kept */
+    struct fp_table live; /* function id -> 1 if some copy of it was kept */
     bool have_live;
-    struct fp_map seen; /* function id -> 1 */
+    struct fp_table seen; /* function id -> 1 */
     uint32_t nrecords;
     size_t most; /* what arena->total may become */
     FP_VEC(struct fp_function) functions;
@@ -38,19 +38,19 @@ static void read_live(struct parsing *p, const unsigned char *bytes, size_t len)
     for (size_t at = 0; bytes && at + 16 <= len; at += 16) {
         uint64_t pair[2];
         memcpy(pair, bytes + at, sizeof pair);
-        if (pair[0]) *fp_map_add(&p->live, pair[1]) = 1;
+        if (pair[0]) *fp_table_add(&p->live, pair[1]) = 1;
     }
 }
 
 static bool is_wanted(struct parsing *p, const struct fp_function *f)
 {
-    uint64_t *seen = fp_map_add(&p->seen, f->id);
+    uint64_t *seen = fp_table_add(&p->seen, f->id);
     if (*seen) return false; /* the linker keeps one; ld -r may have left two */
     *seen = 1;
     bool unmarked = f->flags & (FP_FUNCTION_SKIPPED | FP_FUNCTION_EARLY);
     if (f->flags & FP_FUNCTION_UNPLANNED) unmarked = false;
     if (unmarked || !p->have_live) return true;
-    return fp_map_find(&p->live, f->id) != NULL;
+    return fp_table_find(&p->live, f->id) != NULL;
 }
 
 /* Decoded, a record takes up to 60 times its length (edges of two bytes). */
@@ -105,8 +105,8 @@ bool fp_program_parse(struct fp_arena *arena, const char *path, const unsigned c
     p.most = (size_t)fp_add_saturated(arena->total, fp_map_most_memory(map_len));
     map = fp_map_unpack(arena, path, map, map_len, &map_len, error);
     if (!map) return false;
-    fp_map_init(&p.live, arena);
-    fp_map_init(&p.seen, arena);
+    fp_table_init(&p.live, arena);
+    fp_table_init(&p.seen, arena);
     read_live(&p, live, live_len);
     struct fp_reader section = {.bytes = map, .len = map_len, .file = path, .error = error};
     while (fp_reader_left(&section))

@@ -73,7 +73,7 @@ bool fp_profile_parse(const unsigned char *bytes, size_t len, const char *name, 
                       void *context, bool *cut, struct fp_error *error);
 
 /* Everything in one pass; callbacks may be NULL. A combined record is the payload,
- * which profile/combined.h decodes; to one who asks for runs alone it is an error. */
+ * which combined/combined.h decodes; to one who asks for runs alone it is an error. */
 struct fp_profile_visitor {
     fp_run_callback *run;
     fp_map_callback *map;

@@ -2,7 +2,7 @@
  * own lines and behind them those of the functions inlined into it. */
 #include "report/annotate.h"
 
-#include "analysis/lines.h"
+#include "paths/linecounts.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -42,8 +42,8 @@ struct sheet {
     const struct fp_report_function *rf;
     struct fp_lines lines;
     FP_VEC(struct stretch) stretches; /* its own first */
-    struct fp_map marks;    /* bit k is set where path k passes */
-    struct fp_map branches; /* 1 + index in texts: shares of the ways out */
+    struct fp_table marks;    /* bit k is set where path k passes */
+    struct fp_table branches; /* 1 + index in texts: shares of the ways out */
     FP_VEC(const char *) texts;
     uint64_t most;
     size_t npaths;
@@ -51,7 +51,7 @@ struct sheet {
 
 static uint64_t key_of(const struct sheet *s, const char *file, uint32_t line)
 {
-    const uint64_t *index = fp_strmap_find(&s->lines.by_name, file);
+    const uint64_t *index = fp_strtable_find(&s->lines.by_name, file);
     return (index ? *index : 0) << 32 | line;
 }
 
@@ -61,7 +61,7 @@ static void mark_position(struct sheet *s, const struct fp_position *at, uint32_
     const struct fp_function *f = s->rf->function;
     uint32_t scope = at->scope, line = at->line;
     for (;;) {
-        *fp_map_add(&s->marks, key_of(s, f->scopes[scope].file, line)) |= bit;
+        *fp_table_add(&s->marks, key_of(s, f->scopes[scope].file, line)) |= bit;
         if (f->scopes[scope].parent == FP_NONE) return;
         line = f->scopes[scope].call_line;
         scope = f->scopes[scope].parent;
@@ -107,7 +107,7 @@ static void note_branch(struct page *p, struct sheet *s, uint32_t block)
         text = fp_arena_printf(&p->scratch, "%s%s%.0f%%", text, *text ? " " : "", percent);
     }
     if (ways > 3) text = fp_arena_printf(&p->scratch, "%s ..", text);
-    uint64_t *index = fp_map_add(&s->branches, key_of(s, f->scopes[at->scope].file, at->line));
+    uint64_t *index = fp_table_add(&s->branches, key_of(s, f->scopes[at->scope].file, at->line));
     if (ways < 2 || *index) return;
     fp_vec_push(&p->scratch, &s->texts, text);
     *index = s->texts.len;
@@ -150,8 +150,8 @@ static void fill_sheet(struct page *p, struct sheet *s)
     fp_lines_init(&s->lines, &p->scratch);
     fp_lines_add(&s->lines, s->rf->function, &s->rf->edges);
     fp_lines_finish(&s->lines);
-    fp_map_init(&s->marks, &p->scratch);
-    fp_map_init(&s->branches, &p->scratch);
+    fp_table_init(&s->marks, &p->scratch);
+    fp_table_init(&s->branches, &p->scratch);
     for (size_t i = 0; i < s->lines.files.len; i++)
         for (size_t k = 0; k < s->lines.files.at[i].lines.len; k++)
             if (s->lines.files.at[i].lines.at[k].count > s->most)
@@ -207,7 +207,7 @@ static void say_line(struct page *p, const struct sheet *s, const struct stretch
                      const struct fp_source *source, uint32_t line)
 {
     uint64_t key = (uint64_t)at->file_index << 32 | line;
-    const uint64_t *marks = fp_map_find(&s->marks, key), *text = fp_map_find(&s->branches, key);
+    const uint64_t *marks = fp_table_find(&s->marks, key), *text = fp_table_find(&s->branches, key);
     say_count(p, s, count_of(s, at, line));
     fp_say(p->out, "%s%-10s%s ", paint(p, "\033[36m"), text && *text ? s->texts.at[*text - 1] : "",
            paint(p, "\033[0m"));

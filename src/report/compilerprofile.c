@@ -76,13 +76,13 @@ enum {
 
 struct names {
     struct fp_arena arena;
-    struct fp_strmap index; /* 1 + number */
+    struct fp_strtable index; /* 1 + number */
     FP_VEC(const char *) all;
 };
 
 static uint32_t name_number(struct names *names, const char *name)
 {
-    uint64_t *known = fp_strmap_add(&names->index, name);
+    uint64_t *known = fp_strtable_add(&names->index, name);
     if (!*known) {
         fp_vec_push(&names->arena, &names->all, name);
         *known = names->all.len;
@@ -234,7 +234,7 @@ void fp_write_gcc_afdo(struct fp_writer *out, const struct fp_source_profile *pr
     struct counting c = {.names = &names};
     struct fp_writer functions = {0}, texts = {0};
     uint32_t count = 0;
-    fp_strmap_init(&names.index, &names.arena);
+    fp_strtable_init(&names.index, &names.arena);
     name_number(&names, ""); /* number 0 stands for no name */
     find_scale(&c, profile);
     for (size_t i = 0; i < profile->functions.len; i++) {

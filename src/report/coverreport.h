@@ -2,8 +2,8 @@
 #ifndef FP_REPORT_COVERREPORT_H
 #define FP_REPORT_COVERREPORT_H
 
-#include "analysis/coverage.h"
-#include "analysis/lines.h"
+#include "paths/coverage.h"
+#include "paths/linecounts.h"
 #include "report/json.h"
 
 struct fp_cover_function {

@@ -6,7 +6,7 @@
 #ifndef FP_REPORT_MODEL_H
 #define FP_REPORT_MODEL_H
 
-#include "analysis/edges.h"
+#include "paths/edges.h"
 
 struct fp_report_path {
     uint32_t function; /* index in the report */

@@ -17,15 +17,15 @@ static void match_module(const struct fp_combined *c, const struct fp_program *p
                          struct fp_arena *arena, const struct fp_function **functions)
 {
     struct fp_combined_function *keys = fp_combine_keys(arena, program);
-    struct fp_map place; /* of a combined function -> index */
-    fp_map_init(&place, arena);
+    struct fp_table place; /* of a combined function -> index */
+    fp_table_init(&place, arena);
     for (size_t i = 0; i < c->functions.len; i++)
-        *fp_map_add(&place, (uint64_t)(uintptr_t)c->functions.at[i]) = i;
+        *fp_table_add(&place, (uint64_t)(uintptr_t)c->functions.at[i]) = i;
     for (size_t i = 0; i < program->nfunctions; i++) {
         if (!keys[i].name) continue;
         const struct fp_combined_function *f = fp_combined_lookup(c, &keys[i]);
         if (!f || (f->numbering && f->numbering != keys[i].numbering && keys[i].numbering)) continue;
-        const struct fp_function **slot = &functions[*fp_map_find(&place, (uint64_t)(uintptr_t)f)];
+        const struct fp_function **slot = &functions[*fp_table_find(&place, (uint64_t)(uintptr_t)f)];
         /* one that can decode paths is the better one */
         if (!*slot || !((*slot)->flags & FP_FUNCTION_PATHS)) *slot = &program->functions[i];
     }
@@ -55,14 +55,14 @@ struct view {
     const struct fp_combined *combined;
     const struct fp_show_combined *options;
     struct fp_arena arena, scratch;
-    struct fp_map functions; /* combined function -> struct fp_function */
+    struct fp_table functions; /* combined function -> struct fp_function */
 };
 
 static void begin_view(struct view *v, const struct fp_function *const *functions)
 {
-    fp_map_init(&v->functions, &v->arena);
+    fp_table_init(&v->functions, &v->arena);
     for (size_t i = 0; i < v->combined->functions.len; i++)
-        *fp_map_add(&v->functions, (uint64_t)(uintptr_t)v->combined->functions.at[i]) =
+        *fp_table_add(&v->functions, (uint64_t)(uintptr_t)v->combined->functions.at[i]) =
             (uint64_t)(uintptr_t)functions[i];
 }
 
@@ -74,7 +74,7 @@ static void end_view(struct view *v)
 
 static const struct fp_function *function_of(const struct view *v, const struct fp_combined_function *f)
 {
-    return (const struct fp_function *)(uintptr_t)*fp_map_find(&v->functions, (uint64_t)(uintptr_t)f);
+    return (const struct fp_function *)(uintptr_t)*fp_table_find(&v->functions, (uint64_t)(uintptr_t)f);
 }
 
 static bool is_wanted(const struct fp_combined_function *f, void *context)

@@ -3,8 +3,8 @@
 #ifndef FP_REPORT_SHOWCOMBINED_H
 #define FP_REPORT_SHOWCOMBINED_H
 
-#include "analysis/combine.h"
-#include "analysis/rank.h"
+#include "combined/combine.h"
+#include "combined/rank.h"
 #include "report/json.h"
 
 struct fp_show_combined {

@@ -125,7 +125,7 @@ static void json_source(struct fp_json *j, const struct fp_source *source, const
 static bool write_source(struct fp_site *site, uint32_t file, struct fp_error *error)
 {
     const struct fp_source *source = fp_source_get(site->sources, site->files.at[file]);
-    const uint64_t *known = fp_strmap_find(&site->lines.by_name, site->files.at[file]);
+    const uint64_t *known = fp_strtable_find(&site->lines.by_name, site->files.at[file]);
     bool ok = true;
     for (uint32_t first = 1, part = 0; ok && source->found && first <= source->nlines;
          first += FP_SITE_SOURCE_LINES, part++) {
@@ -201,7 +201,7 @@ bool fp_site_write(const struct fp_report *report, struct fp_sources *sources,
                    const struct fp_site_options *options, struct fp_error *error)
 {
     struct fp_site site = {.report = report, .sources = sources, .options = options};
-    fp_strmap_init(&site.file_index, &site.arena);
+    fp_strtable_init(&site.file_index, &site.arena);
     site.functions = FP_NEW_ARRAY(&site.arena, struct fp_site_function, report->nfunctions);
     count_lines(&site);
     choose_drawn(&site);

@@ -9,7 +9,7 @@
 #ifndef FP_REPORT_SITE_H
 #define FP_REPORT_SITE_H
 
-#include "analysis/combinedview.h"
+#include "combined/combinedview.h"
 #include "report/json.h"
 #include "report/model.h"
 #include "report/source.h"

@@ -3,7 +3,7 @@
 
 #include "base/checked.h"
 #include "report/annotate.h"
-#include "report/layout.h"
+#include "report/graphlayout.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 uint32_t fp_site_file(struct fp_site *site, const char *name)
 {
-    uint64_t *index = fp_strmap_add(&site->file_index, name);
+    uint64_t *index = fp_strtable_add(&site->file_index, name);
     if (!*index) {
         fp_vec_push(&site->arena, &site->files, fp_arena_strdup(&site->arena, name));
         *index = site->files.len;
@@ -119,7 +119,7 @@ static void json_id(struct fp_json *j, const struct fp_report_path *path)
 
 /* Counts of one function in each column, as maps from path to count. */
 struct sides {
-    struct fp_map *counts;
+    struct fp_table *counts;
     size_t n;
 };
 
@@ -134,14 +134,14 @@ static struct sides split(struct fp_arena *scratch, const struct fp_site *site,
                           const struct fp_report_function *rf)
 {
     struct sides sides = {.n = site->options->ncolumns};
-    sides.counts = FP_NEW_ARRAY(scratch, struct fp_map, sides.n);
+    sides.counts = FP_NEW_ARRAY(scratch, struct fp_table, sides.n);
     for (size_t c = 0; c < sides.n; c++) {
         const struct fp_module *module = module_in(site->options->columns[c].profile, rf->module);
         struct fp_counts counts = {0};
-        fp_map_init(&sides.counts[c], scratch);
+        fp_table_init(&sides.counts[c], scratch);
         if (module) fp_profile_counts(scratch, module, rf->function, &counts);
         for (size_t i = 0; i < counts.npaths; i++)
-            *fp_map_add(&sides.counts[c], counts.paths[i].id) = counts.paths[i].count;
+            *fp_table_add(&sides.counts[c], counts.paths[i].id) = counts.paths[i].count;
     }
     return sides;
 }
@@ -154,7 +154,7 @@ static void json_sides(struct fp_json *j, const struct sides *sides, uint64_t id
     }
     fp_json_begin(j, '[');
     for (size_t c = 0; c < sides->n; c++) {
-        const uint64_t *count = fp_map_find(&sides->counts[c], id);
+        const uint64_t *count = fp_table_find(&sides->counts[c], id);
         fp_site_count(j, count ? *count : 0);
     }
     fp_json_end(j, ']');
@@ -175,7 +175,7 @@ static void sum_columns(struct fp_site *site, uint32_t index, const struct sides
     for (size_t c = 0; c < sides->n; c++)
         for (size_t i = 0; i < rf->npaths; i++) {
             const struct fp_report_path *path = &site->report->paths[rf->first_path + i];
-            const uint64_t *count = fp_map_find(&sides->counts[c], path->id);
+            const uint64_t *count = fp_table_find(&sides->counts[c], path->id);
             if (count) costs[c] += (double)*count * path->instructions;
         }
     site->functions[index].costs = costs;

@@ -188,7 +188,7 @@ static void json_files(struct fp_json *j, struct fp_site *site)
     fp_json_key(j, "files"), fp_json_begin(j, '[');
     for (size_t i = 0; i < site->files.len; i++) {
         const struct fp_source *source = fp_source_get(site->sources, site->files.at[i]);
-        const uint64_t *known = fp_strmap_find(&site->lines.by_name, site->files.at[i]);
+        const uint64_t *known = fp_strtable_find(&site->lines.by_name, site->files.at[i]);
         const struct fp_source_file *lines = known ? &site->lines.files.at[*known - 1] : NULL;
         size_t hit = 0;
         for (size_t k = 0; lines && k < lines->lines.len; k++) hit += lines->lines.at[k].count != 0;

@@ -2,9 +2,9 @@
 #ifndef FP_REPORT_SITEPARTS_H
 #define FP_REPORT_SITEPARTS_H
 
-#include "analysis/coverage.h"
-#include "analysis/lines.h"
-#include "analysis/untaken.h"
+#include "paths/coverage.h"
+#include "paths/linecounts.h"
+#include "paths/untaken.h"
 #include "report/site.h"
 
 enum { FP_SITE_CHUNK = 200 << 10, FP_SITE_SOURCE_LINES = 500, FP_SITE_LONGEST_LINE = 2000 };
@@ -30,7 +30,7 @@ struct fp_site {
     const struct fp_site_options *options;
     struct fp_arena arena;
     struct fp_site_function *functions; /* as in the report */
-    struct fp_strmap file_index;        /* 1 + index in files */
+    struct fp_strtable file_index;        /* 1 + index in files */
     FP_VEC(const char *) files;
     struct fp_lines lines;
     FP_VEC(struct fp_site_surprise) surprises;

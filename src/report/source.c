@@ -97,8 +97,8 @@ static struct fp_source *load(struct fp_sources *s, const char *name)
 
 const struct fp_source *fp_source_get(struct fp_sources *s, const char *name)
 {
-    if (!s->by_name.arena) fp_strmap_init(&s->by_name, &s->arena);
-    uint64_t *index = fp_strmap_add(&s->by_name, name);
+    if (!s->by_name.arena) fp_strtable_init(&s->by_name, &s->arena);
+    uint64_t *index = fp_strtable_add(&s->by_name, name);
     if (!*index) {
         fp_vec_push(&s->arena, &s->all, load(s, name));
         *index = s->all.len;

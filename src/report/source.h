@@ -9,7 +9,7 @@
 #define FP_REPORT_SOURCE_H
 
 #include "base/error.h"
-#include "base/map.h"
+#include "base/table.h"
 #include "base/vec.h"
 
 struct fp_source {
@@ -30,7 +30,7 @@ struct fp_sources {
     struct fp_arena arena;
     FP_VEC(const char *) roots;
     FP_VEC(struct fp_source_map) maps;
-    struct fp_strmap by_name; /* 1 + index in all */
+    struct fp_strtable by_name; /* 1 + index in all */
     FP_VEC(struct fp_source *) all;
 };
 

@@ -50,7 +50,7 @@ static struct fp_source_node *new_node(struct making *m, const char *name)
 {
     struct fp_source_node *node = FP_NEW(m->arena, struct fp_source_node);
     node->name = name;
-    fp_map_init(&node->index, m->arena);
+    fp_table_init(&node->index, m->arena);
     return node;
 }
 
@@ -63,7 +63,7 @@ static const char *plain_name(struct fp_arena *arena, const char *name)
 
 static struct fp_source_node *function_node(struct making *m, const char *name)
 {
-    uint64_t *known = fp_strmap_add(&m->out->by_name, name);
+    uint64_t *known = fp_strtable_add(&m->out->by_name, name);
     if (!*known) {
         struct fp_source_node *node = new_node(m, fp_arena_strdup(m->arena, name));
         fp_vec_push(m->arena, &m->out->functions, node);
@@ -89,7 +89,7 @@ static struct fp_source_node *inlined_node(struct making *m, struct fp_source_no
 static struct fp_source_count *count_at(struct making *m, struct fp_source_node *node, uint32_t line,
                                         uint32_t discriminator)
 {
-    uint64_t *known = fp_map_add(&node->index, (uint64_t)line << 32 | discriminator);
+    uint64_t *known = fp_table_add(&node->index, (uint64_t)line << 32 | discriminator);
     if (!*known) {
         struct fp_source_count one = {line, discriminator, 0};
         fp_vec_push(m->arena, &node->counts, one);
@@ -216,7 +216,7 @@ bool fp_source_profile_make(struct fp_arena *arena, const struct fp_profile *pro
 {
     struct making m = {arena, out, how};
     *out = (struct fp_source_profile){.arena = arena};
-    fp_strmap_init(&out->by_name, arena);
+    fp_strtable_init(&out->by_name, arena);
     for (size_t k = 0; k < profile->modules.len; k++) {
         const struct fp_module *module = profile->modules.at[k];
         for (size_t i = 0; i < module->program.nfunctions; i++) {

@@ -14,8 +14,8 @@
 #ifndef FP_REPORT_SOURCEPROFILE_H
 #define FP_REPORT_SOURCEPROFILE_H
 
-#include "analysis/edges.h"
-#include "base/map.h"
+#include "paths/edges.h"
+#include "base/table.h"
 
 struct fp_source_count {
     uint32_t line, discriminator; /* line relative to the declaration, 16 bits */
@@ -29,13 +29,13 @@ struct fp_source_node {
     uint64_t total;               /* of all counts in here */
     FP_VEC(struct fp_source_count) counts;   /* by position */
     FP_VEC(struct fp_source_node *) inlined; /* by position and name */
-    struct fp_map index; /* position -> 1 + index in counts */
+    struct fp_table index; /* position -> 1 + index in counts */
 };
 
 struct fp_source_profile {
     struct fp_arena *arena;
     FP_VEC(struct fp_source_node *) functions; /* largest total first */
-    struct fp_strmap by_name;
+    struct fp_strtable by_name;
     size_t without_lines; /* functions that ran and have no source position */
 };
 

@@ -2,8 +2,8 @@
 #ifndef FP_REPORT_STATSREPORT_H
 #define FP_REPORT_STATSREPORT_H
 
-#include "analysis/diff.h"
-#include "analysis/stats.h"
+#include "paths/diff.h"
+#include "paths/stats.h"
 #include "report/json.h"
 
 /* common may be NULL. */

@@ -4,7 +4,7 @@
  *     combined [--count N] [--seed S] [--golden FILE] [--update]
  */
 #include "check.h"
-#include "profile/combined.h"
+#include "combined/combined.h"
 #include "random.h"
 
 #include "base/io.h"

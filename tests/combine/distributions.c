@@ -5,7 +5,7 @@
  *     distributions [--count N] [--seed S]
  */
 #include "check.h"
-#include "profile/distribution.h"
+#include "combined/distribution.h"
 #include "random.h"
 
 #include <math.h>

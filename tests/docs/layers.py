@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Do the folders of src/ depend on each other in the one direction that
-ARCHITECTURE.md states? Reads every #include.
+"""Do the folders depend on each other in the one direction that ARCHITECTURE.md
+states? Reads every #include of src/, tool/ and runtime/.
 
     layers.py SOURCE-TREE
 """
@@ -8,26 +8,30 @@ import os
 import re
 import sys
 
-# a folder may include what stands before it
-ORDER = ["base", "graph", "count", "profile", "analysis", "report"]
-# beside the row: what else may be used by whom
-ALLOWED = {
-    "llvm": {"base", "graph", "count", "profile", "analysis"},
-    "sample": {"base", "graph", "count", "profile", "analysis"},
+CORE = ["base", "graph", "count", "profile", "paths", "combined"]
+# folder -> what it may include beside itself
+LAW = {folder: set(CORE[:at]) for at, folder in enumerate(CORE)}
+LAW.update({
+    "p3": set(CORE[:5]),
+    "guide": set(CORE),
+    "binary": set(CORE[:5]),
+    "perf": set(CORE[:5]) | {"binary"},
+    "report": set(CORE),
+    "api": set(CORE),
+    "llvm": {"base", "graph", "count"},
+    "tool": set(CORE) | {"p3", "guide", "binary", "perf", "report", "tool"},
+})
+# single headers beyond the law: files that the compiler reads or writes, and the name
+# of the variable through which footpath-cc talks to the plugin
+ALSO = {
+    "llvm": {"profile/mapcode.h", "guide/guide.h", "p3/division.h", "p3/hits.h"},
+    "tool": {"llvm/plugin_env.h"},
 }
-# no code of LLVM: the name of the variable that both sides use
-SHARED = {"llvm/plugin_env.h"}
-
-
-def allowed(folder):
-    if folder in ORDER:
-        return set(ORDER[: ORDER.index(folder)]) | {folder}
-    return ALLOWED.get(folder, set(ORDER)) | {folder}
 
 
 def sources(top):
     for folder, _, names in os.walk(top):
-        for name in names:
+        for name in sorted(names):
             if name.endswith((".c", ".h", ".cpp")):
                 yield os.path.join(folder, name)
 
@@ -37,13 +41,17 @@ def includes(path):
         return re.findall(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', f.read(), re.M)
 
 
-def problem(folder, layers, kind, name):
+def problem(folder, kind, name):
     first = name.split("/")[0]
     if name.startswith(("llvm-c/", "llvm/")) and kind == "<" and folder != "llvm":
         return "only src/llvm may see LLVM"
-    if kind == '"' and first in layers and name not in SHARED and first not in allowed(folder):
-        return "src/%s may not use src/%s" % (folder, first)
-    return None
+    if kind == "<" or "/" not in name or first == "footpath" or first == folder:
+        return None
+    if folder not in LAW:
+        return "src/%s is not in the law (ARCHITECTURE.md, layers.py)" % folder
+    if first in LAW[folder] or name in ALSO.get(folder, ()):
+        return None
+    return "%s may not use %s" % (folder, first)
 
 
 def runtime_problem(kind, name):
@@ -52,24 +60,23 @@ def runtime_problem(kind, name):
     return None
 
 
+def wrong_includes(top):
+    bad, count = [], 0
+    for area in ("src", "tool", "runtime"):
+        for path in sources(os.path.join(top, area)):
+            below = os.path.relpath(path, os.path.join(top, area)).split(os.sep)[0]
+            folder = below if area == "src" else area
+            for kind, name in includes(path):
+                count += 1
+                what = runtime_problem(kind, name) if area == "runtime" else problem(folder, kind, name)
+                if what:
+                    bad.append("%s: includes %s: %s" % (os.path.relpath(path, top), name, what))
+    return bad, count
+
+
 def main():
     top = sys.argv[1]
-    src = os.path.join(top, "src")
-    layers = set(os.listdir(src))
-    bad, count = [], 0
-    for path in sources(src):
-        folder = os.path.relpath(path, src).split(os.sep)[0]
-        for kind, name in includes(path):
-            count += 1
-            what = problem(folder, layers, kind, name)
-            if what:
-                bad.append("%s: includes %s: %s" % (os.path.relpath(path, top), name, what))
-    for path in sources(os.path.join(top, "runtime")):
-        for kind, name in includes(path):
-            count += 1
-            what = runtime_problem(kind, name)
-            if what:
-                bad.append("%s: includes %s: %s" % (os.path.relpath(path, top), name, what))
+    bad, count = wrong_includes(top)
     if not count:
         bad.append("nothing was read")
     print("\n".join(bad) or "%d includes go the right way" % count)

@@ -1,7 +1,7 @@
 /* Files of callgrind, from which exact counts are imported. */
 #include "fuzz.h"
 
-#include "sample/callgrind.h"
+#include "binary/callgrindcounts.h"
 
 void fuzz_one(const unsigned char *bytes, size_t len)
 {

@@ -2,7 +2,7 @@
 #include "fuzz.h"
 #include "readers.h"
 
-#include "analysis/combine.h"
+#include "combined/combine.h"
 #include "report/showcombined.h"
 
 static void show(struct fp_combined *combined)

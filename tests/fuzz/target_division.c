@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "base/checksum.h"
-#include "profile/division.h"
+#include "p3/division.h"
 
 #include <string.h>
 

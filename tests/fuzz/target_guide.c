@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "base/checksum.h"
-#include "profile/guide.h"
+#include "guide/guide.h"
 
 #include <string.h>
 

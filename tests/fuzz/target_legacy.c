@@ -1,7 +1,7 @@
 /* Files of LLVM 2.8 to 3.3: packet by packet, and combined ones into a combined profile. */
 #include "fuzz.h"
 
-#include "analysis/combinedlegacy.h"
+#include "combined/combinedlegacy.h"
 #include "profile/legacy.h"
 
 void fuzz_one(const unsigned char *bytes, size_t len)

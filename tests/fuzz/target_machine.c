@@ -1,8 +1,8 @@
 /* Executables as samples need them: machine code, jump tables, DWARF. */
 #include "fuzz.h"
 
-#include "analysis/infer.h"
-#include "sample/edgeprofile.h"
+#include "perf/infer.h"
+#include "binary/edgeprofile.h"
 
 enum { MOST_FUNCTIONS = 40, MOST_FRAMES = 64 };
 

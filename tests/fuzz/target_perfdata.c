@@ -1,7 +1,7 @@
 /* perf.data: compressed records, branch records, and which code was hit. */
 #include "fuzz.h"
 
-#include "sample/attribute.h"
+#include "perf/attribute.h"
 
 #include <stdlib.h>
 

@@ -2,9 +2,9 @@
 #include "fuzz.h"
 #include "readers.h"
 
-#include "analysis/guiding.h"
-#include "analysis/stats.h"
-#include "analysis/verify.h"
+#include "guide/makeguide.h"
+#include "paths/stats.h"
+#include "paths/verify.h"
 #include "report/annotate.h"
 #include "report/coverreport.h"
 #include "report/dot.h"

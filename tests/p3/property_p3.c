@@ -10,11 +10,11 @@
  *
  *     property-p3 [--count N] [--seed S] [--only I]
  */
-#include "base/map.h"
+#include "base/table.h"
 #include "graph/cfgtext.h"
-#include "graph/distribute.h"
-#include "graph/hits.h"
-#include "graph/partition.h"
+#include "p3/distribute.h"
+#include "p3/hits.h"
+#include "p3/partition.h"
 #include "graph/select.h"
 
 #include "../check.h"
@@ -109,7 +109,7 @@ static void follow(struct truth *t, uint32_t e)
 struct machine {
     const struct fp_plan *plan;
     uint64_t r, hits;
-    struct fp_map counted; /* sum -> count */
+    struct fp_table counted; /* sum -> count */
     bool early;            /* a frame left behind a count of its path */
 };
 
@@ -120,8 +120,8 @@ static void do_op(struct machine *m, struct fp_op op)
     case FP_OP_NONE: break;
     case FP_OP_SET: m->r = (uint64_t)op.value; break;
     case FP_OP_ADD: m->r += (uint64_t)op.value; break;
-    case FP_OP_COUNT: ++*fp_map_add(&m->counted, (uint64_t)op.value); break;
-    case FP_OP_COUNT_REG: ++*fp_map_add(&m->counted, m->r + (uint64_t)op.value); break;
+    case FP_OP_COUNT: ++*fp_table_add(&m->counted, (uint64_t)op.value); break;
+    case FP_OP_COUNT_REG: ++*fp_table_add(&m->counted, m->r + (uint64_t)op.value); break;
     }
 }
 
@@ -194,27 +194,27 @@ static bool has_twice(const struct fp_cfg *cfg)
 /* What one copy counted, by id, against the paths it covers. */
 static bool check_copy(struct fp_arena *arena, const struct fp_numbering *n, const struct sets *s,
                        uint32_t copy, const struct walks *w, const struct truth *t,
-                       const double *weights, struct fp_map *got)
+                       const double *weights, struct fp_table *got)
 {
     struct fp_selection *sel = fp_select(arena, n, &s->edges[copy], &s->laps[copy], weights, false);
     struct machine m = {.plan = sel->plan};
-    struct fp_map expected;
-    fp_map_init(&m.counted, arena);
-    fp_map_init(got, arena);
-    fp_map_init(&expected, arena);
+    struct fp_table expected;
+    fp_table_init(&m.counted, arena);
+    fp_table_init(got, arena);
+    fp_table_init(&expected, arena);
     run_walks(w, n, &m, NULL);
     uint64_t sum, count, sums = sel->labels->num_ids;
-    for (size_t i = 0; fp_map_next(&m.counted, &i, &sum, &count);) {
+    for (size_t i = 0; fp_table_next(&m.counted, &i, &sum, &count);) {
         MUST(sum < sel->sums->num_ids);
         uint64_t id = sum < sums ? fp_select_decode(sel->labels, n, sum) : n->num_paths + sum - sums;
-        if (id != FP_NO_ID) *fp_map_add(got, id) += count;
+        if (id != FP_NO_ID) *fp_table_add(got, id) += count;
     }
     for (size_t i = 0; i < t->paths.len; i++)
-        if (covers(s, copy, &t->paths.at[i])) ++*fp_map_add(&expected, t->paths.at[i].id);
+        if (covers(s, copy, &t->paths.at[i])) ++*fp_table_add(&expected, t->paths.at[i].id);
     if (!m.early) {
         MUST(got->len == expected.len);
-        for (size_t i = 0; fp_map_next(&expected, &i, &sum, &count);) {
-            const uint64_t *found = fp_map_find(got, sum);
+        for (size_t i = 0; fp_table_next(&expected, &i, &sum, &count);) {
+            const uint64_t *found = fp_table_find(got, sum);
             MUST(found && *found == count);
         }
     }
@@ -227,18 +227,18 @@ static bool check_copy(struct fp_arena *arena, const struct fp_numbering *n, con
 static void check_division(struct fp_arena *arena, const struct fp_numbering *n, const struct sets *s,
                            const struct walks *w, const struct truth *t, const double *weights)
 {
-    struct fp_map got[8], whole;
+    struct fp_table got[8], whole;
     bool exact = true;
     for (uint32_t i = 0; i < s->ncopies; i++)
         exact &= check_copy(arena, n, s, i, w, t, weights, &got[i]);
-    fp_map_init(&whole, arena);
-    for (size_t k = 0; k < t->paths.len; k++) ++*fp_map_add(&whole, t->paths.at[k].id);
+    fp_table_init(&whole, arena);
+    for (size_t k = 0; k < t->paths.len; k++) ++*fp_table_add(&whole, t->paths.at[k].id);
     for (size_t k = 0; exact && k < t->paths.len; k++) {
         uint32_t owners = 0;
         for (uint32_t i = 0; i < s->ncopies; i++) {
             if (!covers(s, i, &t->paths.at[k])) continue;
-            const uint64_t *count = fp_map_find(&got[i], t->paths.at[k].id);
-            MUST(count && *count == *fp_map_find(&whole, t->paths.at[k].id));
+            const uint64_t *count = fp_table_find(&got[i], t->paths.at[k].id);
+            MUST(count && *count == *fp_table_find(&whole, t->paths.at[k].id));
             owners++;
         }
         MUST(owners > 0);

@@ -3,7 +3,7 @@
 #include "base/checksum.h"
 #include "base/io.h"
 #include "base/varint.h"
-#include "profile/division.h"
+#include "p3/division.h"
 
 #include "../check.h"
 #include "../random.h"

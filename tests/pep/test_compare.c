@@ -1,5 +1,5 @@
 /* The measures of paper 002, sections 6.3 and 6.4, on examples computed by hand. */
-#include "analysis/compare.h"
+#include "paths/compare.h"
 #include "check.h"
 
 #include <math.h>

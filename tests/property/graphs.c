@@ -8,7 +8,7 @@
  *
  *     property-graphs [--count N] [--seed S] [--only I] [--verbose]
  */
-#include "base/map.h"
+#include "base/table.h"
 #include "base/vec.h"
 #include "graph/cfgtext.h"
 #include "graph/dominators.h"
@@ -269,7 +269,7 @@ struct machine {
     uint64_t r;
     uint64_t base, ended; /* with a running register: what it began from; what it was when
                              a path was last counted or the function entered */
-    struct fp_map counted, expected; /* id -> count */
+    struct fp_table counted, expected; /* id -> count */
     FP_VEC(struct fp_partial_path) partials;
     uint64_t *edges;                 /* derived from expected and partial paths */
     bool exits;
@@ -288,8 +288,8 @@ static void do_op(struct machine *m, struct fp_op op)
         }
         break;
     case FP_OP_ADD: m->r += (uint64_t)op.value; break;
-    case FP_OP_COUNT: ++*fp_map_add(&m->counted, (uint64_t)op.value); break;
-    case FP_OP_COUNT_REG: ++*fp_map_add(&m->counted, m->r - m->base + (uint64_t)op.value); break;
+    case FP_OP_COUNT: ++*fp_table_add(&m->counted, (uint64_t)op.value); break;
+    case FP_OP_COUNT_REG: ++*fp_table_add(&m->counted, m->r - m->base + (uint64_t)op.value); break;
     }
     if (op.kind == FP_OP_COUNT || op.kind == FP_OP_COUNT_REG) m->ended = m->r;
 }
@@ -312,7 +312,7 @@ static void expect(struct machine *m, struct fp_path *path)
 {
     uint64_t id = fp_path_encode(m->n, path);
     MUST(id != FP_NO_ID);
-    ++*fp_map_add(&m->expected, id);
+    ++*fp_table_add(&m->expected, id);
     derive_edges(m, path);
 }
 
@@ -380,11 +380,11 @@ static void end_at_exit(struct machine *m, struct tracking *t, uint32_t block)
     expect(m, &t->path);
 }
 
-static bool maps_equal(const struct fp_map *a, const struct fp_map *b)
+static bool maps_equal(const struct fp_table *a, const struct fp_table *b)
 {
     uint64_t key, value;
-    for (size_t i = 0; fp_map_next(a, &i, &key, &value);) {
-        const uint64_t *other = fp_map_find(b, key);
+    for (size_t i = 0; fp_table_next(a, &i, &key, &value);) {
+        const uint64_t *other = fp_table_find(b, key);
         if (!other || *other != value) return false;
     }
     return a->len == b->len;
@@ -396,11 +396,11 @@ static void recover(struct machine *m)
     size_t n = 0;
     uint64_t *ids = FP_NEW_ARRAY(m->arena, uint64_t, m->counted.len);
     uint64_t *counts = FP_NEW_ARRAY(m->arena, uint64_t, m->counted.len);
-    for (size_t i = 0; fp_map_next(&m->counted, &i, &ids[n], &counts[n]);) n++;
+    for (size_t i = 0; fp_table_next(&m->counted, &i, &ids[n], &counts[n]);) n++;
     fp_recover(m->n, m->plan->at_end, ids, counts, n, m->partials.at, m->partials.len);
-    fp_map_init(&m->counted, m->arena);
+    fp_table_init(&m->counted, m->arena);
     for (size_t i = 0; i < n; i++)
-        if (counts[i]) *fp_map_add(&m->counted, ids[i]) = counts[i];
+        if (counts[i]) *fp_table_add(&m->counted, ids[i]) = counts[i];
 }
 
 static void check_plan(struct fp_arena *arena, const struct fp_plan *plan, bool exits,
@@ -409,8 +409,8 @@ static void check_plan(struct fp_arena *arena, const struct fp_plan *plan, bool 
     const struct fp_numbering *n = plan->numbering;
     const struct fp_cfg *cfg = n->dag->cfg;
     struct machine m = {.arena = arena, .plan = plan, .n = n, .exits = exits};
-    fp_map_init(&m.counted, arena);
-    fp_map_init(&m.expected, arena);
+    fp_table_init(&m.counted, arena);
+    fp_table_init(&m.expected, arena);
     m.edges = FP_NEW_ARRAY(arena, uint64_t, cfg->nedges);
     struct tracking t;
     uint64_t early = 0; /* counted ahead of a frame that then left */
@@ -529,15 +529,15 @@ static void check_pspp(struct fp_arena *arena, const struct fp_numbering *n, con
     for (uint32_t d = 0; d < dag->nedges; d++)
         if (random_chance(&rng, 40)) fp_bitset_add(&wanted, d);
     struct fp_pspp *p = fp_pspp_number(arena, dag, &wanted, weights);
-    struct fp_map owners; /* sum -> 1 + path, or UINT64_MAX for uninteresting */
-    fp_map_init(&owners, arena);
+    struct fp_table owners; /* sum -> 1 + path, or UINT64_MAX for uninteresting */
+    fp_table_init(&owners, arena);
     for (size_t i = 0; i < all.trails.len; i++) {
         uint32_t *trail = all.trails.at[i], *edges, nedges;
         uint64_t sum = 0;
         for (uint32_t k = 1; k <= trail[0]; k++) sum += p->value[trail[k]];
         MUST(sum < p->num_ids);
         bool interesting = all_wanted(trail, &wanted);
-        uint64_t *owner = fp_map_add(&owners, sum);
+        uint64_t *owner = fp_table_add(&owners, sum);
         if (interesting) MUST(*owner == 0);
         else MUST(*owner == 0 || *owner == UINT64_MAX);
         *owner = interesting ? i + 1 : UINT64_MAX;

@@ -1,9 +1,9 @@
 /* Coverage, statistics, untaken paths and the Welch test against brute force, on
  * random graphs with random walks. */
-#include "analysis/coverage.h"
-#include "analysis/diff.h"
-#include "analysis/stats.h"
-#include "analysis/untaken.h"
+#include "paths/coverage.h"
+#include "paths/diff.h"
+#include "paths/stats.h"
+#include "paths/untaken.h"
 #include "graph/measure.h"
 #include "graph/shapes.h"
 
@@ -17,7 +17,7 @@ static uint64_t rng = 11;
 struct subject {
     struct fp_arena *arena;
     struct fp_function f;
-    struct fp_map taken; /* id -> count */
+    struct fp_table taken; /* id -> count */
     struct fp_counts counts;
     struct fp_edge_counts edges;
     struct fp_measured measured;
@@ -51,14 +51,14 @@ static void count_path(struct subject *s, struct walk *w, enum fp_path_end end, 
                                         : w->path.first_block;
     uint64_t id = fp_path_encode(s->f.numbering, &w->path);
     CHECK(id != FP_NO_ID);
-    ++*fp_map_add(&s->taken, id);
+    ++*fp_table_add(&s->taken, id);
 }
 
 static void take_lap(struct subject *s, struct walk *w, uint32_t closing, uint32_t header)
 {
     const struct fp_laps *laps = &s->f.truncation->laps;
     for (uint32_t k = 0; k < laps->len; k++)
-        if (laps->at[k].closing == closing) ++*fp_map_add(&s->taken, s->f.numbering->num_paths + k);
+        if (laps->at[k].closing == closing) ++*fp_table_add(&s->taken, s->f.numbering->num_paths + k);
     while (w->path.nedges && s->f.cfg->edges[w->edges[w->path.nedges - 1]].dst != header) w->path.nedges--;
 }
 
@@ -107,7 +107,7 @@ static void make_subject(struct subject *s, struct fp_arena *arena, uint32_t nbl
     struct fp_error error = {0};
     *s = (struct subject){.arena = arena};
     make_function(s, nblocks);
-    fp_map_init(&s->taken, arena);
+    fp_table_init(&s->taken, arena);
     for (uint32_t n = random_below(&rng, 12); n; n--) {
         uint64_t seed = random_next(&rng);
         if (walk_ends(s, seed)) walk_once(s, &w, seed);
@@ -115,7 +115,7 @@ static void make_subject(struct subject *s, struct fp_arena *arena, uint32_t nbl
     s->counts = (struct fp_counts){.function = &s->f};
     s->counts.paths = FP_NEW_ARRAY(arena, struct fp_path_count, s->taken.len);
     uint64_t id, count;
-    for (size_t i = 0; fp_map_next(&s->taken, &i, &id, &count);)
+    for (size_t i = 0; fp_table_next(&s->taken, &i, &id, &count);)
         s->counts.paths[s->counts.npaths++] = (struct fp_path_count){id, count, 0};
     if (s->counts.npaths) qsort(s->counts.paths, s->counts.npaths, sizeof *s->counts.paths, by_id);
     CHECK(fp_edges_from_paths(arena, &s->counts, &s->edges, &error));
@@ -147,7 +147,7 @@ static uint64_t brute_rank(const struct subject *s, bool all)
     uint64_t nrows = 0, rank = 0, columns = s->f.dag->nedges;
     for (uint64_t id = 0; id < s->f.numbering->num_ids; id++) {
         struct fp_path path;
-        if (!all && !fp_map_find(&s->taken, id)) continue;
+        if (!all && !fp_table_find(&s->taken, id)) continue;
         if (id >= s->f.numbering->num_paths) {
             rank++;
             continue;
@@ -254,13 +254,13 @@ static void check_untaken(const struct subject *s)
     CHECK(!gave_up);
     CHECK_EQUAL(found, total);
     CHECK_EQUAL(found, all - s->taken.len);
-    struct fp_map seen;
+    struct fp_table seen;
     const double *net = net_counts(s);
-    fp_map_init(&seen, s->arena);
+    fp_table_init(&seen, s->arena);
     for (size_t i = 0; i < found; i++) {
         uint32_t idle;
-        CHECK(!fp_map_find(&s->taken, list[i].id));
-        CHECK(++*fp_map_add(&seen, list[i].id) == 1);
+        CHECK(!fp_table_find(&s->taken, list[i].id));
+        CHECK(++*fp_table_add(&seen, list[i].id) == 1);
         if (list[i].id >= s->f.numbering->num_paths) continue;
         double expected = brute_chance(s, net, list[i].id, &idle);
         CHECK_EQUAL(list[i].idle, idle);

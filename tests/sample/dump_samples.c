@@ -1,6 +1,6 @@
 /* Prints the samples of a perf.data file, one per line, for perfscript.py:
  * event pid tid time ip period branches */
-#include "sample/perfdata.h"
+#include "perf/perfdata.h"
 
 #include <inttypes.h>
 #include <stdio.h>

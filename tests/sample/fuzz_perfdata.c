@@ -1,6 +1,6 @@
 /* Hostile perf.data files. With clang's -fsanitize=fuzzer this is a fuzz target;
  * without it, a program that reads the files it is given and mutations of them. */
-#include "sample/perfdata.h"
+#include "perf/perfdata.h"
 
 #include <stdio.h>
 #include <stdlib.h>

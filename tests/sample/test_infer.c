@@ -1,7 +1,7 @@
 /* Inference: what comes out is a flow, whatever goes in; exact weights come out as
  * they are; learning finds the weights that made its data. And how long it takes. */
-#include "analysis/infer.h"
-#include "analysis/learn.h"
+#include "perf/infer.h"
+#include "perf/learn.h"
 #include "check.h"
 #include "graph/cfg.h"
 #include "random.h"

@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "base/checksum.h"
 #include "base/io.h"
-#include "base/map.h"
+#include "base/table.h"
 #include "base/varint.h"
 #include "base/vec.h"
 
@@ -44,27 +44,27 @@ static void test_vec(void)
 static void test_maps(void)
 {
     struct fp_arena arena = {0};
-    struct fp_map map;
-    fp_map_init(&map, &arena);
-    CHECK(!fp_map_find(&map, 0));
-    for (uint64_t i = 0; i < 5000; i++) *fp_map_add(&map, i * 0x10001) += i;
+    struct fp_table map;
+    fp_table_init(&map, &arena);
+    CHECK(!fp_table_find(&map, 0));
+    for (uint64_t i = 0; i < 5000; i++) *fp_table_add(&map, i * 0x10001) += i;
     CHECK(map.len == 5000);
-    for (uint64_t i = 0; i < 5000; i++) CHECK(*fp_map_find(&map, i * 0x10001) == i);
-    CHECK(!fp_map_find(&map, 3));
+    for (uint64_t i = 0; i < 5000; i++) CHECK(*fp_table_find(&map, i * 0x10001) == i);
+    CHECK(!fp_table_find(&map, 3));
     uint64_t key, value, sum = 0;
-    for (size_t i = 0; fp_map_next(&map, &i, &key, &value);) sum += value;
+    for (size_t i = 0; fp_table_next(&map, &i, &key, &value);) sum += value;
     CHECK(sum == 5000ull * 4999 / 2);
 
-    struct fp_strmap words;
-    fp_strmap_init(&words, &arena);
+    struct fp_strtable words;
+    fp_strtable_init(&words, &arena);
     char word[32];
     for (uint64_t i = 0; i < 3000; i++) {
         snprintf(word, sizeof word, "w%llu", (unsigned long long)i);
-        *fp_strmap_add(&words, word) = i;
+        *fp_strtable_add(&words, word) = i;
     }
-    CHECK(*fp_strmap_find(&words, "w2999") == 2999);
-    CHECK(!fp_strmap_find(&words, "w3000"));
-    CHECK(*fp_strmap_add(&words, "w7") == 7 && words.len == 3000);
+    CHECK(*fp_strtable_find(&words, "w2999") == 2999);
+    CHECK(!fp_strtable_find(&words, "w3000"));
+    CHECK(*fp_strtable_add(&words, "w7") == 7 && words.len == 3000);
     fp_arena_free(&arena);
 }
 

@@ -1,9 +1,9 @@
 /* The guide file: what is written is read again; damage is noticed; functions are
  * found by name, file and shape, and told apart by id. */
-#include "profile/guide.h"
+#include "guide/guide.h"
 
 #include "../check.h"
-#include "base/map.h"
+#include "base/table.h"
 #include "graph/shapes.h"
 
 #include <string.h>

@@ -1,0 +1,34 @@
+/* Source positions of machine code, from DWARF: for an address the line, and the
+ * chain of functions inlined there.
+ *
+ * Compile units are read when an address of theirs is first asked for. Which
+ * unit covers an address is taken from the units themselves, since clang writes
+ * no .debug_aranges.
+ */
+#ifndef FP_BINARY_DWARFLINES_H
+#define FP_BINARY_DWARFLINES_H
+
+#include "count/function.h"
+#include "binary/object.h"
+
+struct fp_lines;
+struct fp_lines *fp_lines_new(struct fp_arena *arena, struct fp_object *object);
+
+/* The function that starts at an address: its file and the line it is declared
+ * at; its linkage name may differ from its symbol's. False where it is not known. */
+struct fp_function_place {
+    const char *linkage, *file;
+    uint32_t line;
+};
+bool fp_lines_function(struct fp_lines *lines, uint64_t address, struct fp_function_place *place);
+
+/* One frame of the chain, innermost first. Lines are of the place within. */
+struct fp_frame {
+    const char *function, *linkage, *file;
+    uint32_t declared, line, column, discriminator;
+    uint64_t identity; /* of this inlined instance */
+};
+/* The number of frames, at most `room`; 0 where nothing is known. */
+size_t fp_lines_frames(struct fp_lines *lines, uint64_t address, struct fp_frame *frames, size_t room);
+
+#endif

@@ -1,0 +1,78 @@
+/* Decoding of single instructions, by Zydis: see machine.h. */
+#include "binary/machine.h"
+
+#include <Zydis/Zydis.h>
+
+static const ZydisDecoder *decoder(void)
+{
+    static ZydisDecoder one;
+    static bool ready;
+    if (!ready) ZydisDecoderInit(&one, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    ready = true;
+    return &one;
+}
+
+static enum fp_insn_kind kind_of(const ZydisDecodedInstruction *i)
+{
+    bool direct = i->raw.imm[0].size != 0;
+    switch ((int)i->meta.category) {
+    case ZYDIS_CATEGORY_COND_BR: return FP_INSN_BRANCH;
+    case ZYDIS_CATEGORY_UNCOND_BR: return direct ? FP_INSN_JUMP : FP_INSN_JUMP_INDIRECT;
+    case ZYDIS_CATEGORY_CALL: return FP_INSN_CALL;
+    case ZYDIS_CATEGORY_RET: return FP_INSN_RETURN;
+    case ZYDIS_CATEGORY_NOP:
+    case ZYDIS_CATEGORY_WIDENOP: return FP_INSN_NOP;
+    default: break;
+    }
+    switch ((int)i->mnemonic) {
+    case ZYDIS_MNEMONIC_HLT:
+    case ZYDIS_MNEMONIC_UD0:
+    case ZYDIS_MNEMONIC_UD1:
+    case ZYDIS_MNEMONIC_UD2:
+    case ZYDIS_MNEMONIC_INT3: return FP_INSN_STOP;
+    default: return FP_INSN_PLAIN;
+    }
+}
+
+static uint8_t flags_of(const ZydisDecodedInstruction *i)
+{
+    unsigned flags = 0;
+    bool memory = i->attributes & ZYDIS_ATTRIB_HAS_MODRM && i->raw.modrm.mod != 3;
+    int m = (int)i->mnemonic;
+    if (memory && m != ZYDIS_MNEMONIC_LEA && m != ZYDIS_MNEMONIC_NOP) {
+        /* 88, 89, c6, c7 and moves to memory of vector registers only store */
+        bool stores = i->opcode == 0x88 || i->opcode == 0x89 || i->opcode == 0xc6 || i->opcode == 0xc7 ||
+                      i->opcode == 0x11 || i->opcode == 0x29 || i->opcode == 0x7f;
+        flags |= stores ? FP_INSN_STORES : FP_INSN_LOADS;
+    }
+    if (m == ZYDIS_MNEMONIC_POP) flags |= FP_INSN_LOADS;
+    if (m == ZYDIS_MNEMONIC_PUSH) flags |= FP_INSN_STORES;
+    if (m == ZYDIS_MNEMONIC_DIV || m == ZYDIS_MNEMONIC_IDIV || m == ZYDIS_MNEMONIC_DIVSD ||
+        m == ZYDIS_MNEMONIC_DIVSS || m == ZYDIS_MNEMONIC_SQRTSD)
+        flags |= FP_INSN_DIVIDES;
+    if (m == ZYDIS_MNEMONIC_IMUL || m == ZYDIS_MNEMONIC_MUL) flags |= FP_INSN_MULTIPLIES;
+    if (i->meta.category == ZYDIS_CATEGORY_SSE || i->meta.category == ZYDIS_CATEGORY_AVX ||
+        i->meta.category == ZYDIS_CATEGORY_X87_ALU)
+        flags |= FP_INSN_FLOATS;
+    if (i->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE))
+        flags |= FP_INSN_REPEATS;
+    if (i->attributes & ZYDIS_ATTRIB_HAS_LOCK || m == ZYDIS_MNEMONIC_XCHG) flags |= FP_INSN_LOCKED;
+    return (uint8_t)flags;
+}
+
+uint8_t fp_insn_decode(const unsigned char *bytes, size_t len, uint64_t address, struct fp_insn *insn)
+{
+    ZydisDecodedInstruction i;
+    *insn = (struct fp_insn){.address = address, .block = FP_NONE, .length = 1, .kind = FP_INSN_STOP};
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(), NULL, bytes, len, &i))) return 1;
+    insn->length = i.length;
+    insn->kind = (uint8_t)kind_of(&i);
+    insn->flags = flags_of(&i);
+    bool relative = insn->kind == FP_INSN_JUMP || insn->kind == FP_INSN_BRANCH || insn->kind == FP_INSN_CALL;
+    if (relative && i.raw.imm[0].size)
+        insn->target = address + i.length + (uint64_t)i.raw.imm[0].value.s;
+    else if (insn->kind == FP_INSN_CALL && i.raw.modrm.mod == 0 && i.raw.modrm.rm == 5)
+        /* call *slot(%rip): the slot stands for the function */
+        insn->target = address + i.length + (uint64_t)i.raw.disp.value;
+    return i.length;
+}

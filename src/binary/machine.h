@@ -1,0 +1,92 @@
+/* The cfg of a function of machine code (x86-64).
+ *
+ * A function is the code of its symbol and of the parts that the compiler put
+ * apart (foo.cold). It is decoded from front to end; blocks start at the entry,
+ * at targets of jumps and behind jumps. A call does not end a block, unless it is
+ * to a function that is known not to return.
+ *
+ * Where control goes that the code does not say:
+ *   - a jump through a table leads to what the table holds (jumptable.h);
+ *   - a jump to another function is a tail call and leaves;
+ *   - code that nothing leads to is reached through a hub: from the indirect
+ *     jumps that were not resolved or, if there are none, from blocks with calls
+ *     (such code is where exceptions land).
+ */
+#ifndef FP_BINARY_MACHINE_H
+#define FP_BINARY_MACHINE_H
+
+#include "graph/cfg.h"
+#include "count/function.h"
+#include "binary/object.h"
+
+enum fp_insn_kind {
+    FP_INSN_PLAIN,
+    FP_INSN_NOP,
+    FP_INSN_CALL,          /* target is 0 where it is not known */
+    FP_INSN_JUMP,
+    FP_INSN_BRANCH,        /* a conditional jump */
+    FP_INSN_JUMP_INDIRECT,
+    FP_INSN_RETURN,
+    FP_INSN_STOP,          /* control does not go on: ud2, hlt, not code at all */
+};
+
+enum fp_insn_flag {
+    FP_INSN_LOADS = 1,
+    FP_INSN_STORES = 2,
+    FP_INSN_DIVIDES = 4,
+    FP_INSN_MULTIPLIES = 8,
+    FP_INSN_FLOATS = 16,
+    FP_INSN_REPEATS = 32, /* rep: executed once, counted per iteration by some tools */
+    FP_INSN_LOCKED = 64,
+};
+
+struct fp_insn {
+    uint64_t address;
+    uint64_t target; /* of direct calls and jumps */
+    uint32_t block;  /* or FP_NONE: padding */
+    uint8_t length, kind, flags;
+};
+
+struct fp_code_range {
+    uint64_t address, size;
+    uint32_t first_insn, ninsns; /* once it is built */
+};
+
+struct fp_machine_block {
+    uint32_t first_insn, ninsns; /* 0 for hub and tail */
+};
+
+struct fp_machine_function {
+    const struct fp_symbol *symbol;
+    FP_VEC(struct fp_code_range) ranges; /* the first has the entry */
+    FP_VEC(struct fp_insn) insns;        /* range by range, by address */
+    struct fp_cfg *cfg;
+    struct fp_edge_info *edges;          /* per cfg edge */
+    struct fp_machine_block *blocks;
+    uint32_t hub, tail;                  /* blocks without code, or FP_NONE */
+    uint32_t unresolved;                 /* indirect jumps whose targets are not known */
+};
+
+/* All functions of an object, in order of addresses; parts are joined. */
+struct fp_machine {
+    struct fp_arena *arena;
+    struct fp_object *object;
+    struct fp_machine_function *functions;
+    size_t nfunctions;
+    uint32_t *function_of; /* per symbol of the object */
+};
+void fp_machine_init(struct fp_machine *machine, struct fp_arena *arena, struct fp_object *object);
+
+/* Decodes a function and makes its cfg, once. */
+void fp_machine_build(struct fp_machine *machine, struct fp_machine_function *function);
+
+/* The function that covers an address, not necessarily built, or NULL. */
+struct fp_machine_function *fp_machine_find(const struct fp_machine *machine, uint64_t address);
+
+/* The instruction that starts at, or covers, an address: an index, or FP_NONE. */
+uint32_t fp_machine_insn(const struct fp_machine_function *function, uint64_t address, bool exact);
+
+/* Decodes up to the end of `bytes`; gives the number of bytes used, at least 1. */
+uint8_t fp_insn_decode(const unsigned char *bytes, size_t len, uint64_t address, struct fp_insn *insn);
+
+#endif

@@ -1,0 +1,69 @@
+/* An ELF file as the sampler needs it: where its code is, what its functions are
+ * called, which build it is, and its debug information, which may be in a file of
+ * its own.
+ */
+#ifndef FP_BINARY_OBJECT_H
+#define FP_BINARY_OBJECT_H
+
+#include "base/error.h"
+#include "base/table.h"
+#include "base/vec.h"
+
+#include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
+#include <libelf.h>
+
+struct fp_symbol {
+    uint64_t address, size;
+    const char *name;
+    bool global;
+};
+
+struct fp_section {
+    uint64_t address, size;
+    const unsigned char *bytes;
+    bool code;
+};
+
+struct fp_segment {
+    uint64_t address, offset, size;
+};
+
+struct fp_object {
+    struct fp_arena *arena;
+    const char *path;
+    const unsigned char *build_id;
+    size_t build_id_len;
+    FP_VEC(struct fp_segment) segments; /* the executable ones */
+    FP_VEC(struct fp_section) sections; /* those that are loaded from the file */
+    FP_VEC(struct fp_symbol) functions; /* by address, one per address, none inside another */
+    struct fp_table imports; /* address of a PLT entry or GOT slot -> name (a pointer) */
+    struct fp_table pointers; /* address of a relocated word -> what it points to */
+    bool fixed; /* linked at its address: not PIE, not shared */
+    const char *debug_path; /* separate debug file, or NULL */
+    Dwarf *dwarf; /* or NULL */
+    int fd, debug_fd;
+    Elf *elf, *debug_elf;
+};
+
+/* False when it is no x86-64 ELF file. Debug information is optional. */
+bool fp_object_open(struct fp_arena *arena, const char *path, struct fp_object *object,
+                    struct fp_error *error);
+void fp_object_close(struct fp_object *object);
+
+/* The address of a byte of the file, as linked; 0 where it is not code. */
+uint64_t fp_object_address(const struct fp_object *object, uint64_t file_offset);
+
+/* What is loaded at an address, and how many bytes of it follow; NULL outside. */
+const unsigned char *fp_object_bytes(const struct fp_object *object, uint64_t address, size_t *len);
+
+/* The word at an address as the loader leaves it; false outside of the file. */
+bool fp_object_pointer(const struct fp_object *object, uint64_t address, uint64_t *value);
+
+/* The function that covers an address, or NULL. */
+const struct fp_symbol *fp_object_function(const struct fp_object *object, uint64_t address);
+
+/* The name behind a PLT entry or a GOT slot, or NULL. */
+const char *fp_object_import(const struct fp_object *object, uint64_t address);
+
+#endif

@@ -1,0 +1,325 @@
+/* Writing, reading and searching guides: see guide.h. */
+#include "guide/guide.h"
+
+#include "base/checked.h"
+#include "base/checksum.h"
+#include "base/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAGIC "fpguide\n"
+enum { VERSION = 2, OLDEST_READER = 1, HEADER_SIZE = 48, ENTRY_SIZE = 56 };
+
+uint64_t fp_guide_key(const char *name, const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    return fp_hash64(fp_hash_string(name) ^ fp_hash_string(slash ? slash + 1 : file));
+}
+
+/* ---- writing ---- */
+
+static int by_key(const void *a, const void *b)
+{
+    const struct fp_guide_function *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    if (x->shape != y->shape) return x->shape < y->shape ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static void encode_path(struct fp_writer *w, const struct fp_guide_path *path)
+{
+    fp_write_uint(w, path->count);
+    fp_write_uint(w, (uint64_t)path->first_block * 2 + path->from_entry);
+    fp_write_uint(w, path->end_edge == FP_NONE ? 0 : (uint64_t)path->end_edge + 1);
+    fp_write_uint(w, path->nedges);
+    for (uint32_t i = 0; i < path->nedges; i++) fp_write_uint(w, path->edges[i]);
+}
+
+static void encode_value(struct fp_writer *w, const struct fp_guide_value *value)
+{
+    fp_write_uint(w, (uint64_t)value->site * 2 + (value->kind == FP_VALUE_SIZE));
+    fp_write_uint(w, value->count);
+    if (value->kind == FP_VALUE_SIZE)
+        fp_write_uint(w, value->size);
+    else
+        fp_write_string(w, value->target);
+}
+
+static void encode_counts(struct fp_writer *w, const struct fp_guide_function *f)
+{
+    fp_write_uint(w, f->entries);
+    fp_write_uint(w, f->nedges);
+    for (uint32_t e = 0; e < f->nedges; e++) fp_write_uint(w, f->edges[e]);
+    fp_write_uint(w, f->npaths);
+    for (uint32_t i = 0; i < f->npaths; i++) encode_path(w, &f->paths[i]);
+    fp_write_uint(w, f->nvalues);
+    for (uint32_t i = 0; i < f->nvalues; i++) encode_value(w, &f->values[i]);
+}
+
+static void encode_summary(struct fp_writer *w, const struct fp_guide_summary *s)
+{
+    const uint64_t fields[] = {s->total,       s->max_count,  s->max_inner,
+                               s->max_entries, s->num_counts, s->num_functions};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) fp_write_uint(w, fields[i]);
+    fp_write_uint(w, s->ncutoffs);
+    for (uint32_t i = 0; i < s->ncutoffs; i++) {
+        fp_write_uint(w, s->cutoffs[i].cutoff);
+        fp_write_uint(w, s->cutoffs[i].min_count);
+        fp_write_uint(w, s->cutoffs[i].num_counts);
+    }
+}
+
+static void encode_entry(struct fp_writer *w, const struct fp_guide_function *f, uint64_t offset)
+{
+    const uint64_t fields[] = {f->key, f->shape, f->id, f->flags, f->path_slots, f->edge_slots, offset};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) fp_write_u64(w, fields[i]);
+}
+
+void fp_guide_encode(struct fp_writer *out, const struct fp_guide_source *source,
+                     const struct fp_guide_summary *summary, struct fp_guide_function *functions,
+                     size_t nfunctions)
+{
+    struct fp_writer body = {0}, counts = {0};
+    if (nfunctions) qsort(functions, nfunctions, sizeof *functions, by_key);
+    for (size_t i = 0; i < nfunctions; i++) {
+        encode_entry(&body, &functions[i], counts.len);
+        encode_counts(&counts, &functions[i]);
+    }
+    encode_summary(&body, summary);
+    fp_write_u64(&body, counts.len);
+    fp_write_bytes(&body, counts.bytes, counts.len);
+
+    fp_write_bytes(out, MAGIC, 8);
+    fp_write_u32(out, VERSION);
+    fp_write_u32(out, OLDEST_READER);
+    fp_write_u64(out, source->size);
+    fp_write_u64(out, source->time_ns);
+    fp_write_u64(out, nfunctions);
+    fp_write_u64(out, fp_checksum(body.bytes, body.len, 0));
+    fp_write_bytes(out, body.bytes, body.len);
+    fp_writer_free(&body);
+    fp_writer_free(&counts);
+}
+
+/* ---- reading ---- */
+
+static void decode_summary(struct fp_arena *arena, struct fp_reader *r, struct fp_guide_summary *s)
+{
+    uint64_t *fields[] = {&s->total,       &s->max_count,  &s->max_inner,
+                          &s->max_entries, &s->num_counts, &s->num_functions};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) *fields[i] = fp_read_uint(r);
+    s->ncutoffs = (uint32_t)fp_read_count(r, 3);
+    s->cutoffs = FP_NEW_ARRAY(arena, struct fp_guide_cutoff, s->ncutoffs);
+    for (uint32_t i = 0; i < s->ncutoffs; i++) {
+        s->cutoffs[i].cutoff = fp_read_index(r, 1000001, "a cutoff in millionths");
+        s->cutoffs[i].min_count = fp_read_uint(r);
+        s->cutoffs[i].num_counts = fp_read_uint(r);
+    }
+}
+
+static void decode_entry(struct fp_reader *r, struct fp_guide_function *f, size_t *offset)
+{
+    f->key = fp_read_u64(r);
+    f->shape = fp_read_u64(r);
+    f->id = fp_read_u64(r);
+    f->flags = (uint32_t)fp_read_u64(r);
+    f->path_slots = fp_read_u64(r);
+    f->edge_slots = fp_read_u64(r);
+    *offset = fp_read_u64(r);
+}
+
+static bool decode_header(struct fp_reader *r, struct fp_guide *guide, uint64_t *count)
+{
+    const void *magic = fp_read_bytes(r, 8);
+    if (!magic || memcmp(magic, MAGIC, 8)) {
+        r->at = 0;
+        return fp_reader_fail(r, "expected a guide; make one by footpath export --format guide");
+    }
+    guide->version = fp_read_u32(r);
+    uint32_t oldest = fp_read_u32(r);
+    if (oldest > VERSION)
+        return fp_reader_fail(r, "expected version %d of the format, got %u", VERSION, guide->version);
+    guide->source.size = fp_read_u64(r);
+    guide->source.time_ns = fp_read_u64(r);
+    *count = fp_read_u64(r);
+    uint64_t checksum = fp_read_u64(r);
+    if (r->failed) return false;
+    if (checksum != fp_checksum(r->bytes + r->at, r->len - r->at, 0))
+        return fp_reader_fail(r, "the checksum does not fit; the file was changed or cut");
+    if (*count > fp_reader_left(r) / ENTRY_SIZE)
+        return fp_reader_fail(r, "expected %llu functions, got bytes for fewer",
+                              (unsigned long long)*count);
+    return true;
+}
+
+static bool decode(struct fp_arena *arena, struct fp_reader *r, struct fp_guide *guide)
+{
+    uint64_t count = 0;
+    if (!decode_header(r, guide, &count)) return false;
+    guide->nfunctions = (size_t)count;
+    guide->functions = FP_NEW_ARRAY(arena, struct fp_guide_function, guide->nfunctions);
+    guide->offsets = FP_NEW_ARRAY(arena, size_t, guide->nfunctions);
+    for (size_t i = 0; i < guide->nfunctions; i++)
+        decode_entry(r, &guide->functions[i], &guide->offsets[i]);
+    decode_summary(arena, r, &guide->summary);
+    uint64_t room = fp_read_u64(r);
+    if (r->failed) return false;
+    if (room != fp_reader_left(r)) return fp_reader_fail(r, "expected the counts to end the file");
+    for (size_t i = 0; i < guide->nfunctions; i++) {
+        if (guide->offsets[i] >= room) return fp_reader_fail(r, "counts lie outside of the file");
+        guide->offsets[i] += r->at;
+    }
+    return true;
+}
+
+bool fp_guide_open(struct fp_arena *arena, const char *path, struct fp_guide *guide,
+                   struct fp_error *error)
+{
+    *guide = (struct fp_guide){0};
+    if (!fp_file_open(&guide->file, path, error)) return false;
+    struct fp_reader r = {
+        .bytes = guide->file.bytes, .len = guide->file.len, .file = path, .error = error};
+    if (decode(arena, &r, guide)) return true;
+    fp_guide_close(guide);
+    return false;
+}
+
+void fp_guide_close(struct fp_guide *guide)
+{
+    if (guide->file.bytes) fp_file_close(&guide->file);
+    guide->file = (struct fp_file){0};
+    guide->nfunctions = 0;
+}
+
+bool fp_guide_is(const char *path)
+{
+    struct fp_file file;
+    struct fp_error error = {0};
+    if (!fp_file_open(&file, path, &error)) return false;
+    bool is = file.len >= HEADER_SIZE && !memcmp(file.bytes, MAGIC, 8);
+    fp_file_close(&file);
+    return is;
+}
+
+/* ---- searching ---- */
+
+static void decode_path(struct fp_arena *arena, struct fp_reader *r, const struct fp_cfg *cfg,
+                        struct fp_guide_path *path)
+{
+    path->count = fp_read_uint(r);
+    uint64_t start = fp_read_index(r, 2 * (uint64_t)cfg->nblocks, "a block");
+    path->first_block = (uint32_t)(start / 2);
+    path->from_entry = start & 1;
+    uint32_t end = fp_read_index(r, (uint64_t)cfg->nedges + 1, "an edge");
+    path->end_edge = end ? end - 1 : FP_NONE;
+    path->nedges = (uint32_t)fp_read_count(r, 1);
+    path->edges = FP_NEW_ARRAY(arena, uint32_t, path->nedges);
+    for (uint32_t i = 0; i < path->nedges; i++)
+        path->edges[i] = fp_read_index(r, cfg->nedges, "an edge");
+}
+
+static void decode_value(struct fp_arena *arena, struct fp_reader *r, struct fp_guide_value *value)
+{
+    uint64_t site = fp_read_index(r, 2 * FP_VALUE_SITES, "the site of a value");
+    value->kind = site & 1 ? FP_VALUE_SIZE : FP_VALUE_TARGET;
+    value->site = (uint32_t)(site / 2);
+    value->count = fp_read_uint(r);
+    if (value->kind == FP_VALUE_SIZE)
+        value->size = fp_read_uint(r);
+    else
+        value->target = fp_read_string(r, arena);
+}
+
+/* The edges follow one another; what does not is not used. */
+static bool is_connected(const struct fp_cfg *cfg, const struct fp_guide_path *path)
+{
+    uint32_t at = path->first_block;
+    for (uint32_t i = 0; i < path->nedges; i++) {
+        if (cfg->edges[path->edges[i]].src != at) return false;
+        at = cfg->edges[path->edges[i]].dst;
+    }
+    return path->end_edge == FP_NONE || cfg->edges[path->end_edge].src == at;
+}
+
+static bool decode_counts(struct fp_arena *arena, const struct fp_guide *guide, size_t index,
+                          const struct fp_cfg *cfg, struct fp_guide_function *f)
+{
+    struct fp_error error = {0};
+    struct fp_reader r = {
+        .bytes = guide->file.bytes, .len = guide->file.len, .at = guide->offsets[index], .error = &error};
+    *f = guide->functions[index];
+    f->entries = fp_read_uint(&r);
+    f->nedges = (uint32_t)fp_read_count(&r, 1);
+    if (r.failed || f->nedges != cfg->nedges) return false;
+    f->edges = FP_NEW_ARRAY(arena, uint64_t, f->nedges);
+    for (uint32_t e = 0; e < f->nedges; e++) f->edges[e] = fp_read_uint(&r);
+    f->npaths = (uint32_t)fp_read_count(&r, 4);
+    f->paths = FP_NEW_ARRAY(arena, struct fp_guide_path, f->npaths);
+    for (uint32_t i = 0; i < f->npaths; i++) {
+        decode_path(arena, &r, cfg, &f->paths[i]);
+        if (r.failed || !is_connected(cfg, &f->paths[i])) return false;
+    }
+    f->nvalues = guide->version < 2 ? 0 : (uint32_t)fp_read_count(&r, 3);
+    f->values = FP_NEW_ARRAY(arena, struct fp_guide_value, f->nvalues);
+    for (uint32_t i = 0; i < f->nvalues && !r.failed; i++) decode_value(arena, &r, &f->values[i]);
+    return !r.failed;
+}
+
+static size_t first_with_key(const struct fp_guide *guide, uint64_t key)
+{
+    size_t low = 0, high = guide->nfunctions;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (guide->functions[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void add_up(struct fp_arena *arena, struct fp_guide_function *sum,
+                   const struct fp_guide_function *one)
+{
+    struct fp_guide_path *paths =
+        FP_NEW_ARRAY(arena, struct fp_guide_path, (size_t)sum->npaths + one->npaths);
+    sum->id = 0;
+    sum->entries = fp_add_saturated(sum->entries, one->entries);
+    for (uint32_t e = 0; e < sum->nedges; e++) sum->edges[e] = fp_add_saturated(sum->edges[e], one->edges[e]);
+    if (sum->npaths) memcpy(paths, sum->paths, sum->npaths * sizeof *paths);
+    if (one->npaths) memcpy(paths + sum->npaths, one->paths, one->npaths * sizeof *paths);
+    sum->paths = paths;
+    sum->npaths += one->npaths;
+    if (!sum->nvalues) sum->values = one->values, sum->nvalues = one->nvalues; /* of one of them */
+}
+
+enum fp_guide_match fp_guide_find(struct fp_arena *arena, const struct fp_guide *guide,
+                                  const struct fp_function *function, uint64_t id,
+                                  struct fp_guide_function *found)
+{
+    uint64_t key = fp_guide_key(function->name, function->file), shape = fp_cfg_hash(function->cfg);
+    size_t first = first_with_key(guide, key), end = first;
+    uint32_t fitting = 0;
+    for (; end < guide->nfunctions && guide->functions[end].key == key; end++) {
+        const struct fp_guide_function *f = &guide->functions[end];
+        if (f->shape != shape) continue;
+        if (f->id == fp_function_id(id, f->flags, f->path_slots, f->edge_slots))
+            return decode_counts(arena, guide, end, function->cfg, found) ? FP_GUIDE_FOUND
+                                                                         : FP_GUIDE_STALE;
+        fitting++;
+    }
+    if (first == end) return FP_GUIDE_ABSENT;
+    bool some = false;
+    for (size_t i = first; fitting && i < end; i++) {
+        struct fp_guide_function one;
+        if (guide->functions[i].shape != shape) continue;
+        if (!decode_counts(arena, guide, i, function->cfg, &one)) continue;
+        if (some)
+            add_up(arena, found, &one);
+        else
+            *found = one;
+        some = true;
+    }
+    return some ? FP_GUIDE_FOUND : FP_GUIDE_STALE;
+}

@@ -1,0 +1,279 @@
+/* Guides: see guiding.h.
+ *
+ * Of a function's paths those are kept that make up 99.9% of its counts, at most
+ * FP_GUIDING_PATHS: path-guided optimisation only acts where much is at stake. */
+#include "guide/makeguide.h"
+
+#include "paths/edges.h"
+#include "guide/makeparts.h"
+#include "base/checked.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- paths ---- */
+
+static int by_count(const void *a, const void *b)
+{
+    const struct fp_path_count *x = a, *y = b;
+    if (x->count != y->count) return x->count < y->count ? 1 : -1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* A lap's edges are those of the map, which goes before the guide. */
+uint32_t *fp_guiding_edges(struct fp_arena *arena, const struct fp_path *path)
+{
+    uint32_t *edges = FP_NEW_ARRAY(arena, uint32_t, path->nedges);
+    for (uint32_t i = 0; i < path->nedges; i++) edges[i] = path->edges[i];
+    return edges;
+}
+
+static void keep_path(struct fp_arena *arena, const struct fp_function *f,
+                      const struct fp_path_count *count, struct fp_guide_function *out)
+{
+    struct fp_path path;
+    if (!fp_path_decode(arena, f->numbering, count->id, &path)) return;
+    out->paths[out->npaths++] = (struct fp_guide_path){
+        .count = count->count,
+        .from_entry = path.start == FP_STARTS_AT_ENTRY,
+        .first_block = path.first_block,
+        .end_edge = path.end_edge,
+        .nedges = path.nedges,
+        .edges = fp_guiding_edges(arena, &path),
+    };
+}
+
+static void keep_paths(struct fp_arena *arena, struct fp_counts *counts, struct fp_guide_function *out)
+{
+    double total = 0, kept = 0;
+    if (!counts->npaths) return;
+    qsort(counts->paths, counts->npaths, sizeof *counts->paths, by_count);
+    for (size_t i = 0; i < counts->npaths; i++) total += (double)counts->paths[i].count;
+    size_t most = counts->npaths < FP_GUIDING_PATHS ? counts->npaths : FP_GUIDING_PATHS;
+    out->paths = FP_NEW_ARRAY(arena, struct fp_guide_path, most);
+    for (size_t i = 0; i < most && kept < total * 0.999; i++) {
+        kept += (double)counts->paths[i].count;
+        keep_path(arena, counts->function, &counts->paths[i], out);
+    }
+}
+
+/* ---- the summary ---- */
+
+static void note_block(struct fp_guiding_maker *m, uint32_t block, uint64_t count)
+{
+    struct fp_guide_summary *summary = &m->guiding->summary;
+    fp_vec_push(m->arena, &m->blocks, count);
+    summary->total = fp_add_saturated(summary->total, count);
+    if (count > summary->max_count) summary->max_count = count;
+    if (block && count > summary->max_inner) summary->max_inner = count;
+}
+
+static int larger_first(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* The cutoffs that LLVM's own profiles have: its passes look for some of them. */
+static void make_cutoffs(struct fp_guiding_maker *m)
+{
+    static const uint32_t cutoffs[] = {10000,  100000, 200000, 300000, 400000, 500000, 600000, 700000,
+                                       800000, 900000, 950000, 990000, 999000, 999900, 999990, 999999};
+    struct fp_guide_summary *summary = &m->guiding->summary;
+    const uint64_t *counts = m->blocks.at;
+    size_t n = m->blocks.len, at = 0;
+    uint64_t sum = 0, last = 0;
+    if (n) qsort(m->blocks.at, n, sizeof *m->blocks.at, larger_first);
+    summary->ncutoffs = sizeof cutoffs / sizeof *cutoffs;
+    summary->cutoffs = FP_NEW_ARRAY(m->arena, struct fp_guide_cutoff, summary->ncutoffs);
+    for (uint32_t i = 0; i < summary->ncutoffs; i++) {
+        double wanted = (double)summary->total * cutoffs[i] / 1e6;
+        while (at < n && ((double)sum < wanted || (at && counts[at] == last))) {
+            last = counts[at++];
+            sum = fp_add_saturated(sum, last);
+        }
+        summary->cutoffs[i] = (struct fp_guide_cutoff){cutoffs[i], last, at};
+    }
+}
+
+/* ---- functions ---- */
+
+struct fp_guide_function fp_guiding_function(const struct fp_function *f)
+{
+    return (struct fp_guide_function){
+        .key = fp_guide_key(f->name, f->file),
+        .shape = fp_cfg_hash(f->cfg),
+        .id = f->id,
+        .flags = f->flags,
+        .path_slots = f->path_slots,
+        .edge_slots = f->edge_slots,
+        .nedges = f->cfg->nedges,
+    };
+}
+
+void fp_guiding_add(struct fp_guiding_maker *m, const struct fp_function *f,
+                    struct fp_guide_function counts)
+{
+    const struct fp_cfg *cfg = f->cfg;
+    struct fp_guide_summary *summary = &m->guiding->summary;
+    summary->num_functions++;
+    summary->num_counts += cfg->nblocks;
+    if (counts.entries > summary->max_entries) summary->max_entries = counts.entries;
+    for (uint32_t b = 0; b < cfg->nblocks; b++) {
+        uint64_t count = b ? 0 : counts.entries;
+        for (uint32_t k = cfg->first_in[b]; k < cfg->first_in[b + 1]; k++)
+            count = fp_add_saturated(count, counts.edges[cfg->in_edges[k]]);
+        note_block(m, b, count);
+    }
+    fp_vec_push(m->arena, &m->functions, counts);
+}
+
+void fp_guiding_finish(struct fp_guiding_maker *m)
+{
+    make_cutoffs(m);
+    m->guiding->functions = m->functions.at;
+    m->guiding->nfunctions = m->functions.len;
+}
+
+/* ---- one profile ---- */
+
+static void add_function(struct fp_guiding_maker *m, const struct fp_module *module,
+                         const struct fp_function *f, const struct fp_symbols *symbols)
+{
+    struct fp_counts counts;
+    struct fp_edge_counts edges;
+    struct fp_error error = {0};
+    fp_profile_counts(m->arena, module, f, &counts);
+    if (!fp_edges_of(m->arena, &counts, &edges, &error)) {
+        m->guiding->unusable++;
+        return;
+    }
+    struct fp_guide_function out = fp_guiding_function(f);
+    out.entries = edges.entries;
+    out.edges = edges.edges;
+    if (f->flags & FP_FUNCTION_PATHS) keep_paths(m->arena, &counts, &out);
+    if (f->flags & FP_FUNCTION_VALUES) fp_guiding_values(m, module, f, symbols, &out);
+    fp_guiding_add(m, f, out);
+}
+
+void fp_guiding_make(struct fp_arena *arena, const struct fp_profile *profile,
+                     struct fp_guiding *guiding)
+{
+    *guiding = (struct fp_guiding){0};
+    struct fp_guiding_maker m = {.arena = arena, .guiding = guiding};
+    for (size_t i = 0; i < profile->modules.len; i++) {
+        const struct fp_module *module = profile->modules.at[i];
+        struct fp_symbols symbols;
+        fp_symbols_read(arena, module->program.path, &symbols);
+        for (size_t k = 0; k < module->program.nfunctions; k++)
+            if (!(module->program.functions[k].flags & FP_FUNCTION_SKIPPED))
+                add_function(&m, module, &module->program.functions[k], &symbols);
+    }
+    fp_guiding_finish(&m);
+}
+
+/* ---- files ---- */
+
+static bool load(struct fp_profile *profile, const char *const *files, size_t nfiles,
+                 const char *binary, struct fp_error *error)
+{
+    for (size_t i = 0; i < nfiles; i++)
+        if (!fp_profile_add(profile, files[i], error)) return false;
+    fp_profile_load_maps(profile, binary);
+    for (size_t i = 0; i < profile->modules.len; i++) {
+        if (profile->modules.at[i]->have_program) continue;
+        *error = profile->modules.at[i]->problem;
+        return false;
+    }
+    if (!profile->modules.len) return fp_fail(error, files[0], "holds no run");
+    return true;
+}
+
+static struct fp_guide_source source_of(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) < 0) return (struct fp_guide_source){0};
+    return (struct fp_guide_source){
+        (uint64_t)info.st_size,
+        (uint64_t)info.st_mtim.tv_sec * 1000000000u + (uint64_t)info.st_mtim.tv_nsec};
+}
+
+static bool make_by_sum(struct fp_arena *arena, const char *const *files, size_t nfiles,
+                        const char *binary, struct fp_guiding *guiding, struct fp_error *error)
+{
+    struct fp_profile *profile = fp_profile_new();
+    bool ok = load(profile, files, nfiles, binary, error);
+    if (ok) fp_guiding_make(arena, profile, guiding);
+    fp_profile_free(profile);
+    return ok;
+}
+
+bool fp_guiding_write(const char *const *files, size_t nfiles, const char *binary,
+                      enum fp_guiding_by by, const char *out, struct fp_error *error)
+{
+    struct fp_arena arena = {0};
+    struct fp_writer writer = {0};
+    struct fp_guiding guiding;
+    struct fp_error no_counts = {0};
+    bool ok = by == FP_GUIDING_SUM && make_by_sum(&arena, files, nfiles, binary, &guiding, &no_counts);
+    /* a combined profile has no sums: then by the mean */
+    if (!ok) ok = fp_guiding_combined(&arena, files, nfiles, binary, by, &guiding, error);
+    if (!ok && no_counts.set) *error = no_counts;
+    if (ok) {
+        struct fp_guide_source source = source_of(files[0]);
+        fp_guide_encode(&writer, &source, &guiding.summary, guiding.functions, guiding.nfunctions);
+        ok = fp_file_write(out, writer.bytes, writer.len, error);
+    }
+    fp_writer_free(&writer);
+    fp_arena_free(&arena);
+    return ok;
+}
+
+/* ---- the cache ---- */
+
+static bool is_current(const char *guide_path, const struct fp_guide_source *source)
+{
+    struct fp_arena arena = {0};
+    struct fp_guide guide;
+    struct fp_error error = {0};
+    bool ok = access(guide_path, R_OK) == 0 && fp_guide_open(&arena, guide_path, &guide, &error);
+    ok = ok && guide.source.size == source->size && guide.source.time_ns == source->time_ns;
+    if (ok) fp_guide_close(&guide);
+    fp_arena_free(&arena);
+    return ok;
+}
+
+/* A name of our own in the folder for temporary files. */
+static char *name_elsewhere(struct fp_arena *arena, const char *path)
+{
+    const char *folder = getenv("TMPDIR");
+    return fp_arena_printf(arena, "%s/footpath-%u-%016llx.guide", folder && *folder ? folder : "/tmp",
+                           (unsigned)getuid(), (unsigned long long)fp_hash_string(path));
+}
+
+static const char *suffix_of(enum fp_guiding_by by)
+{
+    switch (by) {
+    case FP_GUIDING_SUM: break;
+    case FP_GUIDING_MEAN: return ".mean";
+    case FP_GUIDING_WORST: return ".worst";
+    }
+    return "";
+}
+
+const char *fp_guiding_cached(struct fp_arena *arena, const char *path, enum fp_guiding_by by,
+                              struct fp_error *error)
+{
+    if (fp_guide_is(path)) return path;
+    struct fp_guide_source source = source_of(path);
+    char *beside = fp_arena_printf(arena, "%s%s.guide", path, suffix_of(by));
+    char *elsewhere = name_elsewhere(arena, beside);
+    if (is_current(beside, &source)) return beside;
+    if (is_current(elsewhere, &source)) return elsewhere;
+    struct fp_error first = {0};
+    if (fp_guiding_write(&path, 1, NULL, by, beside, &first)) return beside;
+    if (fp_guiding_write(&path, 1, NULL, by, elsewhere, error)) return elsewhere;
+    return NULL;
+}

@@ -1,0 +1,290 @@
+/* Differences: see diff.h. */
+#include "paths/diff.h"
+
+#include "paths/match.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct differ {
+    struct fp_arena *arena;
+    struct fp_diff_side *a, *b;
+    const struct fp_diff_options *options;
+    struct fp_diff *diff;
+    struct fp_matcher in_b, *runs_a, *runs_b;
+    struct fp_table seen; /* functions of b that matched, by address */
+    struct fp_strtable names_b; /* "name\nfile" -> 1 + index in in_b.refs */
+    FP_VEC(struct fp_diff_item) items;
+};
+
+static double path_instructions(const struct fp_function *f, const struct fp_path *path)
+{
+    double sum = f->blocks[path->first_block].instructions;
+    for (uint32_t i = 0; i < path->nedges; i++)
+        sum += f->blocks[f->cfg->edges[path->edges[i]].dst].instructions;
+    return sum;
+}
+
+static double function_cost(const struct fp_function *f, const struct fp_edge_counts *edges)
+{
+    double sum = 0;
+    for (uint32_t b = 0; b < f->cfg->nblocks; b++)
+        sum += (double)edges->blocks[b] * f->blocks[b].instructions;
+    return sum;
+}
+
+static void add_item(struct differ *d, struct fp_diff_item item)
+{
+    bool same = item.count_a == item.count_b && item.a && item.b;
+    if (same && item.kind != FP_DIFF_FUNCTION) {
+        d->diff->same++;
+        return;
+    }
+    fp_vec_push(d->arena, &d->items, item);
+}
+
+/* ---- the spread between runs ---- */
+
+struct spread {
+    struct fp_table index; /* path or edge -> 1 + index in samples */
+    FP_VEC(struct fp_sample) samples;
+    size_t nruns;
+};
+
+static void note_count(struct fp_arena *scratch, struct spread *s, uint64_t key, uint64_t count)
+{
+    uint64_t *index = fp_table_add(&s->index, key);
+    if (!*index) {
+        fp_vec_push(scratch, &s->samples, (struct fp_sample){0});
+        *index = s->samples.len;
+    }
+    struct fp_sample *sample = &s->samples.at[*index - 1];
+    sample->sum += (double)count;
+    sample->squares += (double)count * (double)count;
+}
+
+static void note_run(struct fp_arena *scratch, const struct differ *d, struct spread *s,
+                     const struct fp_matcher *run, const struct fp_function *f)
+{
+    const struct fp_function_ref *ref = fp_matcher_find(run, f);
+    struct fp_counts counts;
+    struct fp_edge_counts edges;
+    struct fp_error error = {0};
+    if (!ref) return;
+    fp_profile_counts(scratch, ref->module, ref->function, &counts);
+    if (!d->options->edges) {
+        for (size_t i = 0; i < counts.npaths; i++)
+            note_count(scratch, s, counts.paths[i].id, counts.paths[i].count);
+    } else if (fp_edges_of(scratch, &counts, &edges, &error)) {
+        for (uint32_t e = 0; e < f->cfg->nedges; e++) note_count(scratch, s, e, edges.edges[e]);
+    }
+}
+
+static void note_runs(struct fp_arena *scratch, const struct differ *d, struct spread *s,
+                      const struct fp_diff_side *side, const struct fp_matcher *runs,
+                      const struct fp_function *f)
+{
+    *s = (struct spread){.nruns = side->nruns};
+    fp_table_init(&s->index, scratch);
+    for (size_t i = 0; i < side->nruns; i++) note_run(scratch, d, s, &runs[i], f);
+}
+
+static struct fp_sample sample_of(const struct spread *s, uint64_t key)
+{
+    const uint64_t *index = fp_table_find(&s->index, key);
+    struct fp_sample sample = index ? s->samples.at[*index - 1] : (struct fp_sample){0};
+    sample.n = (double)s->nruns;
+    return sample;
+}
+
+/* ---- one pair of functions ---- */
+
+struct pair {
+    const struct fp_function *a, *b;
+    struct fp_counts counts_a, counts_b;
+    struct fp_edge_counts edges_a, edges_b;
+    bool edges;
+    struct spread spread_a, spread_b;
+};
+
+static void diff_edges(struct differ *d, const struct pair *p)
+{
+    for (uint32_t e = 0; p->edges && e < p->a->cfg->nedges; e++) {
+        if (p->a->truncation->order.fate[e] == FP_FATE_DEAD) continue;
+        uint64_t a = p->edges_a.edges[e], b = p->edges_b.edges[e];
+        struct fp_diff_item item = {.kind = FP_DIFF_EDGE, .a = p->a, .b = p->b, .edge = e, .count_a = a,
+                                    .count_b = b, .cost_a = (double)a, .cost_b = (double)b};
+        item.confidence = fp_welch(sample_of(&p->spread_a, e), sample_of(&p->spread_b, e));
+        if (a || b) add_item(d, item);
+    }
+}
+
+static void diff_one_path(struct differ *d, const struct pair *p, const struct fp_path *path, uint64_t id_a,
+                          uint64_t id_b, uint64_t count_a, uint64_t count_b)
+{
+    struct fp_diff_item item = {.kind = FP_DIFF_PATH, .a = p->a, .b = p->b, .id = id_a, .id_b = id_b,
+                                .count_a = count_a, .count_b = count_b, .confidence = -1};
+    item.cost_a = (double)count_a * path_instructions(p->a, path);
+    item.cost_b = (double)count_b * path_instructions(p->b, path);
+    if (d->a->sample && d->b->sample)
+        item.confidence = fp_welch(d->a->sample(d->a->view, p->a, id_a),
+                                   d->b->sample(d->b->view, p->b, id_b));
+    else
+        item.confidence = fp_welch(sample_of(&p->spread_a, id_a), sample_of(&p->spread_b, id_b));
+    add_item(d, item);
+}
+
+/* A path that b's numbering cannot express (it was cut elsewhere) counts 0 there. */
+static void diff_paths(struct differ *d, const struct pair *p, struct fp_arena *scratch)
+{
+    struct fp_table of_b;
+    struct fp_path path;
+    fp_table_init(&of_b, scratch);
+    for (size_t i = 0; i < p->counts_b.npaths; i++)
+        *fp_table_add(&of_b, p->counts_b.paths[i].id) = p->counts_b.paths[i].count;
+    for (size_t i = 0; i < p->counts_a.npaths; i++) {
+        const struct fp_path_count *one = &p->counts_a.paths[i];
+        if (!fp_path_decode(scratch, p->a->numbering, one->id, &path)) continue;
+        uint64_t id = fp_path_encode(p->b->numbering, &path);
+        uint64_t *other = id == FP_NO_ID ? NULL : fp_table_find(&of_b, id);
+        diff_one_path(d, p, &path, one->id, id, one->count, other ? *other : 0);
+        if (other) *other = 0;
+    }
+    for (size_t i = 0; i < p->counts_b.npaths; i++) {
+        uint64_t id = p->counts_b.paths[i].id, left = *fp_table_find(&of_b, id);
+        if (!left || !fp_path_decode(scratch, p->b->numbering, id, &path)) continue;
+        diff_one_path(d, p, &path, fp_path_encode(p->a->numbering, &path), id, 0, left);
+    }
+}
+
+static void diff_pair(struct differ *d, const struct fp_measured *m, const struct fp_function_ref *ref,
+                      struct fp_arena *scratch)
+{
+    struct pair p = {.a = m->function, .b = ref->function, .counts_a = *m->counts};
+    struct fp_error error = {0};
+    fp_profile_counts(scratch, ref->module, ref->function, &p.counts_b);
+    p.edges = m->edges && fp_edges_of(scratch, &p.counts_b, &p.edges_b, &error);
+    if (m->edges) p.edges_a = *m->edges;
+    d->diff->matched++;
+    note_runs(scratch, d, &p.spread_a, d->a, d->runs_a, p.a);
+    note_runs(scratch, d, &p.spread_b, d->b, d->runs_b, p.b);
+    bool paths = p.a->flags & p.b->flags & FP_FUNCTION_PATHS;
+    if (paths && !d->options->edges)
+        diff_paths(d, &p, scratch);
+    else
+        diff_edges(d, &p);
+}
+
+/* ---- functions on one side, or of another shape ---- */
+
+static char *name_key(struct fp_arena *arena, const struct fp_function *f)
+{
+    const char *slash = strrchr(f->file, '/');
+    return fp_arena_printf(arena, "%s\n%s", f->name, slash ? slash + 1 : f->file);
+}
+
+static void whole_function(struct differ *d, const struct fp_measured *m, const struct fp_function_ref *ref,
+                           struct fp_arena *scratch)
+{
+    struct fp_diff_item item = {.kind = FP_DIFF_FUNCTION, .a = m->function, .confidence = -1};
+    if (m->edges) {
+        item.count_a = m->edges->entries;
+        item.cost_a = function_cost(m->function, m->edges);
+    }
+    if (ref) {
+        struct fp_counts counts;
+        struct fp_edge_counts edges;
+        struct fp_error error = {0};
+        item.b = ref->function;
+        fp_profile_counts(scratch, ref->module, ref->function, &counts);
+        if (fp_edges_of(scratch, &counts, &edges, &error)) {
+            item.count_b = edges.entries;
+            item.cost_b = function_cost(ref->function, &edges);
+        }
+        d->diff->reshaped++;
+    } else {
+        d->diff->only_a++;
+    }
+    if (item.cost_a > 0 || item.cost_b > 0) add_item(d, item);
+}
+
+static void diff_function(const struct fp_measured *m, struct fp_arena *scratch, void *context)
+{
+    struct differ *d = context;
+    if (m->edges) d->a->cost += function_cost(m->function, m->edges);
+    const struct fp_function_ref *ref = fp_matcher_find(&d->in_b, m->function);
+    const uint64_t *named = ref ? NULL : fp_strtable_find(&d->names_b, name_key(scratch, m->function));
+    const struct fp_function_ref *other = ref ? ref : named ? &d->in_b.refs.at[*named - 1] : NULL;
+    if (other) *fp_table_add(&d->seen, (uintptr_t)other->function) = 1;
+    if (ref)
+        diff_pair(d, m, ref, scratch);
+    else
+        whole_function(d, m, other, scratch);
+}
+
+static void rest_of_b(const struct fp_measured *m, struct fp_arena *scratch, void *context)
+{
+    (void)scratch;
+    struct differ *d = context;
+    double cost = m->edges ? function_cost(m->function, m->edges) : 0;
+    d->b->cost += cost;
+    if (fp_table_find(&d->seen, (uintptr_t)m->function)) return;
+    d->diff->only_b++;
+    if (cost > 0)
+        add_item(d, (struct fp_diff_item){.kind = FP_DIFF_FUNCTION, .b = m->function, .confidence = -1,
+                                          .count_b = m->edges->entries, .cost_b = cost});
+}
+
+/* ---- all ---- */
+
+static const struct differ *sorting; /* qsort has no context */
+
+static double change(const struct fp_diff_item *item)
+{
+    if (!sorting->options->relative) return fabs(item->cost_b - item->cost_a);
+    double a = sorting->a->cost > 0 ? item->cost_a / sorting->a->cost : 0;
+    double b = sorting->b->cost > 0 ? item->cost_b / sorting->b->cost : 0;
+    return fabs(b - a);
+}
+
+static int by_change(const void *x, const void *y)
+{
+    const struct fp_diff_item *a = x, *b = y;
+    double p = change(a), q = change(b);
+    if (p != q) return p < q ? 1 : -1;
+    const struct fp_function *f = a->a ? a->a : a->b, *g = b->a ? b->a : b->b;
+    int names = strcmp(f->name, g->name);
+    if (names) return names;
+    if (a->id != b->id) return a->id < b->id ? -1 : 1;
+    return (a->edge > b->edge) - (a->edge < b->edge);
+}
+
+static struct fp_matcher *match_runs(struct fp_arena *arena, const struct fp_diff_side *side)
+{
+    struct fp_matcher *matchers = FP_NEW_ARRAY(arena, struct fp_matcher, side->nruns);
+    for (size_t i = 0; i < side->nruns; i++) fp_matcher_init(&matchers[i], arena, side->runs[i]);
+    return matchers;
+}
+
+void fp_diff_make(struct fp_arena *arena, struct fp_diff_side *a, struct fp_diff_side *b,
+                  const struct fp_diff_options *options, struct fp_diff *diff)
+{
+    struct fp_arena scratch = {0};
+    struct differ d = {.arena = arena, .a = a, .b = b, .options = options, .diff = diff};
+    *diff = (struct fp_diff){0};
+    a->cost = b->cost = 0;
+    fp_table_init(&d.seen, &scratch);
+    fp_strtable_init(&d.names_b, &scratch);
+    fp_matcher_init(&d.in_b, &scratch, b->profile);
+    for (size_t i = 0; i < d.in_b.refs.len; i++)
+        *fp_strtable_add(&d.names_b, name_key(&scratch, d.in_b.refs.at[i].function)) = i + 1;
+    d.runs_a = match_runs(&scratch, a);
+    d.runs_b = match_runs(&scratch, b);
+    fp_each_measured(a->profile, diff_function, &d);
+    fp_each_measured(b->profile, rest_of_b, &d);
+    sorting = &d;
+    if (d.items.len) qsort(d.items.at, d.items.len, sizeof *d.items.at, by_change);
+    diff->items = d.items.at;
+    diff->nitems = d.items.len;
+    fp_arena_free(&scratch);
+}

@@ -1,0 +1,60 @@
+/* Counts of source lines, from counts of blocks.
+ *
+ * A line's count in one function is that of the block that ran most often among
+ * those with code of the line: a `for` counts its tests, as in llvm-cov. Copies of
+ * a line (functions inlined in several places, templates) are added up. For code
+ * compiled without optimisation this is exact; an optimiser may spread a line over
+ * blocks (unrolled or split loops), and then the count is a lower bound.
+ */
+#ifndef FP_PATHS_LINECOUNTS_H
+#define FP_PATHS_LINECOUNTS_H
+
+#include "paths/edges.h"
+
+struct fp_line {
+    uint32_t line;
+    uint64_t count;
+};
+
+/* A way out of a branch that ends on this line. */
+struct fp_line_branch {
+    uint32_t line;
+    uint32_t branch; /* which branch of the file: counted from 0 */
+    uint32_t way;    /* which way out of it */
+    uint64_t reached, taken;
+};
+
+struct fp_line_function {
+    const char *name; /* linkage name */
+    uint32_t line;
+    uint64_t calls;
+};
+
+struct fp_source_file {
+    const char *name;
+    FP_VEC(struct fp_line) lines; /* by line */
+    FP_VEC(struct fp_line_branch) branches; /* by line, branch, way */
+    FP_VEC(struct fp_line_function) functions; /* by line, name */
+    struct fp_table by_line; /* line -> 1 + count; until finished */
+    uint32_t nbranches;
+};
+
+struct fp_lines {
+    struct fp_arena *arena;
+    struct fp_strtable by_name; /* 1 + index in files */
+    FP_VEC(struct fp_source_file) files; /* by name, once finished */
+};
+
+void fp_lines_init(struct fp_lines *lines, struct fp_arena *arena);
+void fp_lines_add(struct fp_lines *lines, const struct fp_function *function,
+                  const struct fp_edge_counts *edges);
+/* Everything of a profile, then finished. */
+void fp_lines_of_profile(struct fp_lines *lines, struct fp_arena *arena,
+                         const struct fp_profile *profile);
+/* Sorts; afterwards nothing may be added. */
+void fp_lines_finish(struct fp_lines *lines);
+
+/* The line's count in a finished file, or NULL where it has no code. */
+const struct fp_line *fp_line_find(const struct fp_source_file *file, uint32_t line);
+
+#endif

@@ -1,0 +1,39 @@
+/* Matching functions: see match.h. */
+#include "paths/match.h"
+
+#include <string.h>
+
+/* Builds in two folders have other absolute names for one file; the last part is
+ * the same. Two static functions of one name in files of one name, in different
+ * folders, are told apart by their shape, or else not at all. */
+static uint64_t key_of(const struct fp_function *f)
+{
+    const char *slash = strrchr(f->file, '/');
+    uint64_t key = fp_hash_string(f->name);
+    key = fp_hash64(key ^ fp_hash_string(slash ? slash + 1 : f->file));
+    return fp_hash64(key ^ fp_cfg_hash(f->cfg));
+}
+
+void fp_matcher_init(struct fp_matcher *matcher, struct fp_arena *arena,
+                     const struct fp_profile *profile)
+{
+    *matcher = (struct fp_matcher){.arena = arena};
+    fp_table_init(&matcher->by_key, arena);
+    for (size_t m = 0; m < profile->modules.len; m++) {
+        const struct fp_module *module = profile->modules.at[m];
+        for (size_t i = 0; i < module->program.nfunctions; i++) {
+            struct fp_function_ref ref = {module, &module->program.functions[i]};
+            if (ref.function->flags & FP_FUNCTION_SKIPPED) continue;
+            fp_vec_push(arena, &matcher->refs, ref);
+            uint64_t *index = fp_table_add(&matcher->by_key, key_of(ref.function));
+            if (!*index) *index = matcher->refs.len;
+        }
+    }
+}
+
+const struct fp_function_ref *fp_matcher_find(const struct fp_matcher *matcher,
+                                              const struct fp_function *function)
+{
+    const uint64_t *index = fp_table_find(&matcher->by_key, key_of(function));
+    return index ? &matcher->refs.at[*index - 1] : NULL;
+}

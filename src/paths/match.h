@@ -1,0 +1,27 @@
+/* The functions of two profiles that are the same: by linkage name, file and the
+ * shape of the cfg. */
+#ifndef FP_PATHS_MATCH_H
+#define FP_PATHS_MATCH_H
+
+#include "profile/profile.h"
+
+struct fp_function_ref {
+    const struct fp_module *module;
+    const struct fp_function *function;
+};
+
+struct fp_matcher {
+    struct fp_arena *arena;
+    struct fp_table by_key; /* name, file and shape -> 1 + index in refs */
+    FP_VEC(struct fp_function_ref) refs;
+};
+
+/* Every instrumented function of a profile. */
+void fp_matcher_init(struct fp_matcher *matcher, struct fp_arena *arena,
+                     const struct fp_profile *profile);
+
+/* The function in the matcher's profile that is this one, or NULL. */
+const struct fp_function_ref *fp_matcher_find(const struct fp_matcher *matcher,
+                                              const struct fp_function *function);
+
+#endif

@@ -1,0 +1,36 @@
+/* From samples of instructions to weights of blocks: an estimate of how often
+ * each block ran, in units of the event's period.
+ *
+ * For events that count instructions: samples over instructions (section 2.1).
+ * For events that count time the samples of a block are divided by the time it
+ * should take, by a rough model of latencies, which is closer than the number of
+ * its instructions.
+ */
+#ifndef FP_PERF_BLOCKWEIGHTS_H
+#define FP_PERF_BLOCKWEIGHTS_H
+
+#include "perf/attribute.h"
+#include "binary/machine.h"
+
+enum fp_normalisation { FP_BY_INSTRUCTIONS, FP_BY_TIME };
+
+/* Sums per block of one event. */
+double *fp_block_samples(struct fp_arena *arena, const struct fp_sampled_object *sampled,
+                         const struct fp_machine_function *function, uint32_t event);
+
+/* What a block is divided by: see above. */
+double fp_block_size(const struct fp_machine_function *function, uint32_t block,
+                     enum fp_normalisation by);
+
+/* What an inference told, for a better one: mispredicted branches make samples pile
+ * up in the block that they lead to, which is then as good as larger. */
+struct fp_branch_knowledge {
+    const uint64_t *edges; /* counts */
+    const double *misses;  /* mispredictions by block, sampled; or NULL: guessed from the counts */
+};
+
+/* The sizes of all blocks; knowledge may be NULL. */
+void fp_block_sizes(const struct fp_machine_function *function, enum fp_normalisation by,
+                    const struct fp_branch_knowledge *knowledge, double *sizes);
+
+#endif

@@ -1,0 +1,20 @@
+/* Classification of blocks: see classify.h. */
+#include "perf/classify.h"
+
+enum { FEWEST_SAMPLES = 8 }; /* below, differences are noise */
+
+enum fp_sampling_class fp_classify(const struct fp_block_events *block, double mean_cpi)
+{
+    double cycles = block->cycles / mean_cpi, stalled = block->stalled / mean_cpi;
+    double shadow = cycles - block->instructions;
+    if (block->cycle_samples + block->instruction_samples < FEWEST_SAMPLES) return FP_CLASS_TRUSTED;
+    if (shadow - stalled > 2 * block->instructions) return FP_CLASS_UNDER;
+    if (stalled > shadow && stalled > cycles / 2) return FP_CLASS_OVER;
+    return FP_CLASS_TRUSTED;
+}
+
+enum fp_sampling_class fp_classify_exactly(double weight, double exact)
+{
+    if (weight > 2 * exact) return FP_CLASS_OVER;
+    return weight < exact / 2 ? FP_CLASS_UNDER : FP_CLASS_TRUSTED;
+}

@@ -1,0 +1,74 @@
+/* Files of samples: perf.data, as `perf record` and `footpath record` write it.
+ *
+ *     struct fp_perf_data data;
+ *     fp_perf_read(&arena, "perf.data", &data, &error);
+ *     for each of data.samples: data.events.at[sample.event], sample.ip, ...
+ *
+ * File mode and pipe mode, plain and compressed (zstd). Everything is read into
+ * memory; samples and changes of the address space are ordered by time where the
+ * file has times, since a file with several buffers is not.
+ *
+ * Not handled: files of a machine of the other byte order, AUX area traces, and
+ * what a sample holds behind its branch records (registers, stacks).
+ */
+#ifndef FP_PERF_PERFDATA_H
+#define FP_PERF_PERFDATA_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/vec.h"
+
+struct fp_perf_event {
+    const char *name;
+    uint32_t type;
+    uint64_t config;
+    uint64_t sample_type, read_format, branch_type;
+    uint64_t period; /* or frequency */
+    bool frequency, sample_id_all;
+};
+
+struct fp_branch {
+    uint64_t from, to;
+    uint64_t flags; /* as the kernel packs them: bit 0 is mispredicted */
+};
+
+enum fp_perf_mode { FP_PERF_UNKNOWN, FP_PERF_KERNEL, FP_PERF_USER, FP_PERF_HYPERVISOR };
+
+struct fp_perf_sample {
+    uint64_t time, ip, period;
+    uint32_t event, pid, tid, cpu;
+    enum fp_perf_mode mode;
+    uint32_t first_branch, nbranches;
+};
+
+enum fp_perf_change_kind { FP_PERF_MAPPED, FP_PERF_FORKED, FP_PERF_EXECUTED };
+
+/* What changed an address space. */
+struct fp_perf_change {
+    enum fp_perf_change_kind kind;
+    uint64_t time;
+    size_t order; /* in the file */
+    uint32_t pid, parent;
+    uint64_t address, length, offset;
+    const char *path; /* of a mapping; of an exec, the new command */
+    unsigned char build_id[20];
+    uint8_t build_id_len;
+};
+
+struct fp_perf_data {
+    FP_VEC(struct fp_perf_event) events;
+    FP_VEC(struct fp_perf_sample) samples;
+    FP_VEC(struct fp_branch) branches;
+    FP_VEC(struct fp_perf_change) changes;
+    uint64_t lost;      /* samples that the kernel dropped */
+    uint64_t unknown;   /* records of types that are not known */
+    bool pipe, compressed;
+    bool cut;           /* ends inside a record */
+};
+
+bool fp_perf_read(struct fp_arena *arena, const char *path, struct fp_perf_data *data,
+                  struct fp_error *error);
+bool fp_perf_parse(struct fp_arena *arena, const unsigned char *bytes, size_t len, const char *name,
+                   struct fp_perf_data *data, struct fp_error *error);
+
+#endif

@@ -1,0 +1,112 @@
+/* Callgrind's profile format, version 1 (valgrind's cl-format manual chapter).
+ *
+ * The unit is instructions of the compiler's intermediate code. A block's are
+ * shared out evenly over the lines it has code of, the rest goes to the first. */
+#include "report/exports.h"
+
+#include "base/checked.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct grind {
+    struct fp_writer *out;
+    struct fp_arena scratch;
+    struct fp_strtable files, functions; /* names are written once, then by number */
+    double total;
+};
+
+static void say_named(struct grind *g, const char *key, struct fp_strtable *names, const char *name)
+{
+    uint64_t *number = fp_strtable_add(names, name);
+    bool known = *number;
+    if (!known) *number = names->len;
+    fp_say(g->out, "%s=(%" PRIu64 ")", key, *number);
+    if (!known) {
+        fp_say(g->out, " ");
+        fp_say_plain(g->out, name, strlen(name));
+    }
+    fp_say(g->out, "\n");
+}
+
+struct spent {
+    struct fp_table of; /* file number << 32 | line -> cost */
+    struct fp_strtable files;
+    FP_VEC(const char *) names;
+};
+
+static void spend(struct fp_arena *arena, struct spent *s, const char *file, uint32_t line, uint64_t cost)
+{
+    uint64_t *index = fp_strtable_add(&s->files, file);
+    if (!*index) {
+        fp_vec_push(arena, &s->names, file);
+        *index = s->names.len;
+    }
+    uint64_t *sum = fp_table_add(&s->of, *index << 32 | line);
+    *sum = fp_add_saturated(*sum, cost);
+}
+
+static void spend_block(struct fp_arena *arena, struct spent *s, const struct fp_function *f, uint32_t b,
+                        uint64_t count)
+{
+    const struct fp_block_info *info = &f->blocks[b];
+    uint64_t n = info->npositions;
+    if (!n) {
+        spend(arena, s, f->file, f->line, fp_mul_saturated(count, info->instructions));
+        return;
+    }
+    uint64_t each = info->instructions / n, rest = info->instructions % n;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct fp_position *at = &f->positions[info->first_position + i];
+        spend(arena, s, f->scopes[at->scope].file, at->line,
+              fp_mul_saturated(count, each + (i == 0 ? rest : 0)));
+    }
+}
+
+static void say_function(struct grind *g, const struct fp_report_function *rf)
+{
+    const struct fp_function *f = rf->function;
+    struct fp_arena arena = {0};
+    struct spent s = {0};
+    fp_table_init(&s.of, &arena);
+    fp_strtable_init(&s.files, &arena);
+    for (uint32_t b = 0; b < f->cfg->nblocks; b++)
+        if (rf->edges.blocks[b]) spend_block(&arena, &s, f, b, rf->edges.blocks[b]);
+    say_named(g, "fl", &g->files, f->file);
+    say_named(g, "fn", &g->functions, rf->name);
+    for (size_t file = 0; file < s.names.len; file++) {
+        uint64_t key, cost;
+        bool own = !strcmp(s.names.at[file], f->file);
+        say_named(g, own ? "fe" : "fi", &g->files, s.names.at[file]);
+        for (size_t i = 0; fp_table_next(&s.of, &i, &key, &cost);) {
+            if (key >> 32 != file + 1 || !cost) continue;
+            fp_say(g->out, "%u %" PRIu64 "\n", (uint32_t)key, cost);
+            g->total += (double)cost;
+        }
+    }
+    fp_say(g->out, "\n");
+    fp_arena_free(&arena);
+}
+
+void fp_write_callgrind(struct fp_writer *out, const struct fp_report *report)
+{
+    struct grind g = {.out = out};
+    fp_strtable_init(&g.files, &g.scratch);
+    fp_strtable_init(&g.functions, &g.scratch);
+    fp_say(out, "# callgrind format\nversion: 1\ncreator: footpath %s\n", FOOTPATH_VERSION);
+    if (report->profile->runs.len) {
+        fp_say(out, "cmd:");
+        for (size_t i = 0; i < report->profile->runs.at[0].nargs; i++) {
+            const char *word = report->profile->runs.at[0].args[i];
+            fp_say(out, " ");
+            fp_say_plain(out, word, strlen(word));
+        }
+        fp_say(out, "\n");
+    }
+    fp_say(out, "positions: line\nevent: Ir : IR instructions executed\nevents: Ir\n\n");
+    for (size_t i = 0; i < report->nfunctions; i++)
+        if (report->functions[i].edges.blocks && fp_report_ran(&report->functions[i]))
+            say_function(&g, &report->functions[i]);
+    fp_say(out, "totals: %.0f\n", g.total);
+    fp_arena_free(&g.scratch);
+}
