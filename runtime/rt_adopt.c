@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* As the kernel gives them. */
-struct entry {
+struct folder_entry {
     uint64_t inode;
     int64_t offset;
     uint16_t len;
@@ -38,7 +38,7 @@ uint32_t rt_each_thread(bool (*call)(uint32_t tid, void *context), void *context
     if (folder < 0) return 0;
     for (long len; (len = syscall(SYS_getdents64, folder, bytes, sizeof bytes)) > 0;)
         for (long at = 0; at < len;) {
-            const struct entry *entry = (const struct entry *)(bytes + at);
+            const struct folder_entry *entry = (const struct folder_entry *)(bytes + at);
             uint32_t tid = (uint32_t)strtoul(entry->name, NULL, 10);
             at += entry->len;
             if (tid) count += call(tid, context);

@@ -297,20 +297,20 @@ static void each_key(struct fp_hash_table *table, void (*call)(struct fp_hash_en
             each_used(more, call, context);
 }
 
-struct visit {
+struct entry_visit {
     void (*call)(uint64_t, uint64_t, void *);
     void *context;
 };
 
 static void visit_entry(struct fp_hash_entry *entry, void *context)
 {
-    struct visit *visit = context;
+    struct entry_visit *visit = context;
     if (entry->count) visit->call(entry->key, entry->count, visit->context);
 }
 
 void rt_hash_each(struct fp_hash_table *table, void (*call)(uint64_t, uint64_t, void *), void *context)
 {
-    struct visit visit = {call, context};
+    struct entry_visit visit = {call, context};
     each_key(table, visit_entry, &visit);
 }
 

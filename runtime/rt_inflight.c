@@ -14,14 +14,14 @@
 
 /* ---- where a frame is ---- */
 
-static bool find_place(const struct rt_frame *frame, struct rt_place *place)
+static bool find_place(const struct rt_frame *frame, struct rt_mark_place *place)
 {
     return rt_find_place(frame->regs[RT_RIP] - !frame->interrupted, frame->function_start, place);
 }
 
 bool rt_place_is_certain(const struct rt_frame *frame)
 {
-    struct rt_place place;
+    struct rt_mark_place place;
     struct rt_frame looked = *frame;
     if (!rt_unwind_look(&looked)) return true;
     if (!find_place(&looked, &place)) {
@@ -53,7 +53,7 @@ static bool read_register(const struct rt_frame *frame, const struct fp_mark *ma
 /* needs: a frame that was looked at. */
 static bool identify_frame(const struct rt_frame *frame, struct rt_left *left)
 {
-    struct rt_place place;
+    struct rt_mark_place place;
     if (!find_place(frame, &place) || place.mark->block & FP_MARK_END) return false;
     left->function = place.mark->function;
     left->block = place.mark->block & ~FP_MARK_NO_REGISTER;

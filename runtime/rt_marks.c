@@ -131,7 +131,7 @@ static size_t rank(uint64_t address)
 
 /* ---- where an address is ---- */
 
-bool rt_find_place(uint64_t address, uint64_t function_start, struct rt_place *place)
+bool rt_find_place(uint64_t address, uint64_t function_start, struct rt_mark_place *place)
 {
     size_t i = rt_has_marks() && know_order() ? rank(address) : 0;
     if (!i || address_of(nth(i - 1)) < function_start) return false;

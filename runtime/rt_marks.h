@@ -5,14 +5,14 @@
 
 #include "rt.h"
 
-struct rt_place {
+struct rt_mark_place {
     const struct fp_mark *mark; /* the last one before the address, in the same function */
     bool closed;                /* the next mark is the end of the same block */
 };
 
 /* function_start: of the code that the unwind tables describe as one. False in front of
  * the first mark in it. */
-bool rt_find_place(uint64_t address, uint64_t function_start, struct rt_place *place) FP_HIDDEN;
+bool rt_find_place(uint64_t address, uint64_t function_start, struct rt_mark_place *place) FP_HIDDEN;
 
 /* The address of the first mark behind `address`, or UINT64_MAX. */
 uint64_t rt_next_mark(uint64_t address) FP_HIDDEN;

@@ -31,7 +31,7 @@ __asm__(".pushsection .note.footpath,\"a\",@note\n"
         ".balign 4\n.long 9\n.long 8\n.long 1\n.asciz \"footpath\"\n.balign 4\n"
         "1: .quad rt_this - 1b\n.popsection\n");
 
-struct search {
+struct module_search {
     void (*call)(struct rt_module *, void *);
     void *context;
 };
@@ -63,7 +63,7 @@ static const unsigned char *find_note(const struct dl_phdr_info *info, const cha
 static int visit(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
-    struct search *search = context;
+    struct module_search *search = context;
     size_t len;
     const unsigned char *note = find_note(info, "footpath", 1, &len);
     int64_t distance;
@@ -75,7 +75,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *context)
 
 void rt_each_module(void (*call)(struct rt_module *, void *), void *context)
 {
-    struct search search = {call, context};
+    struct module_search search = {call, context};
     dl_iterate_phdr(visit, &search);
 }
 

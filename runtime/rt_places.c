@@ -26,7 +26,7 @@ RT_SECTION_BOUNDS(struct fp_site, sites, FP_SITE_SECTION);
 enum { INT3 = 0xcc, PAGE = 4096, MOST_STACK = 64 << 10, TAIL = 64 << 10, LINE_BITS = 7 };
 
 /* Bytes of code that become traps, by distance from the first place. */
-struct bytes {
+struct site_bytes {
     uint32_t *at;
     unsigned char *original;
     size_t count;
@@ -45,8 +45,8 @@ static struct {
     size_t count;
     uint64_t base;
     uint32_t *lines; /* the first place of each 128 bytes of code, or behind them */
-    struct bytes all;    /* without repetition */
-    struct bytes starts; /* those that are traps from the tick on */
+    struct site_bytes all;    /* without repetition */
+    struct site_bytes starts; /* those that are traps from the tick on */
     struct group *groups;
     uint32_t ngroups;
     uint32_t *armed_groups, narmed;
@@ -230,14 +230,14 @@ static void make_groups(const struct functions *all)
     }
 }
 
-static bool make_bytes(struct bytes *bytes)
+static bool make_bytes(struct site_bytes *bytes)
 {
     bytes->at = room(table.count * sizeof *bytes->at);
     bytes->original = room(table.count);
     return bytes->at && bytes->original;
 }
 
-static void add_byte(struct bytes *bytes, const struct rt_place *place)
+static void add_byte(struct site_bytes *bytes, const struct rt_place *place)
 {
     uint32_t at = (uint32_t)(place->address - table.base);
     if (bytes->count && bytes->at[bytes->count - 1] == at) return;
@@ -330,7 +330,7 @@ static void put_byte(uint64_t address, unsigned char byte)
 
 /* Four at a time: large programs have thousands of functions, and each has a trap where
  * it begins, at every tick. */
-static void put_traps(const struct bytes *bytes, size_t from, size_t to)
+static void put_traps(const struct site_bytes *bytes, size_t from, size_t to)
 {
     const uint32_t *at = bytes->at;
     uint64_t code = table.base;
@@ -343,7 +343,7 @@ static void put_traps(const struct bytes *bytes, size_t from, size_t to)
     for (; from < to; from++) put_byte(code + at[from], INT3);
 }
 
-static void put_back(const struct bytes *bytes, size_t from, size_t to)
+static void put_back(const struct site_bytes *bytes, size_t from, size_t to)
 {
     const uint32_t *at = bytes->at;
     uint64_t code = table.base;

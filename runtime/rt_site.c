@@ -84,7 +84,7 @@ static bool fill_slot(struct rt_site *site, const struct fp_mark *mark)
 
 static void fill(struct rt_site *site, uint64_t address)
 {
-    struct rt_place place;
+    struct rt_mark_place place;
     *site = (struct rt_site){.address = address};
     if (!rt_unwind_way(address, &site->way) || !site->way.simple) return;
     site->usable = true;

@@ -46,11 +46,11 @@ bool rt_read_word(const struct rt_frame *frame, uint64_t address, uint64_t *word
 
 /* ---- reading tables ---- */
 
-struct bytes {
+struct table_bytes {
     const unsigned char *at, *end;
 };
 
-static uint64_t take(struct bytes *b, size_t len)
+static uint64_t take(struct table_bytes *b, size_t len)
 {
     uint64_t value = 0;
     if ((size_t)(b->end - b->at) < len) {
@@ -62,13 +62,13 @@ static uint64_t take(struct bytes *b, size_t len)
     return value;
 }
 
-static int64_t take_signed(struct bytes *b, size_t len)
+static int64_t take_signed(struct table_bytes *b, size_t len)
 {
     unsigned unused = 64 - 8 * (unsigned)len;
     return (int64_t)(take(b, len) << unused) >> unused;
 }
 
-static uint64_t take_uleb(struct bytes *b)
+static uint64_t take_uleb(struct table_bytes *b)
 {
     uint64_t value = 0;
     for (unsigned shift = 0; b->at < b->end; shift += 7) {
@@ -79,7 +79,7 @@ static uint64_t take_uleb(struct bytes *b)
     return value;
 }
 
-static int64_t take_sleb(struct bytes *b)
+static int64_t take_sleb(struct table_bytes *b)
 {
     uint64_t value = 0;
     unsigned shift = 0;
@@ -95,7 +95,7 @@ static int64_t take_sleb(struct bytes *b)
 }
 
 /* An encoded pointer (DW_EH_PE_*); data is the base of "relative to data". */
-static uint64_t take_encoded(struct bytes *b, unsigned char encoding, uint64_t data)
+static uint64_t take_encoded(struct table_bytes *b, unsigned char encoding, uint64_t data)
 {
     uint64_t place = (uint64_t)b->at, value = 0;
     if (encoding == 0xff) return 0;
@@ -120,8 +120,8 @@ static uint64_t take_encoded(struct bytes *b, unsigned char encoding, uint64_t d
 
 /* ---- finding the entry of an address ---- */
 
-struct entry {
-    struct bytes initial, program; /* instructions of CIE and FDE */
+struct fde_entry {
+    struct table_bytes initial, program; /* instructions of CIE and FDE */
     uint64_t start, end;
     int64_t data_align;
     uint64_t code_align;
@@ -167,7 +167,7 @@ static const unsigned char *header_of(uint64_t address)
 /* The table in the header is sorted: pairs of start and entry, relative to it. */
 static const unsigned char *search_table(const unsigned char *header, uint64_t address)
 {
-    struct bytes b = {header + 4, header + 64};
+    struct table_bytes b = {header + 4, header + 64};
     if (header[0] != 1 || header[3] != 0x3b) return NULL;
     take_encoded(&b, header[1], (uint64_t)header);
     uint64_t count = take_encoded(&b, header[2], (uint64_t)header);
@@ -184,16 +184,16 @@ static const unsigned char *search_table(const unsigned char *header, uint64_t a
     return low ? header + table[2 * (low - 1) + 1] : NULL;
 }
 
-static struct bytes record_at(const unsigned char *at)
+static struct table_bytes record_at(const unsigned char *at)
 {
     uint32_t len;
     memcpy(&len, at, sizeof len);
-    return (struct bytes){at + 4, at + 4 + (len == UINT32_MAX ? 0 : len)};
+    return (struct table_bytes){at + 4, at + 4 + (len == UINT32_MAX ? 0 : len)};
 }
 
-static bool read_cie(const unsigned char *at, struct entry *e, unsigned char *encoding, bool *augmented)
+static bool read_cie(const unsigned char *at, struct fde_entry *e, unsigned char *encoding, bool *augmented)
 {
-    struct bytes b = record_at(at);
+    struct table_bytes b = record_at(at);
     if (take(&b, 4) != 0) return false;
     unsigned char version = (unsigned char)take(&b, 1);
     const char *augmentation = (const char *)b.at;
@@ -221,13 +221,13 @@ static bool read_cie(const unsigned char *at, struct entry *e, unsigned char *en
     return b.at <= b.end;
 }
 
-static bool find_entry(uint64_t address, struct entry *e)
+static bool find_entry(uint64_t address, struct fde_entry *e)
 {
-    *e = (struct entry){0};
+    *e = (struct fde_entry){0};
     const unsigned char *header = header_of(address);
     const unsigned char *at = header ? search_table(header, address) : NULL;
     if (!at) return false;
-    struct bytes b = record_at(at);
+    struct table_bytes b = record_at(at);
     unsigned char encoding;
     bool augmented;
     const unsigned char *place = b.at;
@@ -260,13 +260,13 @@ struct rules {
 enum { MOST_REMEMBERED = 4 };
 
 struct interpreter {
-    const struct entry *entry;
+    const struct fde_entry *entry;
     struct rules now, initial, remembered[MOST_REMEMBERED];
     unsigned nremembered;
     uint64_t location, target;
 };
 
-static const unsigned char *take_block(struct bytes *b)
+static const unsigned char *take_block(struct table_bytes *b)
 {
     const unsigned char *block = b->at;
     uint64_t len = take_uleb(b);
@@ -274,11 +274,11 @@ static const unsigned char *take_block(struct bytes *b)
     return block;
 }
 
-static struct bytes block_at(const unsigned char *at)
+static struct table_bytes block_at(const unsigned char *at)
 {
-    struct bytes b = {at, at + 10};
+    struct table_bytes b = {at, at + 10};
     uint64_t len = take_uleb(&b);
-    return (struct bytes){b.at, b.at + len};
+    return (struct table_bytes){b.at, b.at + len};
 }
 
 static void set_rule(struct interpreter *in, uint64_t reg, enum rule kind, int64_t value)
@@ -303,7 +303,7 @@ static void set_cfa(struct interpreter *in, uint64_t reg, int64_t offset)
 }
 
 /* The instructions whose operand is not in the opcode. False for one not known. */
-static bool run_extended(struct interpreter *in, struct bytes *b, unsigned char opcode)
+static bool run_extended(struct interpreter *in, struct table_bytes *b, unsigned char opcode)
 {
     int64_t align = in->entry->data_align;
     uint64_t reg;
@@ -367,7 +367,7 @@ static bool run_extended(struct interpreter *in, struct bytes *b, unsigned char 
     return true;
 }
 
-static bool run_program(struct interpreter *in, struct bytes b)
+static bool run_program(struct interpreter *in, struct table_bytes b)
 {
     while (b.at < b.end && in->location <= in->target) {
         unsigned char byte = *b.at++, low = byte & 0x3f;
@@ -382,7 +382,7 @@ static bool run_program(struct interpreter *in, struct bytes b)
     return true;
 }
 
-static bool rules_at(const struct entry *e, uint64_t address, struct rules *rules)
+static bool rules_at(const struct fde_entry *e, uint64_t address, struct rules *rules)
 {
     struct interpreter in = {.entry = e, .target = UINT64_MAX};
     if (!run_program(&in, e->initial)) return false;
@@ -436,7 +436,7 @@ static bool binary(struct evaluation *v, unsigned char op)
     return true;
 }
 
-static bool evaluate_op(struct evaluation *v, struct bytes *b, unsigned char op)
+static bool evaluate_op(struct evaluation *v, struct table_bytes *b, unsigned char op)
 {
     uint64_t reg, *top = v->depth ? &v->stack[v->depth - 1] : NULL;
     if (op >= 0x30 && op <= 0x4f) return push(v, op - 0x30u); /* lit */
@@ -474,7 +474,7 @@ static bool evaluate_op(struct evaluation *v, struct bytes *b, unsigned char op)
     }
 }
 
-static bool evaluate(const struct rt_frame *frame, struct bytes b, const uint64_t *start,
+static bool evaluate(const struct rt_frame *frame, struct table_bytes b, const uint64_t *start,
                      uint64_t *result)
 {
     struct evaluation v = {.frame = frame};
@@ -502,7 +502,7 @@ static uint64_t lookup_address(const struct rt_frame *frame)
     return frame->regs[RT_RIP] - !frame->interrupted;
 }
 
-static bool look(const struct rt_frame *frame, struct entry *e, struct rules *rules, uint64_t *cfa)
+static bool look(const struct rt_frame *frame, struct fde_entry *e, struct rules *rules, uint64_t *cfa)
 {
     if (!find_entry(lookup_address(frame), e)) return false;
     if (!rules_at(e, lookup_address(frame), rules)) return false;
@@ -514,7 +514,7 @@ static bool look(const struct rt_frame *frame, struct entry *e, struct rules *ru
 
 bool rt_unwind_look(struct rt_frame *frame)
 {
-    struct entry e;
+    struct fde_entry e;
     struct rules rules;
     if (!look(frame, &e, &rules, &frame->cfa)) return false;
     frame->function_start = e.start;
@@ -543,7 +543,7 @@ static bool restore_register(const struct rt_frame *frame, const struct rules *r
 
 bool rt_unwind_step(struct rt_frame *frame)
 {
-    struct entry e;
+    struct fde_entry e;
     struct rules rules;
     uint64_t cfa;
     if (!look(frame, &e, &rules, &cfa) || e.return_register >= RT_NREGS) return false;
@@ -562,7 +562,7 @@ bool rt_unwind_step(struct rt_frame *frame)
 
 bool rt_unwind_cfa_offset(uint64_t address, int64_t *offset)
 {
-    struct entry e;
+    struct fde_entry e;
     struct rules rules;
     if (!find_entry(address, &e) || !rules_at(&e, address, &rules)) return false;
     if (rules.cfa_expression || rules.cfa_register != RT_RSP) return false;
@@ -572,7 +572,7 @@ bool rt_unwind_cfa_offset(uint64_t address, int64_t *offset)
 
 bool rt_unwind_way(uint64_t address, struct rt_way *way)
 {
-    struct entry e;
+    struct fde_entry e;
     struct rules rules;
     if (!find_entry(address, &e) || !rules_at(&e, address, &rules)) return false;
     bool by_rbp = rules.cfa_register == RT_RBP, rbp_kept = rules.kind[RT_RBP] == SAME;

@@ -39,7 +39,7 @@ enum { OUTPUT, BINS, BINARY, STRICT, JOBS, MPI, PROGRAM, MIX };
 
 enum { FILES_IN_BLOCK = 16 };
 
-struct job {
+struct combine_job {
     struct fp_arena arena;
     FP_VEC(const char *) inputs;
     FP_VEC(const char *) binaries;
@@ -62,7 +62,7 @@ struct block {
     bool done, failed;
 };
 
-static size_t block_count(const struct job *job)
+static size_t block_count(const struct combine_job *job)
 {
     return (job->inputs.len + FILES_IN_BLOCK - 1) / FILES_IN_BLOCK;
 }
@@ -83,7 +83,7 @@ static void note(struct block *block, const char *name, const struct fp_combine_
     fp_arena_free(&scratch);
 }
 
-static void refuse(struct block *block, const struct job *job, const struct fp_error *error)
+static void refuse(struct block *block, const struct combine_job *job, const struct fp_error *error)
 {
     char text[1024];
     fp_error_text(error, text, sizeof text);
@@ -102,7 +102,7 @@ static bool goes_on(const struct fp_run *run)
     return kill((pid_t)run->pid, 0) == 0 || errno != ESRCH;
 }
 
-static void combine_block(const struct job *job, struct fp_combiner *combiner, size_t index,
+static void combine_block(const struct combine_job *job, struct fp_combiner *combiner, size_t index,
                           struct block *block)
 {
     size_t end = (index + 1) * FILES_IN_BLOCK;
@@ -122,7 +122,7 @@ static void combine_block(const struct job *job, struct fp_combiner *combiner, s
     }
 }
 
-static struct fp_combiner *new_combiner(const struct job *job)
+static struct fp_combiner *new_combiner(const struct combine_job *job)
 {
     struct fp_combiner *combiner = fp_combiner_new(job->binaries.at, job->binaries.len);
     fp_combiner_choose(combiner, job->program);
@@ -182,7 +182,7 @@ static bool take_block(struct sum *sum, struct block *block)
 /* ---- threads: each takes the next block, at most a few ahead of the merging ---- */
 
 struct team {
-    const struct job *job;
+    const struct combine_job *job;
     struct block *blocks;
     size_t next, merged, ahead;
     bool stop;
@@ -229,7 +229,7 @@ static bool merge_as_done(struct team *team, struct sum *sum)
     return ok;
 }
 
-static bool combine_by_threads(const struct job *job, struct sum *sum)
+static bool combine_by_threads(const struct combine_job *job, struct sum *sum)
 {
     size_t nblocks = block_count(job);
     uint32_t threads = job->threads < nblocks ? job->threads : (uint32_t)nblocks;
@@ -258,20 +258,20 @@ static bool combine_by_threads(const struct job *job, struct sum *sum)
 
 /* ---- ranks: block i is made by rank i modulo their number, merged by rank 0 ---- */
 
-static int owner(const struct job *job, const struct cli_mpi *mpi, size_t index)
+static int owner(const struct combine_job *job, const struct cli_mpi *mpi, size_t index)
 {
     if (job->in_place != SIZE_MAX && index == job->in_place / FILES_IN_BLOCK) return 0;
     return (int)(index % (size_t)mpi->size);
 }
 
 /* What a rank has to say about its inputs. */
-struct share {
+struct combine_share {
     size_t files, opened;
 };
 
 /* A rank that opens none of its files most likely does not see the file system they are
  * on: that must not look like a few bad inputs. */
-static void check_share(const struct job *job, const struct cli_mpi *mpi, size_t index, struct share *share,
+static void check_share(const struct combine_job *job, const struct cli_mpi *mpi, size_t index, struct combine_share *share,
                         struct block *block)
 {
     struct utsname here = {0};
@@ -287,9 +287,9 @@ static void check_share(const struct job *job, const struct cli_mpi *mpi, size_t
 }
 
 /* False where this rank failed. */
-static bool send_blocks(const struct job *job, struct cli_mpi *mpi)
+static bool send_blocks(const struct combine_job *job, struct cli_mpi *mpi)
 {
-    struct share share = {0};
+    struct combine_share share = {0};
     bool failed = false;
     struct fp_combiner *combiner = new_combiner(job);
     for (size_t i = 0; i < block_count(job); i++) {
@@ -335,10 +335,10 @@ static bool receive_block(struct cli_mpi *mpi, int from, struct block *block)
     return block->combined && !error.set;
 }
 
-static bool combine_by_ranks(const struct job *job, struct cli_mpi *mpi, struct sum *sum)
+static bool combine_by_ranks(const struct combine_job *job, struct cli_mpi *mpi, struct sum *sum)
 {
     struct fp_combiner *combiner = new_combiner(job);
-    struct share share = {0};
+    struct combine_share share = {0};
     bool ok = true;
     for (size_t i = 0; ok && i < block_count(job); i++) {
         struct block block = {0};
@@ -358,7 +358,7 @@ static bool combine_by_ranks(const struct job *job, struct cli_mpi *mpi, struct 
 
 /* ---- the output ---- */
 
-static int write_sum(const struct job *job, struct sum *sum)
+static int write_sum(const struct combine_job *job, struct sum *sum)
 {
     struct fp_error error = {0};
     if (cli_write_combined(job->output, sum->program, job->id, sum->combined, &sum->going, &error)) return EXIT_OK;
@@ -366,7 +366,7 @@ static int write_sum(const struct job *job, struct sum *sum)
 }
 
 /* Programs that share nothing are two profiles in one file. */
-static bool belongs_together(const struct job *job, const struct fp_combined *c)
+static bool belongs_together(const struct combine_job *job, const struct fp_combined *c)
 {
     struct fp_arena scratch = {0};
     struct fp_writer names = {0};
@@ -385,7 +385,7 @@ static bool belongs_together(const struct job *job, const struct fp_combined *c)
     return n <= 1;
 }
 
-static int finish(const struct job *job, struct sum *sum, bool ok)
+static int finish(const struct combine_job *job, struct sum *sum, bool ok)
 {
     cli_progress_clear(&sum->progress);
     if (ok && sum->skipped) cli_say("skipped %zu of %zu inputs", sum->skipped, job->inputs.len);
@@ -403,7 +403,7 @@ static int finish(const struct job *job, struct sum *sum, bool ok)
     return ok ? write_sum(job, sum) : EXIT_FAILED;
 }
 
-static int combine(struct job *job, struct cli_mpi *mpi)
+static int combine(struct combine_job *job, struct cli_mpi *mpi)
 {
     if (!job->bins) job->bins = cli_combined_bins(job->inputs.at, job->inputs.len);
     struct sum sum = {.combined = fp_combined_new(job->bins)};
@@ -430,7 +430,7 @@ static int combine(struct job *job, struct cli_mpi *mpi)
 
 int cli_compact(const char *path)
 {
-    struct job job = {.output = path, .threads = 1, .mix = true}; /* what is in it stays in it */
+    struct combine_job job = {.output = path, .threads = 1, .mix = true}; /* what is in it stays in it */
     fp_vec_push(&job.arena, &job.inputs, path);
     int status = combine(&job, NULL);
     fp_arena_free(&job.arena);
@@ -460,7 +460,7 @@ static uint32_t cores(void)
 static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct job job = {.output = "footpath.cp", .threads = cores()};
+    struct combine_job job = {.output = "footpath.cp", .threads = cores()};
     struct cli_mpi *mpi = NULL;
     struct fp_error error = {0};
     char *value;

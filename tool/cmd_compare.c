@@ -18,7 +18,7 @@ enum { METRIC, HOT, LEAST, JSON, BINARY, STRICT };
 
 enum { MOST_METRICS = 16 };
 
-struct request {
+struct compare_request {
     bool wanted[MOST_METRICS], any, json;
     double least;
     struct fp_metric_options how;
@@ -34,7 +34,7 @@ static double fraction(const struct cli_command *command, const char *option, co
     return number;
 }
 
-static void want_metric(const struct cli_command *command, struct request *request, const char *name)
+static void want_metric(const struct cli_command *command, struct compare_request *request, const char *name)
 {
     for (size_t i = 0; fp_metrics[i].name; i++)
         if (!strcmp(fp_metrics[i].name, name)) {
@@ -45,13 +45,13 @@ static void want_metric(const struct cli_command *command, struct request *reque
 }
 
 /* Without a choice, all that the profiles allow. */
-static bool is_wanted(const struct request *request, const struct fp_pair *pair, size_t i)
+static bool is_wanted(const struct compare_request *request, const struct fp_pair *pair, size_t i)
 {
     if (request->any) return request->wanted[i];
     return pair->have_paths || !fp_metrics[i].needs_paths;
 }
 
-static int print_values(const struct request *request, const struct fp_pair *pair)
+static int print_values(const struct compare_request *request, const struct fp_pair *pair)
 {
     struct fp_writer out = {0};
     struct fp_json j = {.out = &out};
@@ -80,7 +80,7 @@ static int print_values(const struct request *request, const struct fp_pair *pai
     return cli_output(NULL, &out) == EXIT_OK ? status : EXIT_FAILED;
 }
 
-static int compare(const struct request *request, struct fp_profile *actual,
+static int compare(const struct compare_request *request, struct fp_profile *actual,
                    struct fp_profile *estimate)
 {
     struct fp_arena arena = {0};
@@ -106,7 +106,7 @@ static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
     struct cli_profiles inputs[2] = {0};
-    struct request request = {.how.hot = FP_HOT_FLOW};
+    struct compare_request request = {.how.hot = FP_HOT_FLOW};
     size_t count = 0;
     char *value;
     for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {

@@ -19,7 +19,7 @@ static const struct cli_option options[] = {
 };
 enum { FUNCTIONS, FUNCTION, FAIL_UNDER, METRIC, FORMAT, JSON, OUTPUT, BINARY, STRICT };
 
-struct request {
+struct coverage_request {
     const char *only, *format, *output, *metric;
     bool functions, bar;
     double least;
@@ -34,7 +34,7 @@ static double percentage(const struct cli_command *command, const char *value)
     return number;
 }
 
-static int check_bar(const struct request *request, const struct fp_cover_report *report)
+static int check_bar(const struct coverage_request *request, const struct fp_cover_report *report)
 {
     struct fp_covered covered = {0};
     if (!request->bar) return EXIT_OK;
@@ -45,7 +45,7 @@ static int check_bar(const struct request *request, const struct fp_cover_report
     return EXIT_THRESHOLD;
 }
 
-static int print(const struct request *request, const struct fp_cover_report *report)
+static int print(const struct coverage_request *request, const struct fp_cover_report *report)
 {
     struct fp_writer out = {0};
     if (!strcmp(request->format, "json"))
@@ -60,7 +60,7 @@ static int print(const struct request *request, const struct fp_cover_report *re
     return status ? status : check_bar(request, report);
 }
 
-static void check_request(const struct cli_command *command, const struct request *request)
+static void check_request(const struct cli_command *command, const struct coverage_request *request)
 {
     static const char *const formats[] = {"text", "json", "lcov", "cobertura"};
     struct fp_covered covered;
@@ -75,7 +75,7 @@ static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
     struct cli_profiles inputs = {0};
-    struct request request = {.format = "text", .metric = "edges"};
+    struct coverage_request request = {.format = "text", .metric = "edges"};
     char *value;
     for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
         switch (option) {

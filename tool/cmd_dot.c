@@ -18,7 +18,7 @@ static const struct cli_option options[] = {
 };
 enum { FUNCTION, DAG, VALUES, PLAN, OUTPUT, BINARY, STRICT };
 
-struct request {
+struct dot_request {
     const char *function, *output;
     struct fp_dot_options how;
 };
@@ -29,7 +29,7 @@ static bool ends_in(const char *name, const char *ending)
     return len >= end && !strcmp(name + len - end, ending);
 }
 
-static int write_graph(const struct request *request, struct fp_writer *dot)
+static int write_graph(const struct dot_request *request, struct fp_writer *dot)
 {
     struct fp_error error = {0};
     if (!request->output || !ends_in(request->output, ".svg")) return cli_output(request->output, dot);
@@ -41,14 +41,14 @@ static int write_graph(const struct request *request, struct fp_writer *dot)
     return cli_output(request->output, &svg);
 }
 
-struct candidate {
+struct dot_function {
     const struct fp_module *module;
     const struct fp_function *function;
 };
 
 /* The function asked for: by its exact name, or the only one that contains it. */
-static bool choose(struct fp_arena *arena, const struct request *request, const struct candidate *all,
-                   size_t n, struct candidate *chosen)
+static bool choose(struct fp_arena *arena, const struct dot_request *request, const struct dot_function *all,
+                   size_t n, struct dot_function *chosen)
 {
     size_t found = 0;
     for (size_t i = 0; i < n; i++) {
@@ -67,10 +67,10 @@ static bool choose(struct fp_arena *arena, const struct request *request, const 
     return false;
 }
 
-static int draw(struct fp_arena *arena, const struct request *request, const struct candidate *all,
+static int draw(struct fp_arena *arena, const struct dot_request *request, const struct dot_function *all,
                 size_t n, bool counts)
 {
-    struct candidate one;
+    struct dot_function one;
     struct fp_writer dot = {0};
     if (!choose(arena, request, all, n, &one)) return EXIT_FAILED;
     struct fp_edge_counts edges;
@@ -87,18 +87,18 @@ static int draw(struct fp_arena *arena, const struct request *request, const str
 }
 
 static void add_candidates(struct fp_arena *arena, const struct fp_module *module,
-                           const struct fp_program *program, struct candidate **all, size_t *n)
+                           const struct fp_program *program, struct dot_function **all, size_t *n)
 {
-    struct candidate *more = FP_NEW_ARRAY(arena, struct candidate, *n + program->nfunctions);
+    struct dot_function *more = FP_NEW_ARRAY(arena, struct dot_function, *n + program->nfunctions);
     if (*n) memcpy(more, *all, *n * sizeof *more);
     for (size_t i = 0; i < program->nfunctions; i++)
         if (!(program->functions[i].flags & FP_FUNCTION_SKIPPED))
-            more[(*n)++] = (struct candidate){module, &program->functions[i]};
+            more[(*n)++] = (struct dot_function){module, &program->functions[i]};
     *all = more;
 }
 
 /* A graph in text form has no source lines, but the rest. */
-static int draw_text(const char *path, const struct request *request)
+static int draw_text(const char *path, const struct dot_request *request)
 {
     struct fp_arena arena = {0};
     struct fp_error error = {0};
@@ -117,18 +117,18 @@ static int draw_text(const char *path, const struct request *request)
     fp_truncate(&arena, f.cfg, graph.weighted ? graph.weights : NULL, &(struct fp_limits){0}, f.truncation);
     f.dag = fp_dag_make(&arena, f.truncation);
     f.numbering = fp_number(&arena, f.dag, FP_NUMBER_LARGEST_LAST, NULL);
-    struct candidate only = {NULL, &f};
+    struct dot_function only = {NULL, &f};
     int status = draw(&arena, request, &only, 1, false);
     fp_arena_free(&arena);
     return status;
 }
 
-static int draw_program(const char *path, const struct request *request)
+static int draw_program(const char *path, const struct dot_request *request)
 {
     struct fp_arena arena = {0};
     struct fp_program program;
     struct fp_error error = {0};
-    struct candidate *all = NULL;
+    struct dot_function *all = NULL;
     size_t n = 0;
     if (!fp_program_read(&arena, path, &program, &error)) return cli_fail(&error, NULL);
     add_candidates(&arena, NULL, &program, &all, &n);
@@ -137,10 +137,10 @@ static int draw_program(const char *path, const struct request *request)
     return status;
 }
 
-static int draw_profile(struct cli_profiles *inputs, const struct request *request)
+static int draw_profile(struct cli_profiles *inputs, const struct dot_request *request)
 {
     struct fp_arena arena = {0};
-    struct candidate *all = NULL;
+    struct dot_function *all = NULL;
     size_t n = 0;
     struct fp_profile *profile = cli_load(inputs);
     if (!profile) return EXIT_FAILED;
@@ -166,7 +166,7 @@ static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
     struct cli_profiles inputs = {0};
-    struct request request = {0};
+    struct dot_request request = {0};
     char *value;
     for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
         switch (option) {

@@ -22,7 +22,7 @@ static const struct cli_option options[] = {
 };
 enum { FORMAT, WHAT, DISCRIMINATORS, OUTPUT, BINARY, STRICT };
 
-struct request {
+struct export_request {
     const char *format, *what, *output;
     bool discriminators;
 };
@@ -76,7 +76,7 @@ static bool legacy_paths(struct fp_arena *arena, const struct fp_module *module,
     return fp_legacy_write_paths(out, functions.at, functions.len, error);
 }
 
-static int export_legacy(struct fp_profile *profile, const struct request *request)
+static int export_legacy(struct fp_profile *profile, const struct export_request *request)
 {
     const char *what = request->what;
     struct fp_module *module = only_module(profile);
@@ -104,7 +104,7 @@ static bool all_maps_loaded(const struct fp_profile *profile)
     return true;
 }
 
-static int export_guide(struct fp_profile *profile, const struct request *request)
+static int export_guide(struct fp_profile *profile, const struct export_request *request)
 {
     struct fp_arena arena = {0};
     struct fp_writer out = {0};
@@ -122,7 +122,7 @@ static int export_guide(struct fp_profile *profile, const struct request *reques
 
 /* ---- forms of a report ---- */
 
-static int export_form(struct fp_profile *profile, const struct request *request,
+static int export_form(struct fp_profile *profile, const struct export_request *request,
                        void (*write)(struct fp_writer *out, const struct fp_report *report))
 {
     struct fp_arena arena = {0};
@@ -132,32 +132,32 @@ static int export_form(struct fp_profile *profile, const struct request *request
     return cli_output(request->output, &out);
 }
 
-static int export_json(struct fp_profile *profile, const struct request *request)
+static int export_json(struct fp_profile *profile, const struct export_request *request)
 {
     return export_form(profile, request, fp_show_json);
 }
 
-static int export_callgrind(struct fp_profile *profile, const struct request *request)
+static int export_callgrind(struct fp_profile *profile, const struct export_request *request)
 {
     return export_form(profile, request, fp_write_callgrind);
 }
 
-static int export_speedscope(struct fp_profile *profile, const struct request *request)
+static int export_speedscope(struct fp_profile *profile, const struct export_request *request)
 {
     return export_form(profile, request, fp_write_speedscope);
 }
 
-static int export_collapsed(struct fp_profile *profile, const struct request *request)
+static int export_collapsed(struct fp_profile *profile, const struct export_request *request)
 {
     return export_form(profile, request, fp_write_collapsed);
 }
 
-static int export_lcov(struct fp_profile *profile, const struct request *request)
+static int export_lcov(struct fp_profile *profile, const struct export_request *request)
 {
     struct fp_arena arena = {0};
     struct fp_writer out = {0};
-    struct fp_lines lines;
-    fp_lines_of_profile(&lines, &arena, profile);
+    struct fp_line_counts lines;
+    fp_line_counts_of_profile(&lines, &arena, profile);
     fp_write_lcov(&out, &lines);
     fp_arena_free(&arena);
     return cli_output(request->output, &out);
@@ -165,7 +165,7 @@ static int export_lcov(struct fp_profile *profile, const struct request *request
 
 /* ---- by source position ---- */
 
-static int export_source(struct fp_profile *profile, const struct request *request, enum fp_discriminators how,
+static int export_source(struct fp_profile *profile, const struct export_request *request, enum fp_discriminators how,
                          void (*write)(struct fp_writer *out, const struct fp_source_profile *profile))
 {
     struct fp_arena arena = {0};
@@ -188,12 +188,12 @@ static int export_source(struct fp_profile *profile, const struct request *reque
     return status;
 }
 
-static int export_llvm_sample(struct fp_profile *profile, const struct request *request)
+static int export_llvm_sample(struct fp_profile *profile, const struct export_request *request)
 {
     return export_source(profile, request, FP_DISCRIMINATORS_LLVM, fp_write_llvm_sample);
 }
 
-static int export_gcc_afdo(struct fp_profile *profile, const struct request *request)
+static int export_gcc_afdo(struct fp_profile *profile, const struct export_request *request)
 {
     enum fp_discriminators how = request->discriminators ? FP_DISCRIMINATORS_PLAIN : FP_DISCRIMINATORS_NONE;
     return export_source(profile, request, how, fp_write_gcc_afdo);
@@ -201,7 +201,7 @@ static int export_gcc_afdo(struct fp_profile *profile, const struct request *req
 
 static const struct {
     const char *name;
-    int (*export)(struct fp_profile *profile, const struct request *request);
+    int (*export)(struct fp_profile *profile, const struct export_request *request);
 } formats[] = {
     {"json", export_json},
     {"lcov", export_lcov},
@@ -226,7 +226,7 @@ static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
     struct cli_profiles inputs = {0};
-    struct request request = {.what = "edges"};
+    struct export_request request = {.what = "edges"};
     char *value;
     for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
         switch (option) {

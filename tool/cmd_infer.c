@@ -34,7 +34,7 @@ struct stall {
     double cycles;
 };
 
-struct request {
+struct infer_request {
     struct cli_command *command;
     FP_VEC(struct stall) stalls;
     struct cli_profiles truth;
@@ -43,8 +43,8 @@ struct request {
     bool classify, no_branches;
 };
 
-struct work {
-    const struct request *request;
+struct infer_work {
+    const struct infer_request *request;
     struct fp_arena arena;
     struct fp_perf_data data;
     struct fp_attribution found;
@@ -74,9 +74,9 @@ static bool counts_misses(const struct fp_perf_event *event)
     return strstr(event->name, "branch-misses") || strstr(event->name, "BR_MISP");
 }
 
-static bool choose_event(struct work *w)
+static bool choose_event(struct infer_work *w)
 {
-    const struct request *r = w->request;
+    const struct infer_request *r = w->request;
     for (w->event = 0; r->event && w->event < w->data.events.len; w->event++)
         if (!strcmp(w->data.events.at[w->event].name, r->event)) break;
     if (w->event >= w->data.events.len) {
@@ -94,7 +94,7 @@ static bool choose_event(struct work *w)
 /* From processor manuals, for the events of our simulation; --stall has others. */
 static const struct stall known_stalls[] = {{"DTLB_MISS", 30}, {"L2_MISS", 120}};
 
-static void find_stalls(struct work *w)
+static void find_stalls(struct infer_work *w)
 {
     w->stall_cycles = FP_NEW_ARRAY(&w->arena, double, w->data.events.len);
     for (uint32_t e = 0; e < w->data.events.len; e++) {
@@ -106,7 +106,7 @@ static void find_stalls(struct work *w)
     }
 }
 
-static double total_of(const struct work *w, uint32_t event)
+static double total_of(const struct infer_work *w, uint32_t event)
 {
     double sum = 0;
     for (size_t i = 0; i < w->data.samples.len; i++)
@@ -114,7 +114,7 @@ static double total_of(const struct work *w, uint32_t event)
     return sum;
 }
 
-static void find_cycles(struct work *w)
+static void find_cycles(struct infer_work *w)
 {
     w->cycles = w->misses = FP_NONE;
     for (uint32_t e = 0; e < w->data.events.len; e++) {
@@ -127,7 +127,7 @@ static void find_cycles(struct work *w)
     w->mean_cpi = instructions > 0 ? total_of(w, w->cycles) / instructions : 1;
 }
 
-static uint8_t *classify(struct work *w, struct fp_arena *arena, const struct fp_sampled_object *s,
+static uint8_t *classify(struct infer_work *w, struct fp_arena *arena, const struct fp_sampled_object *s,
                          struct fp_edge_profile *p, const struct fp_machine_function *f, const double *weights)
 {
     uint8_t *classes = FP_NEW_ARRAY(arena, uint8_t, f->cfg->nblocks);
@@ -157,7 +157,7 @@ static uint8_t *classify(struct work *w, struct fp_arena *arena, const struct fp
 /* ---- functions ---- */
 
 /* Counts of block weights: samples over sizes. */
-static void infer_from_samples(struct work *w, struct fp_arena *scratch, const struct fp_sampled_object *s,
+static void infer_from_samples(struct infer_work *w, struct fp_arena *scratch, const struct fp_sampled_object *s,
                                struct fp_edge_profile *p, struct fp_machine_function *f,
                                struct fp_edge_counts *counts)
 {
@@ -182,7 +182,7 @@ static void infer_from_samples(struct work *w, struct fp_arena *scratch, const s
 
 /* Records count blocks and edges themselves; what they contradict each other in, at
  * their ends, is corrected. False where no record is in the function. */
-static bool infer_from_branches(struct work *w, struct fp_arena *scratch, const struct fp_sampled_object *s,
+static bool infer_from_branches(struct infer_work *w, struct fp_arena *scratch, const struct fp_sampled_object *s,
                                 struct fp_machine_function *f, struct fp_edge_counts *counts)
 {
     struct fp_branch_counts branches;
@@ -196,13 +196,13 @@ static bool infer_from_branches(struct work *w, struct fp_arena *scratch, const 
     return true;
 }
 
-static bool has_records(const struct work *w, const struct fp_sampled_object *s)
+static bool has_records(const struct infer_work *w, const struct fp_sampled_object *s)
 {
     return s->spans.len && !w->request->no_branches;
 }
 
 /* Counts by samples and by records are not in the same units: an object has one kind. */
-static void infer_function(struct work *w, const struct fp_sampled_object *s, struct fp_edge_profile *p,
+static void infer_function(struct infer_work *w, const struct fp_sampled_object *s, struct fp_edge_profile *p,
                            struct fp_machine_function *f)
 {
     struct fp_arena scratch = {0};
@@ -219,7 +219,7 @@ static void infer_function(struct work *w, const struct fp_sampled_object *s, st
 }
 
 /* The function at an address, once; NULL where there is none. */
-static struct fp_machine_function *visit(struct work *w, const struct fp_sampled_object *s,
+static struct fp_machine_function *visit(struct infer_work *w, const struct fp_sampled_object *s,
                                          struct fp_edge_profile *p, bool *done, uint64_t address)
 {
     struct fp_machine_function *f = fp_machine_find(&p->machine, address);
@@ -230,7 +230,7 @@ static struct fp_machine_function *visit(struct work *w, const struct fp_sampled
     return f;
 }
 
-static void infer_object(struct work *w, const struct fp_sampled_object *s)
+static void infer_object(struct infer_work *w, const struct fp_sampled_object *s)
 {
     struct fp_edge_profile *p = FP_NEW(&w->arena, struct fp_edge_profile);
     struct fp_embedded_map *map = FP_NEW(&w->arena, struct fp_embedded_map);
@@ -248,7 +248,7 @@ static void infer_object(struct work *w, const struct fp_sampled_object *s)
 
 /* ---- the whole file ---- */
 
-static bool wanted(const struct work *w, const struct fp_sampled_object *s)
+static bool wanted(const struct infer_work *w, const struct fp_sampled_object *s)
 {
     const char *name = strrchr(s->path, '/');
     if (!w->request->module) return true;
@@ -256,7 +256,7 @@ static bool wanted(const struct work *w, const struct fp_sampled_object *s)
 }
 
 /* An empty profile is what users of such tools meet most, and least understand. */
-static bool enough(const struct work *w)
+static bool enough(const struct infer_work *w)
 {
     const struct fp_attribution *a = &w->found;
     const char *input = w->request->input;
@@ -279,7 +279,7 @@ static bool enough(const struct work *w)
     return false;
 }
 
-static void warn(const struct work *w)
+static void warn(const struct infer_work *w)
 {
     if (w->data.cut) cli_say("%s: ends in the middle of a record; what is before is used", w->request->input);
     if (w->data.lost) cli_say("%s: the kernel lost %s samples", w->request->input, cli_count(w->data.lost));
@@ -290,7 +290,7 @@ static void warn(const struct work *w)
     }
 }
 
-static bool infer_all(struct work *w)
+static bool infer_all(struct infer_work *w)
 {
     for (size_t i = 0; i < w->found.objects.len; i++) {
         const struct fp_sampled_object *s = w->found.objects.at[i];
@@ -300,7 +300,7 @@ static bool infer_all(struct work *w)
 }
 
 /* Exact counts are scaled to the samples by their totals. */
-static bool load_truth(struct work *w, struct request *request)
+static bool load_truth(struct infer_work *w, struct infer_request *request)
 {
     if (!request->truth.names.len) return true;
     struct fp_profile *exact = cli_load(&request->truth);
@@ -323,9 +323,9 @@ static bool load_truth(struct work *w, struct request *request)
     return w->have_truth = true;
 }
 
-static int infer(struct request *request)
+static int infer(struct infer_request *request)
 {
-    struct work w = {.request = request};
+    struct infer_work w = {.request = request};
     struct fp_error error = {0};
     int status = EXIT_FAILED;
     if (!fp_perf_read(&w.arena, request->input, &w.data, &error)) {
@@ -352,7 +352,7 @@ static int infer(struct request *request)
     return status;
 }
 
-static void add_stall(struct cli_command *command, struct request *r, char *text)
+static void add_stall(struct cli_command *command, struct infer_request *r, char *text)
 {
     char *equals = strchr(text, '='), *end;
     if (!equals) cli_usage(command, "--stall needs EVENT=CYCLES, got '%s'", text);
@@ -365,7 +365,7 @@ static void add_stall(struct cli_command *command, struct request *r, char *text
 static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct request r = {.command = command, .output = "footpath.prof", .model = FP_COSTS_FOOTPATH};
+    struct infer_request r = {.command = command, .output = "footpath.prof", .model = FP_COSTS_FOOTPATH};
     char *value;
     for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
         switch (option) {

@@ -19,7 +19,7 @@ static const struct cli_option options[] = {
 };
 enum { TRUTH, MODULE, BINARY, TABLE, JSON };
 
-struct work {
+struct learn_work {
     struct fp_arena arena;
     struct fp_perf_data data;
     struct fp_attribution found;
@@ -31,7 +31,7 @@ struct work {
 
 /* ---- blocks ---- */
 
-static void print_block(const struct work *w, const struct fp_machine_function *f, uint32_t block,
+static void print_block(const struct learn_work *w, const struct fp_machine_function *f, uint32_t block,
                         const double *events, double truth)
 {
     const struct fp_machine_block *b = &f->blocks[block];
@@ -50,7 +50,7 @@ static void print_block(const struct work *w, const struct fp_machine_function *
     printf("\n");
 }
 
-static void add_function(struct work *w, const struct fp_sampled_object *s, struct fp_edge_profile *p,
+static void add_function(struct learn_work *w, const struct fp_sampled_object *s, struct fp_edge_profile *p,
                          struct fp_machine_function *f)
 {
     struct fp_arena scratch = {0};
@@ -68,7 +68,7 @@ static void add_function(struct work *w, const struct fp_sampled_object *s, stru
     fp_arena_free(&scratch);
 }
 
-static void add_object(struct work *w, const struct fp_sampled_object *s)
+static void add_object(struct learn_work *w, const struct fp_sampled_object *s)
 {
     struct fp_edge_profile p;
     fp_edge_profile_init(&p, &w->arena, s->object);
@@ -85,7 +85,7 @@ static void add_object(struct work *w, const struct fp_sampled_object *s)
 
 /* ---- results ---- */
 
-static void print_weights(const struct work *w, const struct fp_model *model)
+static void print_weights(const struct learn_work *w, const struct fp_model *model)
 {
     struct fp_arena scratch = {0};
     printf("%-32s %10s\n", "event", "weight");
@@ -95,7 +95,7 @@ static void print_weights(const struct work *w, const struct fp_model *model)
     fp_arena_free(&scratch);
 }
 
-static int print_json(const struct work *w, const struct fp_model *model)
+static int print_json(const struct learn_work *w, const struct fp_model *model)
 {
     struct fp_writer out = {0};
     struct fp_json j = {.out = &out};
@@ -113,7 +113,7 @@ static int print_json(const struct work *w, const struct fp_model *model)
     return cli_output(NULL, &out);
 }
 
-static int learn(struct work *w, const char *input, const char *binary, bool json)
+static int learn(struct learn_work *w, const char *input, const char *binary, bool json)
 {
     struct fp_error error = {0};
     struct fp_model model;
@@ -138,7 +138,7 @@ static int learn(struct work *w, const char *input, const char *binary, bool jso
 static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct work w = {0};
+    struct learn_work w = {0};
     struct cli_profiles truth = {0};
     const char *input = NULL, *binary = NULL;
     bool json = false;

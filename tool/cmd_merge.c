@@ -19,7 +19,7 @@ enum { OUTPUT, STRICT, JOBS };
 
 enum { MOST_THREADS = 16, FEWEST_FILES = 8 }; /* for a thread to be worth it */
 
-struct job {
+struct merge_job {
     const struct cli_profiles *inputs;
     struct fp_error **problems; /* per input, or NULL */
     struct cli_progress progress;
@@ -29,14 +29,14 @@ struct job {
     pthread_mutex_t lock;
 };
 
-struct share {
-    struct job *job;
+struct merge_share {
+    struct merge_job *job;
     struct fp_profile *sum;
     pthread_t thread;
 };
 
 /* The next input for whoever has time; SIZE_MAX at the end. */
-static size_t next_input(struct job *job)
+static size_t next_input(struct merge_job *job)
 {
     pthread_mutex_lock(&job->lock);
     size_t index = job->stop || job->next == job->inputs->names.len ? SIZE_MAX : job->next++;
@@ -45,7 +45,7 @@ static size_t next_input(struct job *job)
     return index;
 }
 
-static void note_problem(struct job *job, size_t index, const struct fp_error *error)
+static void note_problem(struct merge_job *job, size_t index, const struct fp_error *error)
 {
     struct fp_error *kept = malloc(sizeof *kept);
     if (!kept) abort();
@@ -58,7 +58,7 @@ static void note_problem(struct job *job, size_t index, const struct fp_error *e
 
 static void *sum_up(void *context)
 {
-    struct share *share = context;
+    struct merge_share *share = context;
     for (size_t i; (i = next_input(share->job)) != SIZE_MAX;) {
         struct fp_error error = {0};
         share->sum->alone = i == share->job->in_place; /* what lay beside it is in it now */
@@ -80,12 +80,12 @@ static void add_share(struct fp_profile *sum, struct fp_profile *other)
     }
 }
 
-static void sum_by_threads(struct job *job, size_t threads, struct fp_profile *sum)
+static void sum_by_threads(struct merge_job *job, size_t threads, struct fp_profile *sum)
 {
-    struct share shares[MOST_THREADS];
+    struct merge_share shares[MOST_THREADS];
     size_t started = 0;
     for (size_t i = 0; i < threads; i++) {
-        shares[i] = (struct share){.job = job, .sum = i ? fp_profile_new() : sum};
+        shares[i] = (struct merge_share){.job = job, .sum = i ? fp_profile_new() : sum};
         shares[i].sum->brief = true;
     }
     for (size_t i = 1; i < threads; i++, started++)
@@ -99,7 +99,7 @@ static void sum_by_threads(struct job *job, size_t threads, struct fp_profile *s
 }
 
 /* What went wrong, in the order of the inputs. Is what is left to be used? */
-static bool say_problems(struct job *job, const struct fp_profile *sum)
+static bool say_problems(struct merge_job *job, const struct fp_profile *sum)
 {
     size_t bad = 0;
     for (size_t i = 0; i < job->inputs->names.len; i++) {
@@ -119,7 +119,7 @@ static bool say_problems(struct job *job, const struct fp_profile *sum)
 static int merge(const struct cli_profiles *inputs, size_t threads, const char *output)
 {
     struct fp_profile *sum = fp_profile_new();
-    struct job job = {.inputs = inputs, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct merge_job job = {.inputs = inputs, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct fp_error error = {0};
     size_t nruns, most = 1 + inputs->names.len / FEWEST_FILES;
     struct cli_in_place in_place;

@@ -34,7 +34,7 @@ static const struct cli_option options[] = {
 enum { COPIES, BUILD, SOURCE, OUTPUT, STRATEGY, GUIDE, LABELS, WORK, REUSE, LAUNCHER, PRIVATE, HERE,
        HITS, CHECK, ANY_OUTPUT, JSON };
 
-struct request {
+struct p3_request {
     struct p3 p;
     struct fp_divide_options how;
     const char *output, *guide;
@@ -69,7 +69,7 @@ static char *reference_program(struct p3 *p)
     return fp_arena_printf(&p->arena, "%s/%s", p3_file(p, P3_REFERENCE, "build"), p->argv[0]);
 }
 
-static bool plan(struct request *r)
+static bool plan(struct p3_request *r)
 {
     struct fp_arena arena = {0};
     struct fp_error error = {0};
@@ -88,7 +88,7 @@ static bool plan(struct request *r)
     return ok;
 }
 
-static bool build_all(struct request *r)
+static bool build_all(struct p3_request *r)
 {
     char *done = fp_arena_printf(&r->p.arena, "%s/built", r->p.work), text[64];
     struct fp_error error = {0};
@@ -125,7 +125,7 @@ static double seconds_of(const struct fp_profile *profile)
     return (double)longest / 1e9;
 }
 
-static bool load_copies(struct request *r, struct outcome *o)
+static bool load_copies(struct p3_request *r, struct outcome *o)
 {
     uint32_t n = r->p.ncopies;
     o->copies = FP_NEW_ARRAY(&r->p.arena, struct fp_profile *, n);
@@ -160,7 +160,7 @@ static void describe_run(const struct fp_profile *copy, struct fp_run *run)
     *run = described;
 }
 
-static bool collate(struct request *r, struct outcome *o)
+static bool collate(struct p3_request *r, struct outcome *o)
 {
     struct fp_arena *arena = &r->p.arena;
     struct fp_error error = {0};
@@ -182,7 +182,7 @@ static bool collate(struct request *r, struct outcome *o)
     return ok;
 }
 
-static bool check(struct request *r, struct outcome *o)
+static bool check(struct p3_request *r, struct outcome *o)
 {
     struct fp_error error = {0};
     size_t paths = 0;
@@ -198,7 +198,7 @@ static bool check(struct request *r, struct outcome *o)
 
 /* ---- what it took ---- */
 
-static void print_text(const struct request *r, const struct outcome *o)
+static void print_text(const struct p3_request *r, const struct outcome *o)
 {
     for (uint32_t i = 0; i < r->p.ncopies; i++) {
         fprintf(stderr, "  copy %-3u %9.3f s", i, o->seconds[i]);
@@ -211,7 +211,7 @@ static void print_text(const struct request *r, const struct outcome *o)
     fprintf(stderr, "\n");
 }
 
-static void print_json(const struct request *r, const struct outcome *o)
+static void print_json(const struct p3_request *r, const struct outcome *o)
 {
     struct fp_writer out = {0};
     struct fp_json j = {.out = &out};
@@ -239,7 +239,7 @@ static void print_json(const struct request *r, const struct outcome *o)
 
 /* ---- the command ---- */
 
-static int do_it(struct request *r)
+static int do_it(struct p3_request *r)
 {
     struct outcome o = {0};
     struct fp_error error = {0};
@@ -259,7 +259,7 @@ static int do_it(struct request *r)
     return ok ? status : EXIT_FAILED;
 }
 
-static void take_option(struct cli_command *command, struct request *r, int option, char *value)
+static void take_option(struct cli_command *command, struct p3_request *r, int option, char *value)
 {
     switch (option) {
     case COPIES: {
@@ -296,7 +296,7 @@ static void take_option(struct cli_command *command, struct request *r, int opti
 static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct request r = {.output = "footpath.prof",
+    struct p3_request r = {.output = "footpath.prof",
                         .how = {.ncopies = 2, .strategy = FP_STRATEGY_INVOCATIONS}};
     char *value, here[PATH_MAX];
     r.p.ncopies = 2;

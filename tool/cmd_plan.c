@@ -80,13 +80,13 @@ static struct fp_profile *load_one(const char *name)
     return profile;
 }
 
-struct request {
+struct plan_request {
     const char *program, *output, *guide, *measure;
     struct fp_divide_options how;
     bool json;
 };
 
-static int make_plan(const struct request *r)
+static int make_plan(const struct plan_request *r)
 {
     struct fp_arena arena = {0};
     struct fp_error error = {0};
@@ -121,7 +121,7 @@ out:
 static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct request r = {.output = "footpath.plan",
+    struct plan_request r = {.output = "footpath.plan",
                         .how = {.ncopies = 2, .strategy = FP_STRATEGY_INVOCATIONS}};
     char *value;
     for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {

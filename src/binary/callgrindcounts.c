@@ -9,7 +9,7 @@
 
 /* ---- lines ---- */
 
-struct parsing {
+struct callgrind_parsing {
     struct fp_callgrind *out;
     struct fp_table names; /* (n) of ob= -> 1: is the object; 2: is another */
     const char *object;
@@ -47,14 +47,14 @@ static bool position(const char **at, uint64_t last, uint64_t *value)
     return true;
 }
 
-static bool same_object(const struct parsing *p, const char *name)
+static bool same_object(const struct callgrind_parsing *p, const char *name)
 {
     const char *a = strrchr(name, '/'), *b = strrchr(p->object, '/');
     return !strcmp(a ? a + 1 : name, b ? b + 1 : p->object);
 }
 
 /* "(3) /path", later "(3)". */
-static bool names_object(struct parsing *p, const char *text)
+static bool names_object(struct callgrind_parsing *p, const char *text)
 {
     uint64_t id = 0;
     const char *at = text + 1;
@@ -65,20 +65,20 @@ static bool names_object(struct parsing *p, const char *text)
     return *known == 1;
 }
 
-static void take_jump(struct parsing *p)
+static void take_jump(struct callgrind_parsing *p)
 {
     struct fp_taken_jump jump = {p->address, p->jump_target, p->jump_count};
     if (p->here) fp_vec_push(p->out->arena, &p->out->jumps, jump);
 }
 
-static void take_cost(struct parsing *p, const char *at)
+static void take_cost(struct callgrind_parsing *p, const char *at)
 {
     uint64_t cost = 0;
     while (*at == ' ') at++;
     if (p->here && number(&at, &cost)) *fp_table_add(&p->out->executed, p->address) += cost;
 }
 
-static bool cost_line(struct parsing *p, const char *at)
+static bool cost_line(struct callgrind_parsing *p, const char *at)
 {
     uint64_t address, line = p->line;
     if (!position(&at, p->address, &address)) return false;
@@ -93,14 +93,14 @@ static bool cost_line(struct parsing *p, const char *at)
     return true;
 }
 
-static bool calls_line(struct parsing *p, const char *at)
+static bool calls_line(struct callgrind_parsing *p, const char *at)
 {
     p->skip = true;
     return number(&at, &p->call_count) && position(&at, p->address, &p->call_target);
 }
 
 /* jump=COUNT TARGET, jcnd=TAKEN/EXECUTED TARGET */
-static bool jump_line(struct parsing *p, const char *at)
+static bool jump_line(struct callgrind_parsing *p, const char *at)
 {
     uint64_t executed;
     p->jump = true;
@@ -120,7 +120,7 @@ static bool starts(const char *line, const char *word, const char **rest)
     return true;
 }
 
-static bool parse_line(struct parsing *p, const char *line)
+static bool parse_line(struct callgrind_parsing *p, const char *line)
 {
     const char *rest;
     if (isdigit((unsigned char)*line) || *line == '+' || *line == '-' || *line == '*')
@@ -156,7 +156,7 @@ bool fp_callgrind_read(struct fp_arena *arena, const char *path, const char *obj
                        struct fp_callgrind *out, struct fp_error *error)
 {
     struct fp_file file;
-    struct parsing p = {.out = out, .object = object, .lines = true};
+    struct callgrind_parsing p = {.out = out, .object = object, .lines = true};
     *out = (struct fp_callgrind){.arena = arena};
     fp_table_init(&out->executed, arena);
     fp_table_init(&out->jumps_from, arena);

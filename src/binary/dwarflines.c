@@ -20,7 +20,7 @@ struct row {
 };
 
 /* A function or an inlined instance of one, with all of its code. */
-struct scope {
+struct dwarf_scope {
     const char *function, *linkage, *file;
     uint32_t declared, parent, depth; /* parent is FP_NONE for a function */
     uint32_t call_line, call_column, call_discriminator;
@@ -38,13 +38,13 @@ struct unit {
     Dwarf_Die die;
     bool loaded;
     FP_VEC(struct row) rows;
-    FP_VEC(struct scope) scopes;
+    FP_VEC(struct dwarf_scope) scopes;
     FP_VEC(struct range) functions; /* by address */
     FP_VEC(struct range) inlined;   /* by scope, parents first */
     uint32_t *first_inlined;        /* per scope: the first range of a later one */
 };
 
-struct fp_lines {
+struct fp_dwarf_lines {
     struct fp_arena *arena;
     FP_VEC(struct unit) units;
     FP_VEC(struct range) ranges; /* of units, by address */
@@ -70,9 +70,9 @@ static const struct range *range_at(const struct range *ranges, size_t len, uint
 
 /* ---- units ---- */
 
-struct fp_lines *fp_lines_new(struct fp_arena *arena, struct fp_object *object)
+struct fp_dwarf_lines *fp_dwarf_lines_new(struct fp_arena *arena, struct fp_object *object)
 {
-    struct fp_lines *lines = FP_NEW(arena, struct fp_lines);
+    struct fp_dwarf_lines *lines = FP_NEW(arena, struct fp_dwarf_lines);
     lines->arena = arena;
     Dwarf_Off at = 0, next;
     size_t header;
@@ -103,7 +103,7 @@ static int by_row(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);       /* the last row of an address counts */
 }
 
-static void load_rows(struct fp_lines *lines, struct unit *unit)
+static void load_rows(struct fp_dwarf_lines *lines, struct unit *unit)
 {
     Dwarf_Lines *all;
     size_t count;
@@ -168,9 +168,9 @@ static const char *file_of(Dwarf_Die *unit, uint32_t number)
     return dwarf_filesrc(files, number, NULL, NULL);
 }
 
-static uint32_t add_scope(struct fp_lines *lines, struct unit *unit, Dwarf_Die *die, uint32_t parent)
+static uint32_t add_scope(struct fp_dwarf_lines *lines, struct unit *unit, Dwarf_Die *die, uint32_t parent)
 {
-    struct scope scope = {.parent = parent, .die = dwarf_dieoffset(die)};
+    struct dwarf_scope scope = {.parent = parent, .die = dwarf_dieoffset(die)};
     const char *name = dwarf_diename(die);
     scope.function = name ? name : "";
     scope.linkage = linkage_of(die);
@@ -187,7 +187,7 @@ static uint32_t add_scope(struct fp_lines *lines, struct unit *unit, Dwarf_Die *
     return (uint32_t)unit->scopes.len - 1;
 }
 
-static void add_ranges(struct fp_lines *lines, struct unit *unit, Dwarf_Die *die, uint32_t scope)
+static void add_ranges(struct fp_dwarf_lines *lines, struct unit *unit, Dwarf_Die *die, uint32_t scope)
 {
     Dwarf_Addr base, from, to;
     for (ptrdiff_t k = 0; (k = dwarf_ranges(die, k, &base, &from, &to)) > 0;) {
@@ -198,7 +198,7 @@ static void add_ranges(struct fp_lines *lines, struct unit *unit, Dwarf_Die *die
     }
 }
 
-static void load_inlined(struct fp_lines *lines, struct unit *unit, Dwarf_Die *parent, uint32_t scope)
+static void load_inlined(struct fp_dwarf_lines *lines, struct unit *unit, Dwarf_Die *parent, uint32_t scope)
 {
     Dwarf_Die child;
     if (unit->scopes.at[scope].depth >= DEEPEST || dwarf_child(parent, &child)) return;
@@ -215,7 +215,7 @@ static void load_inlined(struct fp_lines *lines, struct unit *unit, Dwarf_Die *p
 }
 
 /* Functions are in units, namespaces and types. */
-static void load_functions(struct fp_lines *lines, struct unit *unit, Dwarf_Die *parent, unsigned depth)
+static void load_functions(struct fp_dwarf_lines *lines, struct unit *unit, Dwarf_Die *parent, unsigned depth)
 {
     Dwarf_Die child;
     if (depth > DEEPEST || dwarf_child(parent, &child)) return;
@@ -237,7 +237,7 @@ static void load_functions(struct fp_lines *lines, struct unit *unit, Dwarf_Die 
 
 /* Where the inlined ranges of each scope begin: scopes are numbered parents first,
  * and ranges are in the order of their scopes. */
-static void index_inlined(struct fp_lines *lines, struct unit *unit)
+static void index_inlined(struct fp_dwarf_lines *lines, struct unit *unit)
 {
     unit->first_inlined = FP_NEW_ARRAY(lines->arena, uint32_t, unit->scopes.len + 1);
     uint32_t at = 0;
@@ -248,7 +248,7 @@ static void index_inlined(struct fp_lines *lines, struct unit *unit)
     unit->first_inlined[unit->scopes.len] = (uint32_t)unit->inlined.len;
 }
 
-static struct unit *unit_at(struct fp_lines *lines, uint64_t address)
+static struct unit *unit_at(struct fp_dwarf_lines *lines, uint64_t address)
 {
     const struct range *range = range_at(lines->ranges.at, lines->ranges.len, address);
     if (!range) return NULL;
@@ -265,12 +265,12 @@ static struct unit *unit_at(struct fp_lines *lines, uint64_t address)
 
 /* ---- questions ---- */
 
-bool fp_lines_function(struct fp_lines *lines, uint64_t address, struct fp_function_place *place)
+bool fp_dwarf_lines_function(struct fp_dwarf_lines *lines, uint64_t address, struct fp_function_place *place)
 {
     const struct unit *unit = unit_at(lines, address);
     const struct range *range = unit ? range_at(unit->functions.at, unit->functions.len, address) : NULL;
     if (!range) return false;
-    const struct scope *scope = &unit->scopes.at[range->index];
+    const struct dwarf_scope *scope = &unit->scopes.at[range->index];
     *place = (struct fp_function_place){scope->linkage, scope->file ? scope->file : "", scope->declared};
     return true;
 }
@@ -287,7 +287,7 @@ static uint32_t innermost(const struct unit *unit, uint32_t function, uint64_t a
     return best;
 }
 
-size_t fp_lines_frames(struct fp_lines *lines, uint64_t address, struct fp_frame *frames, size_t room)
+size_t fp_dwarf_lines_frames(struct fp_dwarf_lines *lines, uint64_t address, struct fp_frame *frames, size_t room)
 {
     const struct unit *unit = unit_at(lines, address);
     const struct range *range = unit ? range_at(unit->functions.at, unit->functions.len, address) : NULL;
@@ -298,7 +298,7 @@ size_t fp_lines_frames(struct fp_lines *lines, uint64_t address, struct fp_frame
     const char *file = row->file;
     for (uint32_t s = innermost(unit, range->index, address); s != FP_NONE && count < room;
          s = unit->scopes.at[s].parent) {
-        const struct scope *scope = &unit->scopes.at[s];
+        const struct dwarf_scope *scope = &unit->scopes.at[s];
         frames[count++] = (struct fp_frame){scope->function, scope->linkage, file ? file : "",
                                             scope->declared, line, column, discriminator, scope->die};
         line = scope->call_line, column = scope->call_column;

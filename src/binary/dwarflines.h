@@ -11,8 +11,8 @@
 #include "count/function.h"
 #include "binary/object.h"
 
-struct fp_lines;
-struct fp_lines *fp_lines_new(struct fp_arena *arena, struct fp_object *object);
+struct fp_dwarf_lines;
+struct fp_dwarf_lines *fp_dwarf_lines_new(struct fp_arena *arena, struct fp_object *object);
 
 /* The function that starts at an address: its file and the line it is declared
  * at; its linkage name may differ from its symbol's. False where it is not known. */
@@ -20,7 +20,7 @@ struct fp_function_place {
     const char *linkage, *file;
     uint32_t line;
 };
-bool fp_lines_function(struct fp_lines *lines, uint64_t address, struct fp_function_place *place);
+bool fp_dwarf_lines_function(struct fp_dwarf_lines *lines, uint64_t address, struct fp_function_place *place);
 
 /* One frame of the chain, innermost first. Lines are of the place within. */
 struct fp_frame {
@@ -29,6 +29,6 @@ struct fp_frame {
     uint64_t identity; /* of this inlined instance */
 };
 /* The number of frames, at most `room`; 0 where nothing is known. */
-size_t fp_lines_frames(struct fp_lines *lines, uint64_t address, struct fp_frame *frames, size_t room);
+size_t fp_dwarf_lines_frames(struct fp_dwarf_lines *lines, uint64_t address, struct fp_frame *frames, size_t room);
 
 #endif

@@ -12,7 +12,7 @@ void fp_edge_profile_init(struct fp_edge_profile *p, struct fp_arena *arena, str
 {
     *p = (struct fp_edge_profile){.arena = arena};
     fp_machine_init(&p->machine, arena, object);
-    p->lines = fp_lines_new(arena, object);
+    p->lines = fp_dwarf_lines_new(arena, object);
 }
 
 void fp_edge_profile_free(struct fp_edge_profile *p)
@@ -50,7 +50,7 @@ static uint32_t scope_of(struct placing *at, const struct fp_frame *frames, size
 static void place_insn(struct placing *at, uint64_t address, size_t first)
 {
     struct fp_frame frames[MOST_FRAMES];
-    size_t count = fp_lines_frames(at->p->lines, address, frames, MOST_FRAMES);
+    size_t count = fp_dwarf_lines_frames(at->p->lines, address, frames, MOST_FRAMES);
     if (!count || !frames[0].line) return;
     struct fp_position position = {scope_of(at, frames, count), frames[0].line, frames[0].column,
                                    frames[0].discriminator};
@@ -110,7 +110,7 @@ void fp_edge_profile_identity(struct fp_edge_profile *p, const struct fp_machine
                               struct fp_function *f)
 {
     struct fp_function_place place = {0};
-    fp_lines_function(p->lines, m->symbol->address, &place);
+    fp_dwarf_lines_function(p->lines, m->symbol->address, &place);
     f->name = m->symbol->name;
     f->file = place.file ? place.file : p->machine.object->path;
     f->line = place.line;

@@ -12,7 +12,7 @@
 struct fp_edge_profile {
     struct fp_arena *arena;
     struct fp_machine machine;
-    struct fp_lines *lines;
+    struct fp_dwarf_lines *lines;
     struct fp_writer map;
     FP_VEC(struct fp_counter) counters;
     uint64_t nwords, nfunctions;

@@ -16,7 +16,7 @@ struct decoded {
     ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 };
 
-struct search {
+struct table_search {
     const struct fp_object *object;
     const struct fp_machine_function *f;
     ZydisDecoder decoder;
@@ -24,7 +24,7 @@ struct search {
     bool offsets; /* 32-bit distances from the table, else addresses */
 };
 
-static bool decode(const struct search *s, uint32_t index, struct decoded *d)
+static bool decode(const struct table_search *s, uint32_t index, struct decoded *d)
 {
     const struct fp_insn *insn = &s->f->insns.at[index];
     size_t len;
@@ -44,7 +44,7 @@ static bool writes(const struct decoded *d, ZydisRegister reg)
 }
 
 /* The last instruction before `from` that writes a register. */
-static uint32_t writer_of(const struct search *s, uint32_t from, ZydisRegister reg, uint32_t look_back,
+static uint32_t writer_of(const struct table_search *s, uint32_t from, ZydisRegister reg, uint32_t look_back,
                           struct decoded *d)
 {
     for (uint32_t k = 1; k <= look_back && k <= from; k++)
@@ -53,7 +53,7 @@ static uint32_t writer_of(const struct search *s, uint32_t from, ZydisRegister r
 }
 
 /* lea table(%rip),reg */
-static bool base_address(struct search *s, uint32_t from, ZydisRegister reg)
+static bool base_address(struct table_search *s, uint32_t from, ZydisRegister reg)
 {
     struct decoded d;
     for (uint32_t k = 1; k <= LOOK_BACK_BASE && k <= from; k++) {
@@ -73,7 +73,7 @@ static bool base_address(struct search *s, uint32_t from, ZydisRegister reg)
     return false;
 }
 
-static bool table_of_addresses(struct search *s, uint32_t at, const ZydisDecodedOperandMem *mem)
+static bool table_of_addresses(struct table_search *s, uint32_t at, const ZydisDecodedOperandMem *mem)
 {
     if (mem->scale != 8 || mem->index == ZYDIS_REGISTER_NONE) return false;
     s->offsets = false;
@@ -87,7 +87,7 @@ static bool table_of_addresses(struct search *s, uint32_t at, const ZydisDecoded
 }
 
 /* add B,R with movslq (B,I,4),R, in either order of the operands of add */
-static bool table_of_offsets(struct search *s, uint32_t add, const struct decoded *d)
+static bool table_of_offsets(struct table_search *s, uint32_t add, const struct decoded *d)
 {
     if (d->i.mnemonic != ZYDIS_MNEMONIC_ADD || d->op[1].type != ZYDIS_OPERAND_TYPE_REGISTER) return false;
     ZydisRegister regs[2] = {wide(d->op[0].reg.value), wide(d->op[1].reg.value)};
@@ -104,7 +104,7 @@ static bool table_of_offsets(struct search *s, uint32_t add, const struct decode
     return false;
 }
 
-static bool find_table(struct search *s, uint32_t jump)
+static bool find_table(struct table_search *s, uint32_t jump)
 {
     struct decoded d, by;
     if (!decode(s, jump, &d)) return false;
@@ -119,7 +119,7 @@ static bool find_table(struct search *s, uint32_t jump)
 
 /* cmp $N,I; ja: N+1 entries. Only the nearest comparison counts, and only if it
  * guards the jump by an unsigned test. */
-static size_t bound_of(const struct search *s, uint32_t jump)
+static size_t bound_of(const struct table_search *s, uint32_t jump)
 {
     struct decoded test, compare;
     for (uint32_t k = 1; k < LOOK_BACK && k < jump; k++) {
@@ -140,7 +140,7 @@ static size_t bound_of(const struct search *s, uint32_t jump)
     return MOST_ENTRIES;
 }
 
-static bool read_entry(const struct search *s, size_t index, uint64_t *target)
+static bool read_entry(const struct table_search *s, size_t index, uint64_t *target)
 {
     if (!s->offsets) return fp_object_pointer(s->object, s->table + index * 8, target);
     size_t len;
@@ -155,7 +155,7 @@ static bool read_entry(const struct search *s, size_t index, uint64_t *target)
 uint64_t *fp_jump_table(struct fp_arena *arena, const struct fp_object *object,
                         const struct fp_machine_function *f, uint32_t jump, size_t *count)
 {
-    struct search s = {.object = object, .f = f};
+    struct table_search s = {.object = object, .f = f};
     FP_VEC(uint64_t) targets = {0};
     *count = 0;
     ZydisDecoderInit(&s.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);

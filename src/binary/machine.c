@@ -21,7 +21,7 @@ static void join_parts(struct fp_machine *m, struct fp_strtable *by_name)
 {
     const struct fp_object *o = m->object;
     for (size_t i = 0; i < o->functions.len; i++) {
-        const struct fp_symbol *symbol = &o->functions.at[i];
+        const struct fp_object_symbol *symbol = &o->functions.at[i];
         size_t len = part_of(symbol->name);
         if (!len) continue;
         const uint64_t *whole = fp_strtable_find(by_name, fp_arena_strndup(m->arena, symbol->name, len));
@@ -41,7 +41,7 @@ void fp_machine_init(struct fp_machine *m, struct fp_arena *arena, struct fp_obj
     m->functions = FP_NEW_ARRAY(arena, struct fp_machine_function, object->functions.len);
     m->function_of = FP_NEW_ARRAY(arena, uint32_t, object->functions.len);
     for (size_t i = 0; i < object->functions.len; i++) {
-        const struct fp_symbol *symbol = &object->functions.at[i];
+        const struct fp_object_symbol *symbol = &object->functions.at[i];
         m->function_of[i] = FP_NONE;
         if (part_of(symbol->name)) continue;
         struct fp_machine_function *f = &m->functions[m->nfunctions];
@@ -57,7 +57,7 @@ void fp_machine_init(struct fp_machine *m, struct fp_arena *arena, struct fp_obj
 
 struct fp_machine_function *fp_machine_find(const struct fp_machine *m, uint64_t address)
 {
-    const struct fp_symbol *symbol = fp_object_function(m->object, address);
+    const struct fp_object_symbol *symbol = fp_object_function(m->object, address);
     if (!symbol) return NULL;
     uint32_t index = m->function_of[symbol - m->object->functions.at];
     return index == FP_NONE ? NULL : &m->functions[index];
@@ -134,7 +134,7 @@ static bool never_returns(const struct fp_machine *m, const struct fp_insn *call
         "_ZSt20__throw_system_errori", "pthread_exit", "err", "errx", "verr", "verrx"};
     if (!call->target) return false;
     const char *name = fp_object_import(m->object, call->target);
-    const struct fp_symbol *symbol = name ? NULL : fp_object_function(m->object, call->target);
+    const struct fp_object_symbol *symbol = name ? NULL : fp_object_function(m->object, call->target);
     if (symbol && symbol->address == call->target) name = symbol->name;
     for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
         if (!strcmp(name, names[i])) return true;

@@ -57,7 +57,7 @@ struct fp_machine_block {
 };
 
 struct fp_machine_function {
-    const struct fp_symbol *symbol;
+    const struct fp_object_symbol *symbol;
     FP_VEC(struct fp_code_range) ranges; /* the first has the entry */
     FP_VEC(struct fp_insn) insns;        /* range by range, by address */
     struct fp_cfg *cfg;

@@ -58,7 +58,7 @@ static void read_build_id(struct fp_object *o, Elf_Scn *scn)
  * alphabet, so that two runs choose the same. */
 static int by_address(const void *a, const void *b)
 {
-    const struct fp_symbol *x = a, *y = b;
+    const struct fp_object_symbol *x = a, *y = b;
     if (x->address != y->address) return x->address < y->address ? -1 : 1;
     if (x->size != y->size) return x->size > y->size ? -1 : 1;
     if (x->global != y->global) return x->global ? -1 : 1;
@@ -76,7 +76,7 @@ static void read_symbols(struct fp_object *o, Elf *elf, Elf_Scn *scn, const GElf
         if (type != STT_FUNC && type != STT_GNU_IFUNC) continue;
         const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
         if (!name || !*name) continue;
-        struct fp_symbol function = {symbol.st_value, symbol.st_size, name,
+        struct fp_object_symbol function = {symbol.st_value, symbol.st_size, name,
                                      GELF_ST_BIND(symbol.st_info) != STB_LOCAL};
         fp_vec_push(o->arena, &o->functions, function);
     }
@@ -94,7 +94,7 @@ static const struct fp_section *section_at(const struct fp_object *o, uint64_t a
 /* One per address; a symbol without a size reaches to the next one. */
 static void arrange_symbols(struct fp_object *o)
 {
-    struct fp_symbol *all = o->functions.at;
+    struct fp_object_symbol *all = o->functions.at;
     size_t kept = 0;
     if (o->functions.len) qsort(all, o->functions.len, sizeof *all, by_address);
     for (size_t i = 0; i < o->functions.len; i++) {
@@ -322,7 +322,7 @@ bool fp_object_pointer(const struct fp_object *o, uint64_t address, uint64_t *va
     return relocated || (bytes && len >= 8);
 }
 
-const struct fp_symbol *fp_object_function(const struct fp_object *o, uint64_t address)
+const struct fp_object_symbol *fp_object_function(const struct fp_object *o, uint64_t address)
 {
     size_t low = 0, high = o->functions.len;
     while (low < high) {
@@ -331,7 +331,7 @@ const struct fp_symbol *fp_object_function(const struct fp_object *o, uint64_t a
         else high = middle;
     }
     if (!low) return NULL;
-    const struct fp_symbol *found = &o->functions.at[low - 1];
+    const struct fp_object_symbol *found = &o->functions.at[low - 1];
     return address - found->address < found->size ? found : NULL;
 }
 

@@ -13,7 +13,7 @@
 #include <elfutils/libdwelf.h>
 #include <libelf.h>
 
-struct fp_symbol {
+struct fp_object_symbol {
     uint64_t address, size;
     const char *name;
     bool global;
@@ -36,7 +36,7 @@ struct fp_object {
     size_t build_id_len;
     FP_VEC(struct fp_segment) segments; /* the executable ones */
     FP_VEC(struct fp_section) sections; /* those that are loaded from the file */
-    FP_VEC(struct fp_symbol) functions; /* by address, one per address, none inside another */
+    FP_VEC(struct fp_object_symbol) functions; /* by address, one per address, none inside another */
     struct fp_table imports; /* address of a PLT entry or GOT slot -> name (a pointer) */
     struct fp_table pointers; /* address of a relocated word -> what it points to */
     bool fixed; /* linked at its address: not PIE, not shared */
@@ -61,7 +61,7 @@ const unsigned char *fp_object_bytes(const struct fp_object *object, uint64_t ad
 bool fp_object_pointer(const struct fp_object *object, uint64_t address, uint64_t *value);
 
 /* The function that covers an address, or NULL. */
-const struct fp_symbol *fp_object_function(const struct fp_object *object, uint64_t address);
+const struct fp_object_symbol *fp_object_function(const struct fp_object *object, uint64_t address);
 
 /* The name behind a PLT entry or a GOT slot, or NULL. */
 const char *fp_object_import(const struct fp_object *object, uint64_t address);

@@ -237,9 +237,9 @@ static bool aim(struct known *k, struct fp_combined *into, struct fp_error *erro
 
 /* ---- one run ---- */
 
-struct tally;
+struct trial_tally;
 
-struct adding {
+struct trial {
     struct fp_combiner *combiner;
     struct fp_combined *into;
     const struct fp_run *records; /* of the run, one per module */
@@ -247,11 +247,11 @@ struct adding {
     size_t nrecords;
     struct fp_table copies; /* with several modules: target -> how many of them have it */
     struct fp_table summed; /* target -> 1 + index in sums, where that is more than one */
-    FP_VEC(struct tally *) sums;
+    FP_VEC(struct trial_tally *) sums;
 };
 
 /* What a run did in one function, or in all copies of it. */
-struct tally {
+struct trial_tally {
     struct fp_combined_function *target;
     const struct fp_function *function;
     uint32_t **dominators;
@@ -294,7 +294,7 @@ static bool touches(const struct fp_run *run, const struct known *known, const s
 }
 
 /* Did anything of the function run? Most functions of most runs did not. */
-static bool is_touched(const struct adding *a, const struct known *known, const struct fp_function *f)
+static bool is_touched(const struct trial *a, const struct known *known, const struct fp_function *f)
 {
     for (size_t i = 0; i < a->nrecords; i++)
         if (a->modules[i] == known && touches(&a->records[i], known, f)) return true;
@@ -306,7 +306,7 @@ static double relative(uint64_t count, uint64_t to)
     return (double)count / (double)(to ? to : 1);
 }
 
-static void add_edges(struct adding *a, const struct tally *t)
+static void add_edges(struct trial *a, const struct trial_tally *t)
 {
     const struct fp_cfg *cfg = t->function->cfg;
     const struct fp_edge_counts *edges = &t->edges;
@@ -323,7 +323,7 @@ static void add_edges(struct adding *a, const struct tally *t)
 }
 
 /* One path can stop in several frames of a run. */
-static void add_partials(struct adding *a, struct fp_combined_function *target,
+static void add_partials(struct trial *a, struct fp_combined_function *target,
                          const struct fp_counts *counts, uint64_t entries)
 {
     for (size_t i = 0; i < counts->npartials; i++) {
@@ -342,7 +342,7 @@ static void add_partials(struct adding *a, struct fp_combined_function *target,
     }
 }
 
-static void add_paths(struct adding *a, const struct tally *t)
+static void add_paths(struct trial *a, const struct trial_tally *t)
 {
     const struct fp_counts *counts = &t->counts;
     for (size_t i = 0; i < counts->npaths; i++)
@@ -359,7 +359,7 @@ static void leave_out(struct fp_combined *into, const struct fp_function *f, con
 }
 
 /* The function's trial in this run. */
-static void add_tally(struct adding *a, const struct tally *t)
+static void add_tally(struct trial *a, const struct trial_tally *t)
 {
     if (t->problem.set) {
         leave_out(a->into, t->function, &t->problem);
@@ -372,11 +372,11 @@ static void add_tally(struct adding *a, const struct tally *t)
     if (t->paths) add_paths(a, t);
 }
 
-static struct tally tally_function(struct adding *a, struct known *known, size_t index)
+static struct trial_tally tally_function(struct trial *a, struct known *known, size_t index)
 {
     struct fp_arena *scratch = &a->combiner->scratch;
     const struct fp_function *f = &known->module.program.functions[index];
-    struct tally t = {.target = known->targets[index], .function = f, .dominators = &known->dominators[index],
+    struct trial_tally t = {.target = known->targets[index], .function = f, .dominators = &known->dominators[index],
                       .paths = f->flags & FP_FUNCTION_PATHS, .touched = is_touched(a, known, f)};
     if (!t.touched) return t;
     fp_profile_counts(scratch, &known->module, f, &t.counts);
@@ -432,7 +432,7 @@ static void sum_edges(struct fp_edge_counts *into, const struct fp_edge_counts *
 }
 
 /* The same shape, so the same edges; the same numbers of paths, which aim() saw to. */
-static void sum_tallies(struct fp_arena *scratch, struct tally *into, const struct tally *from)
+static void sum_tallies(struct fp_arena *scratch, struct trial_tally *into, const struct trial_tally *from)
 {
     if (from->problem.set) into->problem = from->problem;
     into->paths |= from->paths;
@@ -448,7 +448,7 @@ static void sum_tallies(struct fp_arena *scratch, struct tally *into, const stru
     sum_partials(scratch, &into->counts, &from->counts);
 }
 
-static void add_to_sum(struct adding *a, const struct tally *t)
+static void add_to_sum(struct trial *a, const struct trial_tally *t)
 {
     struct fp_arena *scratch = &a->combiner->scratch;
     uint64_t *index = fp_table_add(&a->summed, key_of(t->target));
@@ -456,23 +456,23 @@ static void add_to_sum(struct adding *a, const struct tally *t)
         sum_tallies(scratch, a->sums.at[*index - 1], t);
         return;
     }
-    struct tally *sum = FP_NEW(scratch, struct tally);
+    struct trial_tally *sum = FP_NEW(scratch, struct trial_tally);
     *sum = *t;
     fp_vec_push(scratch, &a->sums, sum);
     *index = a->sums.len;
 }
 
-static void list_copies(struct adding *a, const struct known *known)
+static void list_copies(struct trial *a, const struct known *known)
 {
     for (size_t i = 0; i < known->module.program.nfunctions; i++)
         if (known->keys[i].name) ++*fp_table_add(&a->copies, key_of(known->targets[i]));
 }
 
-static void add_module(struct adding *a, struct known *known)
+static void add_module(struct trial *a, struct known *known)
 {
     for (size_t i = 0; i < known->module.program.nfunctions; i++) {
         if (!known->keys[i].name) continue;
-        struct tally t = tally_function(a, known, i);
+        struct trial_tally t = tally_function(a, known, i);
         const uint64_t *copies = fp_table_find(&a->copies, key_of(t.target));
         if (copies && *copies > 1)
             add_to_sum(a, &t);
@@ -483,7 +483,7 @@ static void add_module(struct adding *a, struct known *known)
 
 /* ---- all modules of a run ---- */
 
-static bool open_records(struct adding *a, struct fp_error *error)
+static bool open_records(struct trial *a, struct fp_error *error)
 {
     for (size_t i = 0; i < a->nrecords; i++) {
         a->modules[i] = known_module(a->combiner, &a->records[i].module, error);
@@ -499,7 +499,7 @@ static const struct fp_combined_function *some_function(const struct known *know
     return NULL;
 }
 
-static void note_module(struct adding *a, size_t i)
+static void note_module(struct trial *a, size_t i)
 {
     const struct fp_module_id *id = &a->records[i].module;
     struct fp_combined_module *place =
@@ -512,7 +512,7 @@ static void note_module(struct adding *a, size_t i)
     if (module->embedded && !place->map.bytes) fp_combined_set_map(a->into, place, module->embedded);
 }
 
-static void load_records(struct adding *a)
+static void load_records(struct trial *a)
 {
     struct fp_arena *scratch = &a->combiner->scratch;
     for (size_t i = 0; i < a->nrecords; i++) {
@@ -528,7 +528,7 @@ static void load_records(struct adding *a)
     for (size_t i = 0; i < a->nrecords; i++) fp_module_settle(&a->modules[i]->module);
 }
 
-static void forget_records(struct adding *a)
+static void forget_records(struct trial *a)
 {
     for (size_t i = 0; i < a->nrecords; i++) {
         struct fp_module *module = &a->modules[i]->module;
@@ -541,7 +541,7 @@ static void forget_records(struct adding *a)
 bool fp_combine_run(struct fp_combiner *c, struct fp_combined *into, const struct fp_run *records,
                     size_t nrecords, struct fp_error *error)
 {
-    struct adding a = {.combiner = c, .into = into, .records = records, .nrecords = nrecords};
+    struct trial a = {.combiner = c, .into = into, .records = records, .nrecords = nrecords};
     a.modules = FP_NEW_ARRAY(&c->scratch, struct known *, nrecords);
     fp_table_init(&a.copies, &c->scratch);
     fp_table_init(&a.summed, &c->scratch);
@@ -567,7 +567,7 @@ struct part_of_run {
     struct fp_unfinished records;
 };
 
-struct reading {
+struct combining {
     struct fp_combiner *combiner;
     struct fp_combined *into;
     struct fp_unfinished waiting;
@@ -582,7 +582,7 @@ struct reading {
     bool check_only;
 };
 
-static bool goes_on(const struct reading *r, const struct fp_run *records, size_t n)
+static bool goes_on(const struct combining *r, const struct fp_run *records, size_t n)
 {
     for (size_t i = 0; r->going && i < n; i++)
         if (r->going->goes_on(&records[i])) return true;
@@ -590,7 +590,7 @@ static bool goes_on(const struct reading *r, const struct fp_run *records, size_
 }
 
 /* All records of a run. */
-static bool take_run(struct reading *r, const struct fp_run *records, size_t n)
+static bool take_run(struct combining *r, const struct fp_run *records, size_t n)
 {
     if (goes_on(r, records, n)) {
         for (size_t i = 0; i < n; i++) fp_unfinished_keep(&r->going->kept, &records[i]);
@@ -602,7 +602,7 @@ static bool take_run(struct reading *r, const struct fp_run *records, size_t n)
     return true;
 }
 
-static struct fp_unfinished *part_of(struct reading *r, uint64_t id)
+static struct fp_unfinished *part_of(struct combining *r, uint64_t id)
 {
     uint64_t *index = fp_table_add(&r->parts, id);
     if (!*index) {
@@ -613,7 +613,7 @@ static struct fp_unfinished *part_of(struct reading *r, uint64_t id)
     return &r->pending.at[*index - 1].records;
 }
 
-static bool take_part(struct reading *r, struct fp_unfinished *part)
+static bool take_part(struct combining *r, struct fp_unfinished *part)
 {
     bool ok = !part->runs.len || take_run(r, part->runs.at, part->runs.len);
     fp_arena_free(&part->arena);
@@ -621,7 +621,7 @@ static bool take_part(struct reading *r, struct fp_unfinished *part)
     return ok;
 }
 
-static bool waits(const struct reading *r, uint64_t id)
+static bool waits(const struct combining *r, uint64_t id)
 {
     for (size_t i = 0; i < r->waiting.runs.len; i++)
         if (r->waiting.runs.at[i].id == id) return true;
@@ -630,7 +630,7 @@ static bool waits(const struct reading *r, uint64_t id)
 
 /* Each module of a process writes a record of its own; those of other runs may lie in
  * between. Most runs have one. */
-static bool take_next(struct reading *r, const struct fp_run *run)
+static bool take_next(struct combining *r, const struct fp_run *run)
 {
     uint64_t *left = fp_table_add(&r->left, run->id);
     bool last = --*left == 0, finished = fp_unfinished_take(&r->waiting, run);
@@ -642,7 +642,7 @@ static bool take_next(struct reading *r, const struct fp_run *run)
 
 static bool take_combined(struct fp_reader *payload, void *context)
 {
-    struct reading *r = context;
+    struct combining *r = context;
     if (r->combiner->program)
         return fp_fail(r->error, r->path, "is a combined profile, in which runs can no longer be told apart; "
                                           "choose the program when its runs are combined");
@@ -662,7 +662,7 @@ static bool is_chosen(const struct fp_combiner *c, const struct fp_run *run)
 static bool take_record(struct fp_arena *arena, const struct fp_run *run, void *context)
 {
     (void)arena;
-    struct reading *r = context;
+    struct combining *r = context;
     if (!is_chosen(r->combiner, run)) return true;
     r->notes.records++;
     if (!r->check_only) return take_next(r, run);
@@ -672,13 +672,13 @@ static bool take_record(struct fp_arena *arena, const struct fp_run *run, void *
 
 static bool take_map(const struct fp_embedded_map *map, void *context)
 {
-    struct reading *r = context;
+    struct combining *r = context;
     if (r->check_only) keep_map(r->combiner, map);
     return true;
 }
 
 /* Everything that can be wrong with a file is found before any of it is added. */
-static bool read_file(struct reading *r, const struct fp_file *file, const char *path)
+static bool read_file(struct combining *r, const struct fp_file *file, const char *path)
 {
     struct fp_profile_visitor visitor = {take_record, take_map, take_combined, r};
     fp_table_init(&r->left, &r->arena);
@@ -693,7 +693,7 @@ static bool read_file(struct reading *r, const struct fp_file *file, const char 
 }
 
 /* At the end of the file: what still waits is as it is. */
-static bool take_rest(struct reading *r)
+static bool take_rest(struct combining *r)
 {
     bool ok = true;
     for (size_t i = 0; i < r->waiting.runs.len && ok; i++) {
@@ -707,7 +707,7 @@ static bool take_rest(struct reading *r)
     return ok;
 }
 
-static void free_reading(struct reading *r)
+static void free_reading(struct combining *r)
 {
     for (size_t i = 0; i < r->pending.len; i++) fp_arena_free(&r->pending.at[i].records.arena);
     fp_arena_free(&r->waiting.arena);
@@ -718,7 +718,7 @@ bool fp_combine_file(struct fp_combiner *c, struct fp_combined *into, const char
                      struct fp_combine_going *going, struct fp_combine_notes *notes,
                      struct fp_error *error)
 {
-    struct reading r = {.combiner = c, .into = into, .going = going, .path = path, .error = error};
+    struct combining r = {.combiner = c, .into = into, .going = going, .path = path, .error = error};
     struct fp_file file;
     if (!(going ? fp_file_open : fp_profile_open)(&file, path, error)) return false;
     r.notes.opened = true;

@@ -108,31 +108,31 @@ static void add_weight(struct fp_arena *arena, struct fp_histogram *h, uint64_t 
 /* ---- merging ---- */
 
 /* A number as the sum of two doubles, for means that differ in their last digits. */
-struct pair {
+struct value_pair {
     double high, low;
 };
 
-static struct pair mean_of(const struct fp_distribution *d)
+static struct value_pair mean_of(const struct fp_distribution *d)
 {
     double trials = (double)d->trials, mean = d->sum / trials;
-    return (struct pair){mean, (fma(-mean, trials, d->sum) + d->rest) / trials};
+    return (struct value_pair){mean, (fma(-mean, trials, d->sum) + d->rest) / trials};
 }
 
 /* Knuth: the sum of two doubles and what it lacks. */
-static struct pair add_exactly(double a, double b)
+static struct value_pair add_exactly(double a, double b)
 {
     double sum = a + b, of_b = sum - a;
-    return (struct pair){sum, (a - (sum - of_b)) + (b - of_b)};
+    return (struct value_pair){sum, (a - (sum - of_b)) + (b - of_b)};
 }
 
 /* Formulae 3 and 4. */
 static void merge_moments(struct fp_distribution *d, const struct fp_distribution *other)
 {
     double na = (double)d->trials, nb = (double)other->trials;
-    struct pair a = mean_of(d), b = mean_of(other), sum = add_exactly(d->sum, other->sum);
+    struct value_pair a = mean_of(d), b = mean_of(other), sum = add_exactly(d->sum, other->sum);
     double distance = (a.high - b.high) + (a.low - b.low);
     d->squares += other->squares + na * nb / (na + nb) * distance * distance;
-    struct pair whole = add_exactly(sum.high, sum.low + d->rest + other->rest);
+    struct value_pair whole = add_exactly(sum.high, sum.low + d->rest + other->rest);
     d->sum = whole.high;
     d->rest = whole.low;
 }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-struct keyed {
+struct ranked_event {
     double key;
     uint64_t count;
     size_t place; /* ties keep the order of files */
@@ -24,7 +24,7 @@ static double key_of(const struct fp_distribution *d, enum fp_rank_by by)
 
 static int largest_first(const void *a, const void *b)
 {
-    const struct keyed *x = a, *y = b;
+    const struct ranked_event *x = a, *y = b;
     if (x->key != y->key) return x->key < y->key ? 1 : -1;
     if (x->count != y->count) return x->count < y->count ? 1 : -1;
     return (x->place > y->place) - (x->place < y->place);
@@ -41,14 +41,14 @@ struct fp_ranked *fp_combined_rank(struct fp_arena *arena, const struct fp_combi
                                    const struct fp_rank_filter *filter, size_t *count)
 {
     struct fp_arena scratch = {0};
-    FP_VEC(struct keyed) found = {0};
+    FP_VEC(struct ranked_event) found = {0};
     struct fp_combined_function **functions = fp_combined_sorted(&scratch, c);
     for (size_t i = 0; i < c->functions.len; i++) {
         if (filter->wanted && !filter->wanted(functions[i], filter->context)) continue;
         struct fp_event **events = fp_combined_sorted_events(&scratch, functions[i]);
         for (size_t k = 0; k < functions[i]->events.len; k++) {
             if (!passes(events[k], filter)) continue;
-            struct keyed one = {key_of(&events[k]->distribution, filter->by), events[k]->distribution.count,
+            struct ranked_event one = {key_of(&events[k]->distribution, filter->by), events[k]->distribution.count,
                                 found.len, {functions[i], events[k]}};
             fp_vec_push(&scratch, &found, one);
         }

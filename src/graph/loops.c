@@ -50,19 +50,19 @@ static void enter_finished(struct nest *nest, uint32_t b, uint32_t to)
     }
 }
 
-struct visit {
+struct loop_visit {
     uint32_t block, next_edge;
 };
 
-static void search_loops(struct nest *nest, struct visit *stack)
+static void search_loops(struct nest *nest, struct loop_visit *stack)
 {
     const struct fp_cfg *cfg = nest->cfg;
     uint32_t depth = 0;
-    stack[depth++] = (struct visit){0, cfg->first_out[0]};
+    stack[depth++] = (struct loop_visit){0, cfg->first_out[0]};
     nest->visited[0] = true;
     nest->on_path[0] = 1;
     while (depth) {
-        struct visit *top = &stack[depth - 1];
+        struct loop_visit *top = &stack[depth - 1];
         uint32_t b = top->block;
         if (top->next_edge == cfg->first_out[b + 1]) {
             nest->on_path[b] = 0;
@@ -74,7 +74,7 @@ static void search_loops(struct nest *nest, struct visit *stack)
         if (!nest->visited[to]) {
             nest->visited[to] = true;
             nest->on_path[to] = depth + 1;
-            stack[depth++] = (struct visit){to, cfg->first_out[to]};
+            stack[depth++] = (struct loop_visit){to, cfg->first_out[to]};
         } else if (nest->on_path[to]) {
             fp_bitset_add(&nest->loops->heads, to);
             put_in_loop(nest, b, to);
@@ -116,7 +116,7 @@ void fp_loops_find(struct fp_arena *arena, const struct fp_cfg *cfg, struct fp_l
         .on_path = FP_NEW_ARRAY(&scratch, uint32_t, n),
         .visited = FP_NEW_ARRAY(&scratch, bool, n),
     };
-    search_loops(&nest, FP_NEW_ARRAY(&scratch, struct visit, n));
+    search_loops(&nest, FP_NEW_ARRAY(&scratch, struct loop_visit, n));
     fill_depths(loops, FP_NEW_ARRAY(&scratch, uint32_t, n), n);
     fp_arena_free(&scratch);
 }

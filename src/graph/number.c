@@ -15,7 +15,7 @@ static uint64_t successor_paths(const struct fp_numbering *n, uint32_t d)
 /* Out-edges are ranked by key. An edge with no path behind it (into the part of
  * a lap from which only the lap goes on) comes first, so that its value is 0 and
  * no sum ever selects it. */
-struct ranked {
+struct ranked_edge {
     uint32_t edge;
     double key;
 };
@@ -29,13 +29,13 @@ static double rank_key(const struct fp_numbering *n, uint32_t d, const double *w
 
 static int by_key(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct ranked_edge *x = a, *y = b;
     if (x->key != y->key) return x->key < y->key ? -1 : 1;
     return (x->edge > y->edge) - (x->edge < y->edge);
 }
 
 static void rank_out_edges(struct fp_numbering *n, uint32_t v, const double *weights,
-                           struct ranked *room)
+                           struct ranked_edge *room)
 {
     const struct fp_dag *dag = n->dag;
     uint32_t first = dag->first_out[v], count = dag->first_out[v + 1] - first;
@@ -44,7 +44,7 @@ static void rank_out_edges(struct fp_numbering *n, uint32_t v, const double *wei
         return;
     }
     for (uint32_t i = 0; i < count; i++)
-        room[i] = (struct ranked){first + i, rank_key(n, first + i, weights)};
+        room[i] = (struct ranked_edge){first + i, rank_key(n, first + i, weights)};
     if (count == 2) {
         bool swap = by_key(&room[0], &room[1]) > 0;
         n->by_value[first] = first + swap;
@@ -95,7 +95,7 @@ struct fp_numbering *fp_number(struct fp_arena *arena, const struct fp_dag *dag,
         uint32_t degree = dag->first_out[v + 1] - dag->first_out[v];
         if (degree > widest) widest = degree;
     }
-    struct ranked *room = FP_NEW_ARRAY(&scratch, struct ranked, widest);
+    struct ranked_edge *room = FP_NEW_ARRAY(&scratch, struct ranked_edge, widest);
     if (how == FP_NUMBER_LARGEST_LAST) weights = NULL;
     for (uint32_t i = dag->norder; i-- > 0;) {
         uint32_t v = dag->order[i];

@@ -9,16 +9,16 @@
 
 enum colour { WHITE, GREY, BLACK };
 
-struct frame {
+struct order_frame {
     uint32_t block, next_edge;
 };
 
-struct search {
+struct order_search {
     const struct fp_cfg *cfg;
     struct fp_bitset removed;  /* edges the search does not follow */
     struct fp_bitset closing;  /* edges found to close a cycle */
     uint8_t *colour;
-    struct frame *stack;
+    struct order_frame *stack;
     uint32_t *roots; /* the entry and the targets of removed edges, in order found */
     uint32_t nroots;
     uint32_t *postorder;
@@ -30,20 +30,20 @@ static bool always_removed(enum fp_edge_kind kind)
     return kind == FP_EDGE_INDIRECT || kind == FP_EDGE_TWICE;
 }
 
-static void add_root(struct search *s, uint32_t block)
+static void add_root(struct order_search *s, uint32_t block)
 {
     s->roots[s->nroots++] = block;
 }
 
-static void search_from(struct search *s, uint32_t root)
+static void search_from(struct order_search *s, uint32_t root)
 {
     const struct fp_cfg *cfg = s->cfg;
     if (s->colour[root] != WHITE) return;
     uint32_t depth = 0;
-    s->stack[depth++] = (struct frame){root, cfg->first_out[root]};
+    s->stack[depth++] = (struct order_frame){root, cfg->first_out[root]};
     s->colour[root] = GREY;
     while (depth) {
-        struct frame *top = &s->stack[depth - 1];
+        struct order_frame *top = &s->stack[depth - 1];
         if (top->next_edge == cfg->first_out[top->block + 1]) {
             s->colour[top->block] = BLACK;
             s->postorder[s->npost++] = top->block;
@@ -55,7 +55,7 @@ static void search_from(struct search *s, uint32_t root)
             add_root(s, to);
         } else if (s->colour[to] == WHITE) {
             s->colour[to] = GREY;
-            s->stack[depth++] = (struct frame){to, cfg->first_out[to]};
+            s->stack[depth++] = (struct order_frame){to, cfg->first_out[to]};
         } else if (s->colour[to] == GREY) {
             fp_bitset_add(&s->closing, e);
         }
@@ -65,7 +65,7 @@ static void search_from(struct search *s, uint32_t root)
 /* One search over everything reachable. Returns whether it can stand: no
  * unwind edge closes a cycle. Otherwise the out-edges of the pads concerned
  * are removed, for another search. */
-static bool search_all(struct search *s)
+static bool search_all(struct order_search *s)
 {
     const struct fp_cfg *cfg = s->cfg;
     memset(s->colour, WHITE, cfg->nblocks);
@@ -82,7 +82,7 @@ static bool search_all(struct search *s)
     return stands;
 }
 
-static void read_result(const struct search *s, struct fp_order *order)
+static void read_result(const struct order_search *s, struct fp_order *order)
 {
     const struct fp_cfg *cfg = s->cfg;
     order->nblocks = s->npost;
@@ -104,12 +104,12 @@ static void read_result(const struct search *s, struct fp_order *order)
 void fp_order_make(struct fp_arena *arena, const struct fp_cfg *cfg, struct fp_order *order)
 {
     struct fp_arena scratch = {0};
-    struct search s = {
+    struct order_search s = {
         .cfg = cfg,
         .removed = fp_bitset_new(&scratch, cfg->nedges),
         .closing = fp_bitset_new(&scratch, cfg->nedges),
         .colour = FP_NEW_ARRAY(&scratch, uint8_t, cfg->nblocks),
-        .stack = FP_NEW_ARRAY(&scratch, struct frame, cfg->nblocks),
+        .stack = FP_NEW_ARRAY(&scratch, struct order_frame, cfg->nblocks),
         .roots = FP_NEW_ARRAY(&scratch, uint32_t, (size_t)cfg->nedges + 1),
         .postorder = FP_NEW_ARRAY(&scratch, uint32_t, cfg->nblocks),
     };

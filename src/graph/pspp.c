@@ -34,7 +34,7 @@ static struct fp_bitset on_whole_paths(struct fp_arena *arena, const struct fp_d
     return result;
 }
 
-struct candidate {
+struct pspp_candidate {
     uint32_t edge;
     uint64_t min;
     double weight;
@@ -43,7 +43,7 @@ struct candidate {
 /* Decreasing minimum, then hotter first, then as in the graph. */
 static int by_minimum(const void *a, const void *b)
 {
-    const struct candidate *x = a, *y = b;
+    const struct pspp_candidate *x = a, *y = b;
     if (x->min != y->min) return x->min > y->min ? -1 : 1;
     if (x->weight != y->weight) return x->weight > y->weight ? -1 : 1;
     return (x->edge > y->edge) - (x->edge < y->edge);
@@ -58,7 +58,7 @@ static uint64_t sum_of(uint64_t a, uint64_t b)
 }
 
 static void number_one(struct fp_pspp *p, uint32_t v, uint64_t *range, uint64_t *min,
-                       const double *weights, struct candidate *room)
+                       const double *weights, struct pspp_candidate *room)
 {
     const struct fp_dag *dag = p->dag;
     uint32_t count = 0;
@@ -67,7 +67,7 @@ static void number_one(struct fp_pspp *p, uint32_t v, uint64_t *range, uint64_t 
     for (uint32_t d = dag->first_out[v]; d < dag->first_out[v + 1]; d++) {
         uint32_t w = dag->edges[d].dst;
         if (fp_bitset_has(&p->interesting, d))
-            room[count++] = (struct candidate){d, min[w], weights ? weights[d] : 0};
+            room[count++] = (struct pspp_candidate){d, min[w], weights ? weights[d] : 0};
         else if (range[w] > range[v])
             range[v] = range[w];
     }
@@ -111,7 +111,7 @@ struct fp_pspp *fp_pspp_number(struct fp_arena *arena, const struct fp_dag *dag,
     p->value = FP_NEW_ARRAY(arena, uint64_t, dag->nedges);
     uint64_t *range = FP_NEW_ARRAY(&scratch, uint64_t, dag->nverts);
     uint64_t *min = FP_NEW_ARRAY(&scratch, uint64_t, dag->nverts);
-    struct candidate *room = FP_NEW_ARRAY(&scratch, struct candidate, dag->nedges);
+    struct pspp_candidate *room = FP_NEW_ARRAY(&scratch, struct pspp_candidate, dag->nedges);
     for (uint32_t i = dag->norder; i-- > 0;) number_one(p, dag->order[i], range, min, weights, room);
     p->num_ids = range[dag->entry];
     push_down(p);

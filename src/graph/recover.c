@@ -20,7 +20,7 @@
 
 #include <stdlib.h>
 
-struct item {
+struct unknown {
     uint32_t key;   /* position of the block where it was counted, FP_NONE if not moved */
     bool lap;
     uint32_t index; /* in ids, or behind them in partials */
@@ -37,7 +37,7 @@ struct recovery {
 
 static int by_key(const void *a, const void *b)
 {
-    const struct item *x = a, *y = b;
+    const struct unknown *x = a, *y = b;
     if (x->lap != y->lap) return x->lap ? 1 : -1;
     if (x->key != y->key) return x->key < y->key ? 1 : -1;
     return (x->index > y->index) - (x->index < y->index);
@@ -134,12 +134,12 @@ void fp_recover(const struct fp_numbering *numbering, const uint32_t *at_end, co
     struct fp_arena arena = {0}, scratch = {0};
     struct recovery r = {.n = numbering, .at_end = at_end, .also = subtract, .counts = counts};
     r.context = &r;
-    struct item *items = FP_NEW_ARRAY(&arena, struct item, n + npartials);
+    struct unknown *items = FP_NEW_ARRAY(&arena, struct unknown, n + npartials);
     fp_table_init(&r.where, &arena);
     for (size_t i = 0; i < n + npartials; i++) {
         if (i < n) *fp_table_add(&r.where, ids[i]) = i + 1;
         bool lap = i < n && ids[i] >= numbering->num_paths;
-        items[i] = (struct item){i < n ? key_of(&scratch, &r, ids[i]) : FP_NONE, lap, (uint32_t)i};
+        items[i] = (struct unknown){i < n ? key_of(&scratch, &r, ids[i]) : FP_NONE, lap, (uint32_t)i};
         if (scratch.total > 1 << 20) fp_arena_free(&scratch);
     }
     if (n + npartials) qsort(items, n + npartials, sizeof *items, by_key);

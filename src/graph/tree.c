@@ -49,7 +49,7 @@ void fp_union_find_undo(struct fp_union_find *sets)
     sets->parent[b] = b;
 }
 
-struct keyed {
+struct weighted_edge {
     uint64_t key;
     uint32_t edge;
 };
@@ -66,18 +66,18 @@ static uint64_t descending_key(double weight)
 
 /* Least significant digit first; digits that all keys share are skipped. Stable. Few
  * keys are not worth a large table. */
-static struct keyed *sort_keyed(struct fp_arena *scratch, struct keyed *items, uint32_t n)
+static struct weighted_edge *sort_keyed(struct fp_arena *scratch, struct weighted_edge *items, uint32_t n)
 {
     if (n < 64) { /* insertion sort: most functions are small */
         for (uint32_t i = 1; i < n; i++) {
-            struct keyed item = items[i];
+            struct weighted_edge item = items[i];
             uint32_t k = i;
             for (; k && items[k - 1].key > item.key; k--) items[k] = items[k - 1];
             items[k] = item;
         }
         return items;
     }
-    struct keyed *other = FP_NEW_ARRAY(scratch, struct keyed, n);
+    struct weighted_edge *other = FP_NEW_ARRAY(scratch, struct weighted_edge, n);
     const unsigned bits = n < 1 << 14 ? 8 : 16;
     const uint32_t digits = (uint32_t)1 << bits, mask = digits - 1;
     uint32_t *start = FP_NEW_ARRAY(scratch, uint32_t, digits + 1);
@@ -87,7 +87,7 @@ static struct keyed *sort_keyed(struct fp_arena *scratch, struct keyed *items, u
         if (start[(items[0].key >> shift & mask) + 1] == n) continue;
         for (uint32_t d = 0; d < digits; d++) start[d + 1] += start[d];
         for (uint32_t i = 0; i < n; i++) other[start[items[i].key >> shift & mask]++] = items[i];
-        struct keyed *swap = items;
+        struct weighted_edge *swap = items;
         items = other;
         other = swap;
     }
@@ -99,9 +99,9 @@ struct fp_bitset fp_spanning_tree(struct fp_arena *arena, uint32_t nverts,
 {
     struct fp_arena scratch = {0};
     struct fp_bitset taken = fp_bitset_new(arena, nedges);
-    struct keyed *items = FP_NEW_ARRAY(&scratch, struct keyed, nedges);
+    struct weighted_edge *items = FP_NEW_ARRAY(&scratch, struct weighted_edge, nedges);
     for (uint32_t i = 0; i < nedges; i++)
-        items[i] = (struct keyed){descending_key(edges[i].weight), i};
+        items[i] = (struct weighted_edge){descending_key(edges[i].weight), i};
     items = sort_keyed(&scratch, items, nedges);
     struct fp_union_find sets = fp_union_find_new(&scratch, nverts);
     for (uint32_t i = 0; i < nedges; i++) {

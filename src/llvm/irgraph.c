@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-struct reading {
+struct ir_reading {
     struct fp_ir *ir;
     const struct fp_ir_options *options;
     struct fp_ir_lines lines;
@@ -90,7 +90,7 @@ static bool is_bookkeeping(LLVMValueRef inst)
 }
 
 /* May control leave the function at this instruction, never to come back? */
-static bool may_leave(const struct reading *r, LLVMValueRef inst)
+static bool may_leave(const struct ir_reading *r, LLVMValueRef inst)
 {
     switch (LLVMGetInstructionOpcode(inst)) {
     case LLVMCall:
@@ -112,7 +112,7 @@ static bool may_leave(const struct reading *r, LLVMValueRef inst)
     }
 }
 
-static uint8_t flags_of(const struct reading *r, LLVMValueRef inst)
+static uint8_t flags_of(const struct ir_reading *r, LLVMValueRef inst)
 {
     uint8_t flags = may_leave(r, inst) ? FP_BLOCK_LEAVES : 0;
     LLVMOpcode opcode = LLVMGetInstructionOpcode(inst);
@@ -127,7 +127,7 @@ static uint8_t flags_of(const struct reading *r, LLVMValueRef inst)
 
 /* ---- blocks ---- */
 
-static struct fp_ir_block *new_block(struct reading *r, LLVMBasicBlockRef bb, uint8_t flags)
+static struct fp_ir_block *new_block(struct ir_reading *r, LLVMBasicBlockRef bb, uint8_t flags)
 {
     struct fp_ir_block block = {.bb = bb};
     struct fp_block_info info = {.first_position = (uint32_t)r->lines.positions.len};
@@ -137,7 +137,7 @@ static struct fp_ir_block *new_block(struct reading *r, LLVMBasicBlockRef bb, ui
     return &r->blocks.at[r->blocks.len - 1];
 }
 
-static void new_edge(struct reading *r, uint32_t src, uint32_t dst, enum fp_edge_kind kind)
+static void new_edge(struct ir_reading *r, uint32_t src, uint32_t dst, enum fp_edge_kind kind)
 {
     struct fp_edge edge = {src, dst, kind};
     struct fp_edge_info label = {FP_LABEL_NONE, 0};
@@ -162,7 +162,7 @@ static LLVMValueRef end_position(LLVMValueRef terminator)
     return (opcode == LLVMRet ? tail : is_left_by(before)) ? before : terminator;
 }
 
-static void finish_block(struct reading *r, LLVMValueRef end)
+static void finish_block(struct ir_reading *r, LLVMValueRef end)
 {
     size_t last = r->blocks.len - 1;
     r->blocks.at[last].end = end;
@@ -171,7 +171,7 @@ static void finish_block(struct reading *r, LLVMValueRef end)
 }
 
 /* A returns-twice call ends a block and begins another behind it. */
-static void split_at_call(struct reading *r, LLVMBasicBlockRef bb, LLVMValueRef call)
+static void split_at_call(struct ir_reading *r, LLVMBasicBlockRef bb, LLVMValueRef call)
 {
     finish_block(r, call);
     uint32_t front = (uint32_t)r->blocks.len - 1;
@@ -180,7 +180,7 @@ static void split_at_call(struct reading *r, LLVMBasicBlockRef bb, LLVMValueRef 
     new_edge(r, front, front + 1, FP_EDGE_TWICE);
 }
 
-static void read_instruction(struct reading *r, LLVMBasicBlockRef bb, LLVMValueRef inst)
+static void read_instruction(struct ir_reading *r, LLVMBasicBlockRef bb, LLVMValueRef inst)
 {
     size_t here = r->blocks.len - 1;
     if (is_bookkeeping(inst)) return;
@@ -191,7 +191,7 @@ static void read_instruction(struct reading *r, LLVMBasicBlockRef bb, LLVMValueR
         split_at_call(r, bb, inst);
 }
 
-static void read_block(struct reading *r, LLVMBasicBlockRef bb)
+static void read_block(struct ir_reading *r, LLVMBasicBlockRef bb)
 {
     *fp_table_add(&r->ir->first_of, (uintptr_t)bb) = r->blocks.len;
     LLVMValueRef inst = LLVMGetFirstInstruction(bb);
@@ -231,14 +231,14 @@ static struct fp_edge_info label_of(LLVMValueRef terminator, unsigned i)
     return label;
 }
 
-static enum fp_edge_kind kind_of(const struct reading *r, LLVMValueRef terminator, uint32_t dst)
+static enum fp_edge_kind kind_of(const struct ir_reading *r, LLVMValueRef terminator, uint32_t dst)
 {
     if (r->flags.at[dst] & FP_BLOCK_PAD) return FP_EDGE_UNWIND;
     return LLVMGetInstructionOpcode(terminator) == LLVMSwitch ? FP_EDGE_SWITCH : FP_EDGE_NORMAL;
 }
 
 /* One edge per target, whatever number of cases leads there. */
-static void read_successors(struct reading *r, uint32_t src, LLVMValueRef terminator)
+static void read_successors(struct ir_reading *r, uint32_t src, LLVMValueRef terminator)
 {
     unsigned count = LLVMGetNumSuccessors(terminator);
     if (count > 1) fp_table_init(&r->seen, r->ir->arena);
@@ -261,7 +261,7 @@ static void read_successors(struct reading *r, uint32_t src, LLVMValueRef termin
     }
 }
 
-static void read_indirect(struct reading *r, uint32_t src, LLVMValueRef terminator,
+static void read_indirect(struct ir_reading *r, uint32_t src, LLVMValueRef terminator,
                           struct fp_table *targets)
 {
     new_edge(r, src, r->ir->hub, FP_EDGE_INDIRECT);
@@ -273,7 +273,7 @@ static void read_indirect(struct reading *r, uint32_t src, LLVMValueRef terminat
     }
 }
 
-static void read_edges(struct reading *r)
+static void read_edges(struct ir_reading *r)
 {
     struct fp_table targets; /* of indirect branches */
     fp_table_init(&targets, r->ir->arena);
@@ -311,7 +311,7 @@ static const char *unsupported(LLVMValueRef function)
 }
 
 /* Edges are sorted by source in the cfg; their labels must follow. */
-static void make_cfg(struct reading *r)
+static void make_cfg(struct ir_reading *r)
 {
     struct fp_function *f = r->ir->f;
     uint32_t n = (uint32_t)r->blocks.len;
@@ -331,7 +331,7 @@ const char *fp_ir_read(struct fp_arena *arena, LLVMValueRef function, struct fp_
     fp_ir_lines_function(arena, function, f);
     const char *problem = unsupported(function);
     if (problem) return problem;
-    struct reading r = {.ir = ir, .options = options};
+    struct ir_reading r = {.ir = ir, .options = options};
     fp_ir_lines_init(&r.lines, arena);
     for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb; bb = LLVMGetNextBasicBlock(bb))
         read_block(&r, bb);

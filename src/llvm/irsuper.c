@@ -139,7 +139,7 @@ static uint64_t pair(uint32_t a, uint32_t b)
 }
 
 /* Counts keyed by up to three things. */
-struct tally {
+struct copy_tally {
     struct fp_table map;
 };
 
@@ -149,24 +149,24 @@ static uint64_t key3(uint64_t a, uint64_t b)
 }
 
 /* A decision, and a branch some branches behind it. */
-struct candidate {
+struct copy_candidate {
     uint32_t u, v, branch, distance;
     bool decides; /* by its values: the copy needs no branch */
 };
 
 struct evidence {
-    struct tally edge;       /* (block, next) -> count */
-    struct tally joint;      /* (decision, (block, next)) -> count */
-    struct tally seen;       /* (decision, block) listed already */
-    FP_VEC(struct candidate) candidates;
+    struct copy_tally edge;       /* (block, next) -> count */
+    struct copy_tally joint;      /* (decision, (block, next)) -> count */
+    struct copy_tally seen;       /* (decision, block) listed already */
+    FP_VEC(struct copy_candidate) candidates;
 };
 
-static void add_to(struct tally *tally, uint64_t key, uint64_t count)
+static void add_to(struct copy_tally *tally, uint64_t key, uint64_t count)
 {
     *fp_table_add(&tally->map, key) += count;
 }
 
-static uint64_t count_of(const struct tally *tally, uint64_t key)
+static uint64_t count_of(const struct copy_tally *tally, uint64_t key)
 {
     uint64_t *count = fp_table_find(&tally->map, key);
     return count ? *count : 0;
@@ -197,7 +197,7 @@ static void gather_trace(struct super *s, struct evidence *e, const struct trace
             uint64_t *seen = fp_table_add(&e->seen.map, key3(d, b));
             if (*seen) continue;
             *seen = 1;
-            struct candidate c = {t->blocks[at], t->blocks[at + 1], b, n - k, decides(s, t, at, i)};
+            struct copy_candidate c = {t->blocks[at], t->blocks[at + 1], b, n - k, decides(s, t, at, i)};
             fp_vec_push(s->arena, &e->candidates, c);
         }
         decisions[n++ % MOST_LOOKBACK] = i;
@@ -206,7 +206,7 @@ static void gather_trace(struct super *s, struct evidence *e, const struct trace
 
 static void gather(struct super *s, struct evidence *e)
 {
-    struct tally *all[] = {&e->edge, &e->joint, &e->seen};
+    struct copy_tally *all[] = {&e->edge, &e->joint, &e->seen};
     for (size_t i = 0; i < 3; i++) fp_table_init(&all[i]->map, s->arena);
     for (uint32_t i = 0; i < s->nodes.len; i++) s->nodes.at[i].count = 0;
     for (uint32_t i = 0; i < s->ntraces; i++) {
@@ -228,7 +228,7 @@ static bool follows(const struct super *s, uint32_t u, uint32_t branch)
 
 /* Mispredictions saved at a branch by knowing the decision; *with: how often it was
  * reached by it. */
-static double saved_at(struct super *s, struct evidence *e, const struct candidate *c, uint64_t *with)
+static double saved_at(struct super *s, struct evidence *e, const struct copy_candidate *c, uint64_t *with)
 {
     LLVMValueRef terminator = LLVMGetBasicBlockTerminator(s->nodes.at[c->branch].bb);
     uint64_t d = pair(c->u, c->v);
@@ -252,7 +252,7 @@ static double saved_at(struct super *s, struct evidence *e, const struct candida
 
 static int by_decision(const void *a, const void *b)
 {
-    const struct candidate *x = a, *y = b;
+    const struct copy_candidate *x = a, *y = b;
     uint64_t p = pair(x->u, x->v), q = pair(y->u, y->v);
     if (p != q) return p < q ? -1 : 1;
     return (x->distance > y->distance) - (x->distance < y->distance);
@@ -335,7 +335,7 @@ static bool is_worth_it(const struct super *s, const struct decision *d, const s
 }
 
 /* What the decision does for one branch. */
-static void weigh(struct super *s, struct evidence *e, const struct candidate *c, struct decision *d)
+static void weigh(struct super *s, struct evidence *e, const struct copy_candidate *c, struct decision *d)
 {
     uint64_t with;
     double saved = saved_at(s, e, c, &with);
@@ -358,10 +358,10 @@ static bool choose(struct super *s, struct evidence *e, struct decision *best, s
     if (!e->candidates.len) return false;
     qsort(e->candidates.at, e->candidates.len, sizeof *e->candidates.at, by_decision);
     for (size_t i = 0; i < e->candidates.len;) {
-        const struct candidate *first = &e->candidates.at[i];
+        const struct copy_candidate *first = &e->candidates.at[i];
         struct decision d = {.u = first->u, .v = first->v};
         for (; i < e->candidates.len; i++) {
-            const struct candidate *c = &e->candidates.at[i];
+            const struct copy_candidate *c = &e->candidates.at[i];
             if (c->u != d.u || c->v != d.v) break;
             weigh(s, e, c, &d);
         }

@@ -6,9 +6,9 @@
 /* ---- the paper's partition ---- */
 
 /* A prefix of paths: the edge it ends with and the prefix before. */
-struct prefix {
+struct part_prefix {
     uint32_t edge;
-    const struct prefix *before;
+    const struct part_prefix *before;
 };
 
 struct reduced {
@@ -17,7 +17,7 @@ struct reduced {
     struct fp_union_find classes; /* vertices that were contracted into one */
     uint32_t *first, *next;       /* vertices of a class, as lists */
     uint32_t *order, norder;      /* roots of the classes, topologically */
-    FP_VEC(const struct prefix *) *prefixes; /* per root */
+    FP_VEC(const struct part_prefix *) *prefixes; /* per root */
 };
 
 static uint32_t out_degree(const struct fp_dag *dag, uint32_t v)
@@ -105,8 +105,8 @@ static void extend_prefixes(struct reduced *r, uint32_t d, void *context)
     uint32_t from = *(uint32_t *)context;
     uint32_t to = fp_union_find_root(&r->classes, r->dag->edges[d].dst);
     for (size_t i = 0; i < r->prefixes[from].len; i++) {
-        struct prefix *longer = FP_NEW(r->scratch, struct prefix);
-        *longer = (struct prefix){d, r->prefixes[from].at[i]};
+        struct part_prefix *longer = FP_NEW(r->scratch, struct part_prefix);
+        *longer = (struct part_prefix){d, r->prefixes[from].at[i]};
         fp_vec_push(r->scratch, &r->prefixes[to], longer);
     }
 }
@@ -120,7 +120,7 @@ static void add_inside(const struct reduced *r, uint32_t root, struct fp_bitset 
 
 /* The prefix's edges, with all inside the classes it touches, and everything behind. */
 static void add_task(struct fp_arena *arena, struct reduced *r, uint32_t root,
-                     const struct prefix *prefix, struct fp_tasks *tasks)
+                     const struct part_prefix *prefix, struct fp_tasks *tasks)
 {
     const struct fp_dag *dag = r->dag;
     struct fp_bitset set = fp_bitset_new(arena, dag->nedges);

@@ -99,7 +99,7 @@ static struct fp_sample sample_of(const struct spread *s, uint64_t key)
 
 /* ---- one pair of functions ---- */
 
-struct pair {
+struct path_pair {
     const struct fp_function *a, *b;
     struct fp_counts counts_a, counts_b;
     struct fp_edge_counts edges_a, edges_b;
@@ -107,7 +107,7 @@ struct pair {
     struct spread spread_a, spread_b;
 };
 
-static void diff_edges(struct differ *d, const struct pair *p)
+static void diff_edges(struct differ *d, const struct path_pair *p)
 {
     for (uint32_t e = 0; p->edges && e < p->a->cfg->nedges; e++) {
         if (p->a->truncation->order.fate[e] == FP_FATE_DEAD) continue;
@@ -119,7 +119,7 @@ static void diff_edges(struct differ *d, const struct pair *p)
     }
 }
 
-static void diff_one_path(struct differ *d, const struct pair *p, const struct fp_path *path, uint64_t id_a,
+static void diff_one_path(struct differ *d, const struct path_pair *p, const struct fp_path *path, uint64_t id_a,
                           uint64_t id_b, uint64_t count_a, uint64_t count_b)
 {
     struct fp_diff_item item = {.kind = FP_DIFF_PATH, .a = p->a, .b = p->b, .id = id_a, .id_b = id_b,
@@ -135,7 +135,7 @@ static void diff_one_path(struct differ *d, const struct pair *p, const struct f
 }
 
 /* A path that b's numbering cannot express (it was cut elsewhere) counts 0 there. */
-static void diff_paths(struct differ *d, const struct pair *p, struct fp_arena *scratch)
+static void diff_paths(struct differ *d, const struct path_pair *p, struct fp_arena *scratch)
 {
     struct fp_table of_b;
     struct fp_path path;
@@ -160,7 +160,7 @@ static void diff_paths(struct differ *d, const struct pair *p, struct fp_arena *
 static void diff_pair(struct differ *d, const struct fp_measured *m, const struct fp_function_ref *ref,
                       struct fp_arena *scratch)
 {
-    struct pair p = {.a = m->function, .b = ref->function, .counts_a = *m->counts};
+    struct path_pair p = {.a = m->function, .b = ref->function, .counts_a = *m->counts};
     struct fp_error error = {0};
     fp_profile_counts(scratch, ref->module, ref->function, &p.counts_b);
     p.edges = m->edges && fp_edges_of(scratch, &p.counts_b, &p.edges_b, &error);

@@ -20,24 +20,24 @@ void fp_path_each_edge(const struct fp_cfg *cfg, const struct fp_path *path,
 
 /* Counts of whole paths add up to UINT64_MAX at most. Those of frames that were left may be
  * below 0; they are added modulo 2^64. */
-struct adding {
+struct edge_adding {
     uint64_t *edges;
     uint64_t count;
     bool wraps;
 };
 
-static uint64_t sum_of(const struct adding *adding, uint64_t sum)
+static uint64_t sum_of(const struct edge_adding *adding, uint64_t sum)
 {
     return adding->wraps ? sum + adding->count : fp_add_saturated(sum, adding->count);
 }
 
 static void add_edge(uint32_t edge, void *context)
 {
-    struct adding *adding = context;
+    struct edge_adding *adding = context;
     adding->edges[edge] = sum_of(adding, adding->edges[edge]);
 }
 
-static void add_path(const struct fp_cfg *cfg, const struct fp_path *path, struct adding adding,
+static void add_path(const struct fp_cfg *cfg, const struct fp_path *path, struct edge_adding adding,
                      struct fp_edge_counts *out)
 {
     fp_path_each_edge(cfg, path, add_edge, &adding);
@@ -64,7 +64,7 @@ bool fp_edges_from_paths(struct fp_arena *arena, const struct fp_counts *counts,
     *out = (struct fp_edge_counts){.edges = FP_NEW_ARRAY(arena, uint64_t, f->cfg->nedges)};
     for (size_t i = 0; ok && i < counts->npaths; i++) {
         if (fp_path_decode(&scratch, f->numbering, counts->paths[i].id, &path))
-            add_path(f->cfg, &path, (struct adding){out->edges, counts->paths[i].count, false}, out);
+            add_path(f->cfg, &path, (struct edge_adding){out->edges, counts->paths[i].count, false}, out);
         else
             ok = fp_fail(error, f->name, "no path has the number %" PRIu64, counts->paths[i].id);
         if (scratch.total > 1 << 20) fp_arena_free(&scratch);
@@ -72,7 +72,7 @@ bool fp_edges_from_paths(struct fp_arena *arena, const struct fp_counts *counts,
     for (size_t i = 0; ok && i < counts->npartials; i++) {
         const struct fp_partial_path *partial = &counts->partials[i];
         if (fp_path_decode_partial(&scratch, f->numbering, partial->block, partial->prefix, &path))
-            add_path(f->cfg, &path, (struct adding){out->edges, (uint64_t)partial->count, true}, out);
+            add_path(f->cfg, &path, (struct edge_adding){out->edges, (uint64_t)partial->count, true}, out);
         else
             ok = fp_fail(error, f->name, "no path comes to block %u with the sum %" PRIu64,
                          partial->block, partial->prefix);

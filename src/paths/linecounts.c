@@ -6,13 +6,13 @@
 
 #include <stdlib.h>
 
-void fp_lines_init(struct fp_lines *lines, struct fp_arena *arena)
+void fp_line_counts_init(struct fp_line_counts *lines, struct fp_arena *arena)
 {
-    *lines = (struct fp_lines){.arena = arena};
+    *lines = (struct fp_line_counts){.arena = arena};
     fp_strtable_init(&lines->by_name, arena);
 }
 
-static struct fp_source_file *file_of(struct fp_lines *lines, const char *name)
+static struct fp_source_file *file_of(struct fp_line_counts *lines, const char *name)
 {
     uint64_t *index = fp_strtable_add(&lines->by_name, name);
     if (!*index) {
@@ -44,7 +44,7 @@ static void collect(const struct fp_function *f, const struct fp_edge_counts *ed
     }
 }
 
-static void add_lines(struct fp_lines *lines, const struct fp_function *f, const struct fp_table *most)
+static void add_lines(struct fp_line_counts *lines, const struct fp_function *f, const struct fp_table *most)
 {
     uint64_t key, value;
     for (size_t i = 0; fp_table_next(most, &i, &key, &value);) {
@@ -61,7 +61,7 @@ static bool is_way(const struct fp_function *f, uint32_t e)
     return f->cfg->edges[e].kind <= FP_EDGE_SWITCH && f->truncation->order.fate[e] != FP_FATE_DEAD;
 }
 
-static void add_branch(struct fp_lines *lines, const struct fp_function *f,
+static void add_branch(struct fp_line_counts *lines, const struct fp_function *f,
                        const struct fp_edge_counts *edges, uint32_t b)
 {
     const struct fp_block_info *info = &f->blocks[b];
@@ -80,7 +80,7 @@ static void add_branch(struct fp_lines *lines, const struct fp_function *f,
     }
 }
 
-void fp_lines_add(struct fp_lines *lines, const struct fp_function *f, const struct fp_edge_counts *edges)
+void fp_line_counts_add(struct fp_line_counts *lines, const struct fp_function *f, const struct fp_edge_counts *edges)
 {
     struct fp_arena scratch = {0};
     struct fp_table most;
@@ -137,7 +137,7 @@ static void finish_file(struct fp_arena *arena, struct fp_source_file *file)
         qsort(file->functions.at, file->functions.len, sizeof *file->functions.at, by_place);
 }
 
-void fp_lines_finish(struct fp_lines *lines)
+void fp_line_counts_finish(struct fp_line_counts *lines)
 {
     for (size_t i = 0; i < lines->files.len; i++) finish_file(lines->arena, &lines->files.at[i]);
     if (!lines->files.len) return;
@@ -149,14 +149,14 @@ void fp_lines_finish(struct fp_lines *lines)
 static void add_measured(const struct fp_measured *measured, struct fp_arena *scratch, void *context)
 {
     (void)scratch;
-    if (measured->edges) fp_lines_add(context, measured->function, measured->edges);
+    if (measured->edges) fp_line_counts_add(context, measured->function, measured->edges);
 }
 
-void fp_lines_of_profile(struct fp_lines *lines, struct fp_arena *arena, const struct fp_profile *profile)
+void fp_line_counts_of_profile(struct fp_line_counts *lines, struct fp_arena *arena, const struct fp_profile *profile)
 {
-    fp_lines_init(lines, arena);
+    fp_line_counts_init(lines, arena);
     fp_each_measured(profile, add_measured, lines);
-    fp_lines_finish(lines);
+    fp_line_counts_finish(lines);
 }
 
 const struct fp_line *fp_line_find(const struct fp_source_file *file, uint32_t line)

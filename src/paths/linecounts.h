@@ -39,20 +39,20 @@ struct fp_source_file {
     uint32_t nbranches;
 };
 
-struct fp_lines {
+struct fp_line_counts {
     struct fp_arena *arena;
     struct fp_strtable by_name; /* 1 + index in files */
     FP_VEC(struct fp_source_file) files; /* by name, once finished */
 };
 
-void fp_lines_init(struct fp_lines *lines, struct fp_arena *arena);
-void fp_lines_add(struct fp_lines *lines, const struct fp_function *function,
+void fp_line_counts_init(struct fp_line_counts *lines, struct fp_arena *arena);
+void fp_line_counts_add(struct fp_line_counts *lines, const struct fp_function *function,
                   const struct fp_edge_counts *edges);
 /* Everything of a profile, then finished. */
-void fp_lines_of_profile(struct fp_lines *lines, struct fp_arena *arena,
+void fp_line_counts_of_profile(struct fp_line_counts *lines, struct fp_arena *arena,
                          const struct fp_profile *profile);
 /* Sorts; afterwards nothing may be added. */
-void fp_lines_finish(struct fp_lines *lines);
+void fp_line_counts_finish(struct fp_line_counts *lines);
 
 /* The line's count in a finished file, or NULL where it has no code. */
 const struct fp_line *fp_line_find(const struct fp_source_file *file, uint32_t line);

@@ -6,7 +6,7 @@
 #define IDLE 1e-12 /* the chance of an edge that never ran, for the order alone */
 
 /* A prefix of a path: how it was come to, and a bound for all that go on from it. */
-struct prefix {
+struct taken_prefix {
     uint32_t before; /* index of the prefix it extends, or FP_NONE */
     uint32_t vertex;
     uint64_t sum;  /* of values */
@@ -15,7 +15,7 @@ struct prefix {
     uint32_t idle;
 };
 
-struct search {
+struct untaken_search {
     struct fp_arena arena;
     const struct fp_function *f;
     const struct fp_edge_counts *edges;
@@ -24,11 +24,11 @@ struct search {
     double *best;   /* per vertex: of the likeliest way to EXIT */
     bool *idle;     /* per dag edge */
     double flow;    /* of all paths */
-    FP_VEC(struct prefix) all;
+    FP_VEC(struct taken_prefix) all;
     FP_VEC(uint32_t) heap; /* largest bound on top */
 };
 
-static double start_flow(const struct search *s, uint32_t block)
+static double start_flow(const struct untaken_search *s, uint32_t block)
 {
     const struct fp_cfg *cfg = s->f->cfg;
     double sum = 0;
@@ -38,7 +38,7 @@ static double start_flow(const struct search *s, uint32_t block)
     return sum;
 }
 
-static double flow_of(const struct search *s, uint32_t d)
+static double flow_of(const struct untaken_search *s, uint32_t d)
 {
     const struct fp_dag_edge *edge = &s->f->dag->edges[d];
     switch (edge->kind) {
@@ -51,14 +51,14 @@ static double flow_of(const struct search *s, uint32_t d)
     return 0;
 }
 
-static bool goes_on(const struct search *s, uint32_t d)
+static bool goes_on(const struct untaken_search *s, uint32_t d)
 {
     uint32_t to = s->f->dag->edges[d].dst;
     return to == s->f->dag->exit || s->f->numbering->npaths[to];
 }
 
 /* Where a vertex never ran, nothing tells its ways apart. */
-static void give_chances(struct search *s, uint32_t v)
+static void give_chances(struct untaken_search *s, uint32_t v)
 {
     const struct fp_dag *dag = s->f->dag;
     double sum = 0;
@@ -79,7 +79,7 @@ static void give_chances(struct search *s, uint32_t v)
     }
 }
 
-static void take_off_laps(struct search *s)
+static void take_off_laps(struct untaken_search *s)
 {
     const struct fp_laps *laps = &s->f->truncation->laps;
     s->net = FP_NEW_ARRAY(&s->arena, double, s->f->cfg->nedges);
@@ -90,7 +90,7 @@ static void take_off_laps(struct search *s)
     }
 }
 
-static void prepare(struct search *s)
+static void prepare(struct untaken_search *s)
 {
     const struct fp_dag *dag = s->f->dag;
     take_off_laps(s);
@@ -104,19 +104,19 @@ static void prepare(struct search *s)
 
 /* ---- the heap ---- */
 
-static double bound_at(const struct search *s, size_t i)
+static double bound_at(const struct untaken_search *s, size_t i)
 {
     return s->all.at[s->heap.at[i]].bound;
 }
 
-static void swap(struct search *s, size_t a, size_t b)
+static void swap(struct untaken_search *s, size_t a, size_t b)
 {
     uint32_t keep = s->heap.at[a];
     s->heap.at[a] = s->heap.at[b];
     s->heap.at[b] = keep;
 }
 
-static void push(struct search *s, struct prefix prefix)
+static void push(struct untaken_search *s, struct taken_prefix prefix)
 {
     fp_vec_push(&s->arena, &s->all, prefix);
     fp_vec_push(&s->arena, &s->heap, (uint32_t)s->all.len - 1);
@@ -124,7 +124,7 @@ static void push(struct search *s, struct prefix prefix)
         swap(s, i, (i - 1) / 2);
 }
 
-static uint32_t pop(struct search *s)
+static uint32_t pop(struct untaken_search *s)
 {
     uint32_t top = s->heap.at[0];
     s->heap.at[0] = s->heap.at[--s->heap.len];
@@ -138,13 +138,13 @@ static uint32_t pop(struct search *s)
     }
 }
 
-static void extend(struct search *s, uint32_t index)
+static void extend(struct untaken_search *s, uint32_t index)
 {
     const struct fp_dag *dag = s->f->dag;
-    struct prefix from = s->all.at[index];
+    struct taken_prefix from = s->all.at[index];
     for (uint32_t d = dag->first_out[from.vertex]; d < dag->first_out[from.vertex + 1]; d++) {
         if (!goes_on(s, d)) continue;
-        struct prefix next = {.before = index, .vertex = dag->edges[d].dst,
+        struct taken_prefix next = {.before = index, .vertex = dag->edges[d].dst,
                               .sum = from.sum + s->f->numbering->value[d],
                               .chance = from.chance * s->chance[d], .idle = from.idle + s->idle[d]};
         next.bound = next.chance * s->best[next.vertex];
@@ -168,19 +168,19 @@ struct fp_untaken *fp_untaken_find(struct fp_arena *arena, const struct fp_measu
                                    size_t steps, size_t *found, uint64_t *total, bool *gave_up)
 {
     const struct fp_numbering *n = m->function->numbering;
-    struct search s = {.f = m->function, .edges = m->edges};
+    struct untaken_search s = {.f = m->function, .edges = m->edges};
     struct fp_untaken *out = FP_NEW_ARRAY(arena, struct fp_untaken, want);
     *found = 0, *gave_up = false;
     *total = n->num_ids - m->counts->npaths;
     prepare(&s);
-    push(&s, (struct prefix){.before = FP_NONE, .vertex = m->function->dag->entry, .chance = 1, .bound = 1});
+    push(&s, (struct taken_prefix){.before = FP_NONE, .vertex = m->function->dag->entry, .chance = 1, .bound = 1});
     for (size_t left = steps ? steps : 20000; s.heap.len && *found < want; left--) {
         if (!left) {
             *gave_up = true;
             break;
         }
         uint32_t index = pop(&s);
-        const struct prefix *p = &s.all.at[index];
+        const struct taken_prefix *p = &s.all.at[index];
         if (p->vertex != m->function->dag->exit)
             extend(&s, index);
         else if (!was_taken(m->counts, p->sum))

@@ -1,13 +1,13 @@
 /* Branch records: see branches.h. */
 #include "perf/branches.h"
 
-struct counting {
+struct branch_counting {
     const struct fp_machine_function *f;
     double *steps; /* per instruction: by how much the runs over it differ from the one before */
     struct fp_branch_counts *out;
 };
 
-static void add_to_edge(struct counting *c, uint32_t src, uint32_t dst, uint64_t count)
+static void add_to_edge(struct branch_counting *c, uint32_t src, uint32_t dst, uint64_t count)
 {
     const struct fp_cfg *cfg = c->f->cfg;
     for (uint32_t e = cfg->first_out[src]; e < cfg->first_out[src + 1]; e++)
@@ -18,7 +18,7 @@ static void add_to_edge(struct counting *c, uint32_t src, uint32_t dst, uint64_t
 }
 
 /* Code that is not of one function, or not in order, is damaged records. */
-static void add_run(struct counting *c, const struct fp_flow_hits *run)
+static void add_run(struct branch_counting *c, const struct fp_flow_hits *run)
 {
     const struct fp_machine_function *f = c->f;
     uint32_t at = fp_machine_insn(f, run->from, true), end = fp_machine_insn(f, run->to, true);
@@ -39,7 +39,7 @@ static bool is_jump(const struct fp_insn *insn)
     return insn->kind == FP_INSN_JUMP || insn->kind == FP_INSN_BRANCH || insn->kind == FP_INSN_JUMP_INDIRECT;
 }
 
-static void add_branch(struct counting *c, const struct fp_flow_hits *branch)
+static void add_branch(struct branch_counting *c, const struct fp_flow_hits *branch)
 {
     const struct fp_machine_function *f = c->f;
     uint32_t from = fp_machine_insn(f, branch->from, true), to = fp_machine_insn(f, branch->to, true);
@@ -59,7 +59,7 @@ static size_t first_from(const struct fp_flow_hits *all, size_t len, uint64_t ad
     return low;
 }
 
-static void count_blocks(struct counting *c)
+static void count_blocks(struct branch_counting *c)
 {
     double runs = 0;
     for (uint32_t i = 0; i < c->f->insns.len; i++) {
@@ -71,7 +71,7 @@ static void count_blocks(struct counting *c)
 }
 
 /* Blocks without code have no addresses that a record could name. */
-static void mark_unknown(struct counting *c)
+static void mark_unknown(struct branch_counting *c)
 {
     const struct fp_machine_function *f = c->f;
     for (uint32_t e = 0; e < f->cfg->nedges; e++) {
@@ -83,7 +83,7 @@ static void mark_unknown(struct counting *c)
 void fp_branch_count(struct fp_arena *arena, const struct fp_sampled_object *s,
                      const struct fp_machine_function *f, struct fp_branch_counts *out)
 {
-    struct counting c = {f, FP_NEW_ARRAY(arena, double, f->insns.len + 1), out};
+    struct branch_counting c = {f, FP_NEW_ARRAY(arena, double, f->insns.len + 1), out};
     *out = (struct fp_branch_counts){.blocks = FP_NEW_ARRAY(arena, double, f->cfg->nblocks),
                                      .edges = FP_NEW_ARRAY(arena, double, f->cfg->nedges)};
     for (size_t r = 0; r < f->ranges.len; r++) {

@@ -34,7 +34,7 @@ enum {
     ATTR_MOST = 4096,
 };
 
-struct parsing {
+struct perf_parsing {
     struct fp_arena *arena;
     struct fp_perf_data *data;
     const char *name;
@@ -84,7 +84,7 @@ static const char *event_name(uint32_t type, uint64_t config)
     return "event";
 }
 
-static void add_event(struct parsing *p, const unsigned char *attr, size_t size,
+static void add_event(struct perf_parsing *p, const unsigned char *attr, size_t size,
                       const unsigned char *ids, size_t nids)
 {
     struct fp_perf_event event = {
@@ -103,7 +103,7 @@ static void add_event(struct parsing *p, const unsigned char *attr, size_t size,
         *fp_table_add(&p->event_of, u64_at(ids, i * 8)) = p->data->events.len;
 }
 
-static bool read_attr_record(struct parsing *p, const unsigned char *body, size_t len, uint64_t offset)
+static bool read_attr_record(struct perf_parsing *p, const unsigned char *body, size_t len, uint64_t offset)
 {
     uint32_t size = len >= 8 ? u32_at(body, 4) : 0;
     if (size < ATTR_LEAST || size > len)
@@ -113,7 +113,7 @@ static bool read_attr_record(struct parsing *p, const unsigned char *body, size_
     return true;
 }
 
-static bool read_attrs(struct parsing *p, const unsigned char *bytes, size_t len)
+static bool read_attrs(struct perf_parsing *p, const unsigned char *bytes, size_t len)
 {
     uint64_t entry = u64_at(bytes, 16), first = u64_at(bytes, 24), size = u64_at(bytes, 32);
     if (entry < ATTR_LEAST + 16 || entry > ATTR_MOST || first > len || size > len - first)
@@ -129,7 +129,7 @@ static bool read_attrs(struct parsing *p, const unsigned char *bytes, size_t len
 }
 
 /* Names as they were asked for. */
-static void read_event_names(struct parsing *p, const unsigned char *bytes, size_t len)
+static void read_event_names(struct perf_parsing *p, const unsigned char *bytes, size_t len)
 {
     struct fp_error ignored = {0};
     struct fp_reader r = {.bytes = bytes, .len = len, .error = &ignored};
@@ -148,7 +148,7 @@ static void read_event_names(struct parsing *p, const unsigned char *bytes, size
     }
 }
 
-static void read_features(struct parsing *p, const unsigned char *bytes, size_t len)
+static void read_features(struct perf_parsing *p, const unsigned char *bytes, size_t len)
 {
     uint64_t at = u64_at(bytes, 40) + u64_at(bytes, 48);
     for (unsigned feature = 0; feature < 256; feature++) {
@@ -163,14 +163,14 @@ static void read_features(struct parsing *p, const unsigned char *bytes, size_t 
 
 /* ---- which event a record belongs to ---- */
 
-static const struct fp_perf_event *first_event(const struct parsing *p)
+static const struct fp_perf_event *first_event(const struct perf_parsing *p)
 {
     return p->data->events.len ? &p->data->events.at[0] : NULL;
 }
 
 /* All events of a file have the id at the same place: first of all, or behind
  * the fields that come before it. */
-static uint32_t sample_event(const struct parsing *p, const unsigned char *body, size_t len)
+static uint32_t sample_event(const struct perf_parsing *p, const unsigned char *body, size_t len)
 {
     uint64_t type = p->data->events.at[0].sample_type;
     size_t at = 0;
@@ -185,7 +185,7 @@ static uint32_t sample_event(const struct parsing *p, const unsigned char *body,
 }
 
 /* The time at the end of a record that is no sample, or 0. */
-static uint64_t record_time(const struct parsing *p, const unsigned char *body, size_t len)
+static uint64_t record_time(const struct perf_parsing *p, const unsigned char *body, size_t len)
 {
     const struct fp_perf_event *event = first_event(p);
     if (!event || !event->sample_id_all || !(event->sample_type & PERF_SAMPLE_TIME)) return 0;
@@ -208,7 +208,7 @@ static void skip_read_values(struct fp_reader *r, uint64_t format)
     fp_read_bytes(r, (times + count * each) * 8);
 }
 
-static void read_branches(struct parsing *p, struct fp_reader *r, const struct fp_perf_event *event,
+static void read_branches(struct perf_parsing *p, struct fp_reader *r, const struct fp_perf_event *event,
                           struct fp_perf_sample *sample)
 {
     uint64_t count = fp_read_u64(r);
@@ -225,7 +225,7 @@ static void read_branches(struct parsing *p, struct fp_reader *r, const struct f
     }
 }
 
-static void read_fields(struct parsing *p, struct fp_reader *r, const struct fp_perf_event *event,
+static void read_fields(struct perf_parsing *p, struct fp_reader *r, const struct fp_perf_event *event,
                         struct fp_perf_sample *s)
 {
     uint64_t type = event->sample_type;
@@ -249,7 +249,7 @@ static void read_fields(struct parsing *p, struct fp_reader *r, const struct fp_
     read_branches(p, r, event, s);
 }
 
-static bool read_sample(struct parsing *p, const unsigned char *body, size_t len, uint16_t misc,
+static bool read_sample(struct perf_parsing *p, const unsigned char *body, size_t len, uint16_t misc,
                         uint64_t offset)
 {
     if (!p->data->events.len)
@@ -271,7 +271,7 @@ static bool read_sample(struct parsing *p, const unsigned char *body, size_t len
 
 /* ---- address spaces ---- */
 
-static void read_mapping(struct parsing *p, const unsigned char *body, size_t len, uint16_t misc, bool two)
+static void read_mapping(struct perf_parsing *p, const unsigned char *body, size_t len, uint16_t misc, bool two)
 {
     size_t fixed = two ? 64 : 32;
     if (len < fixed + 1) return;
@@ -291,7 +291,7 @@ static void read_mapping(struct parsing *p, const unsigned char *body, size_t le
     fp_vec_push(p->arena, &p->data->changes, change);
 }
 
-static void read_fork(struct parsing *p, const unsigned char *body, size_t len)
+static void read_fork(struct perf_parsing *p, const unsigned char *body, size_t len)
 {
     if (len < 24 || u32_at(body, 0) == u32_at(body, 4)) return; /* a thread */
     struct fp_perf_change change = {.kind = FP_PERF_FORKED, .order = p->nrecords,
@@ -300,7 +300,7 @@ static void read_fork(struct parsing *p, const unsigned char *body, size_t len)
     fp_vec_push(p->arena, &p->data->changes, change);
 }
 
-static void read_comm(struct parsing *p, const unsigned char *body, size_t len, uint16_t misc)
+static void read_comm(struct perf_parsing *p, const unsigned char *body, size_t len, uint16_t misc)
 {
     if (len < 9 || !(misc & PERF_RECORD_MISC_COMM_EXEC)) return;
     struct fp_perf_change change = {.kind = FP_PERF_EXECUTED, .order = p->nrecords,
@@ -312,12 +312,12 @@ static void read_comm(struct parsing *p, const unsigned char *body, size_t len, 
 
 /* ---- records ---- */
 
-static bool read_records(struct parsing *p, const unsigned char *bytes, size_t len, uint64_t base,
+static bool read_records(struct perf_parsing *p, const unsigned char *bytes, size_t len, uint64_t base,
                          size_t *used);
 
 /* One stream runs through all compressed records; what it yields may end inside
  * a record, whose rest the next one brings. */
-static bool read_compressed(struct parsing *p, const unsigned char *body, size_t len, uint64_t offset)
+static bool read_compressed(struct perf_parsing *p, const unsigned char *body, size_t len, uint64_t offset)
 {
     if (p->uncompressing)
         return fp_fail_at(p->error, p->name, offset, "expected no compressed record inside another");
@@ -356,7 +356,7 @@ static bool read_compressed(struct parsing *p, const unsigned char *body, size_t
     return true;
 }
 
-static bool read_record(struct parsing *p, uint32_t type, uint16_t misc, const unsigned char *body,
+static bool read_record(struct perf_parsing *p, uint32_t type, uint16_t misc, const unsigned char *body,
                         size_t len, uint64_t offset)
 {
     p->nrecords++;
@@ -391,7 +391,7 @@ static uint64_t payload_behind(uint32_t type, const unsigned char *body, size_t 
 }
 
 /* The whole records of some bytes. */
-static bool read_records(struct parsing *p, const unsigned char *bytes, size_t len, uint64_t base,
+static bool read_records(struct perf_parsing *p, const unsigned char *bytes, size_t len, uint64_t base,
                          size_t *used)
 {
     size_t at = 0;
@@ -451,7 +451,7 @@ static void order_by_time(struct fp_perf_data *data)
         qsort(data->changes.at, data->changes.len, sizeof *data->changes.at, changes_by_time);
 }
 
-static bool parse_file_mode(struct parsing *p, const unsigned char *bytes, size_t len)
+static bool parse_file_mode(struct perf_parsing *p, const unsigned char *bytes, size_t len)
 {
     if (len < FILE_HEADER)
         return fp_fail_at(p->error, p->name, 8, "expected a header of %d bytes, got %zu", FILE_HEADER, len);
@@ -468,7 +468,7 @@ static bool parse_file_mode(struct parsing *p, const unsigned char *bytes, size_
     return true;
 }
 
-static bool parse_pipe_mode(struct parsing *p, const unsigned char *bytes, size_t len)
+static bool parse_pipe_mode(struct perf_parsing *p, const unsigned char *bytes, size_t len)
 {
     size_t used;
     p->data->pipe = true;
@@ -480,7 +480,7 @@ static bool parse_pipe_mode(struct parsing *p, const unsigned char *bytes, size_
 bool fp_perf_parse(struct fp_arena *arena, const unsigned char *bytes, size_t len, const char *name,
                    struct fp_perf_data *data, struct fp_error *error)
 {
-    struct parsing p = {.arena = arena, .data = data, .name = name, .error = error,
+    struct perf_parsing p = {.arena = arena, .data = data, .name = name, .error = error,
                         .most = (size_t)fp_add_saturated(arena->total, most_unpacked(len))};
     *data = (struct fp_perf_data){0};
     if (len < PIPE_HEADER || memcmp(bytes, "PERFILE2", 8)) {

@@ -153,7 +153,7 @@ void fp_profile_add_run(struct fp_profile *profile, const struct fp_run *run)
     fp_module_settle(add_run(profile, run));
 }
 
-struct adding {
+struct run_adding {
     struct fp_profile *profile;
     struct fp_unfinished waiting;
     struct fp_error *error;
@@ -164,7 +164,7 @@ struct adding {
 static bool add_callback(struct fp_arena *arena, const struct fp_run *run, void *context)
 {
     (void)arena;
-    struct adding *a = context;
+    struct run_adding *a = context;
     if (fp_unfinished_take(&a->waiting, run)) add_run(a->profile, run);
     return true;
 }
@@ -178,13 +178,13 @@ static bool check_run(struct fp_arena *arena, const struct fp_run *run, void *co
 static bool check_map(const struct fp_embedded_map *map, void *context)
 {
     (void)map;
-    return ((struct adding *)context)->any_map = true;
+    return ((struct run_adding *)context)->any_map = true;
 }
 
 /* A map of a module that has no run in the profile is of no use. */
 static bool keep_map(const struct fp_embedded_map *map, void *context)
 {
-    struct adding *a = context;
+    struct run_adding *a = context;
     for (size_t i = 0; i < a->profile->modules.len; i++) {
         struct fp_module *module = a->profile->modules.at[i];
         if (!module->embedded && fp_same_module(&module->id, &map->module)) embed_map(a->profile, module, map);
@@ -193,7 +193,7 @@ static bool keep_map(const struct fp_embedded_map *map, void *context)
 }
 
 /* First whether all of it is good, then the runs, then maps for the modules of these. */
-static bool add_file(struct adding *a, const struct fp_file *file, bool *cut)
+static bool add_file(struct run_adding *a, const struct fp_file *file, bool *cut)
 {
     const struct fp_profile_visitor passes[] = {
         {.run = check_run, .map = check_map, .context = a},
@@ -210,7 +210,7 @@ static bool add_file(struct adding *a, const struct fp_file *file, bool *cut)
 
 bool fp_profile_add(struct fp_profile *profile, const char *path, struct fp_error *error)
 {
-    struct adding a = {.profile = profile, .error = error, .path = path};
+    struct run_adding a = {.profile = profile, .error = error, .path = path};
     struct fp_file file;
     bool cut = false;
     if (!(profile->alone ? fp_file_open : fp_profile_open)(&file, path, error)) return false;

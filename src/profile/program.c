@@ -21,7 +21,7 @@
 
 /* ---- records ---- */
 
-struct parsing {
+struct map_parsing {
     struct fp_arena *arena;
     struct fp_table live; /* function id -> 1 if some copy of it was kept */
     bool have_live;
@@ -32,7 +32,7 @@ struct parsing {
 };
 
 /* Pairs of address and id; the linker leaves 0 as the address of what it dropped. */
-static void read_live(struct parsing *p, const unsigned char *bytes, size_t len)
+static void read_live(struct map_parsing *p, const unsigned char *bytes, size_t len)
 {
     p->have_live = bytes != NULL;
     for (size_t at = 0; bytes && at + 16 <= len; at += 16) {
@@ -42,7 +42,7 @@ static void read_live(struct parsing *p, const unsigned char *bytes, size_t len)
     }
 }
 
-static bool is_wanted(struct parsing *p, const struct fp_function *f)
+static bool is_wanted(struct map_parsing *p, const struct fp_function *f)
 {
     uint64_t *seen = fp_table_add(&p->seen, f->id);
     if (*seen) return false; /* the linker keeps one; ld -r may have left two */
@@ -54,7 +54,7 @@ static bool is_wanted(struct parsing *p, const struct fp_function *f)
 }
 
 /* Decoded, a record takes up to 60 times its length (edges of two bytes). */
-static bool has_room(const struct parsing *p, const struct fp_reader *section, uint64_t offset, uint32_t len)
+static bool has_room(const struct map_parsing *p, const struct fp_reader *section, uint64_t offset, uint32_t len)
 {
     enum { MOST_GROWTH = 64 };
     size_t total = p->arena->total;
@@ -63,7 +63,7 @@ static bool has_room(const struct parsing *p, const struct fp_reader *section, u
                       "map: expected at most %zu MB of records in memory, got another one of %u bytes", p->most >> 20, len);
 }
 
-static bool read_record(struct parsing *p, struct fp_reader *section)
+static bool read_record(struct map_parsing *p, struct fp_reader *section)
 {
     uint64_t offset = section->at;
     uint32_t magic = fp_read_u32(section);
@@ -101,7 +101,7 @@ bool fp_program_parse(struct fp_arena *arena, const char *path, const unsigned c
                       size_t map_len, const unsigned char *live, size_t live_len,
                       struct fp_program *program, struct fp_error *error)
 {
-    struct parsing p = {.arena = arena};
+    struct map_parsing p = {.arena = arena};
     p.most = (size_t)fp_add_saturated(arena->total, fp_map_most_memory(map_len));
     map = fp_map_unpack(arena, path, map, map_len, &map_len, error);
     if (!map) return false;

@@ -40,7 +40,7 @@ struct stretch {
 /* What is known of the lines of one function. Keys of maps are file << 32 | line. */
 struct sheet {
     const struct fp_report_function *rf;
-    struct fp_lines lines;
+    struct fp_line_counts lines;
     FP_VEC(struct stretch) stretches; /* its own first */
     struct fp_table marks;    /* bit k is set where path k passes */
     struct fp_table branches; /* 1 + index in texts: shares of the ways out */
@@ -147,9 +147,9 @@ static void add_stretches(struct page *p, struct sheet *s)
 
 static void fill_sheet(struct page *p, struct sheet *s)
 {
-    fp_lines_init(&s->lines, &p->scratch);
-    fp_lines_add(&s->lines, s->rf->function, &s->rf->edges);
-    fp_lines_finish(&s->lines);
+    fp_line_counts_init(&s->lines, &p->scratch);
+    fp_line_counts_add(&s->lines, s->rf->function, &s->rf->edges);
+    fp_line_counts_finish(&s->lines);
     fp_table_init(&s->marks, &p->scratch);
     fp_table_init(&s->branches, &p->scratch);
     for (size_t i = 0; i < s->lines.files.len; i++)

@@ -97,7 +97,7 @@ static uint32_t name_number(struct names *names, const char *name)
  */
 enum { RARE_SHIFT = 20, LARGEST_SHIFT = 26, BEFORE_DECLARATION = 0x8000 };
 
-struct counting {
+struct line_counting {
     struct names *names;
     unsigned up; /* counts are shifted, so that shares of them do not become 0 */
     uint64_t least;
@@ -115,7 +115,7 @@ static uint64_t largest_count(const struct fp_source_node *node)
     return most;
 }
 
-static void find_scale(struct counting *c, const struct fp_source_profile *profile)
+static void find_scale(struct line_counting *c, const struct fp_source_profile *profile)
 {
     uint64_t most = 1;
     for (size_t i = 0; i < profile->functions.len; i++) {
@@ -126,7 +126,7 @@ static void find_scale(struct counting *c, const struct fp_source_profile *profi
     c->least = most >> RARE_SHIFT;
 }
 
-static uint64_t scaled(const struct counting *c, uint64_t count)
+static uint64_t scaled(const struct line_counting *c, uint64_t count)
 {
     return count << c->up > c->least ? count << c->up : c->least;
 }
@@ -176,14 +176,14 @@ static void fill_gaps(uint64_t *lines, uint32_t len)
     }
 }
 
-static void write_position(struct fp_writer *out, const struct counting *c, uint32_t position, uint64_t count)
+static void write_position(struct fp_writer *out, const struct line_counting *c, uint32_t position, uint64_t count)
 {
     fp_write_u32(out, position);
     fp_write_u32(out, 0); /* targets of indirect calls */
     fp_write_u64(out, scaled(c, count));
 }
 
-static uint32_t write_positions(struct fp_writer *out, const struct counting *c, const struct fp_source_node *node)
+static uint32_t write_positions(struct fp_writer *out, const struct line_counting *c, const struct fp_source_node *node)
 {
     struct fp_arena scratch = {0};
     uint64_t *lines;
@@ -205,7 +205,7 @@ static uint32_t write_positions(struct fp_writer *out, const struct counting *c,
 }
 
 /* A call's site has no discriminator here: gcc 12 looks for it without. */
-static void write_node(struct fp_writer *out, const struct counting *c, const struct fp_source_node *node)
+static void write_node(struct fp_writer *out, const struct line_counting *c, const struct fp_source_node *node)
 {
     struct fp_writer positions = {0};
     uint32_t count = write_positions(&positions, c, node);
@@ -231,7 +231,7 @@ static void write_section(struct fp_writer *out, uint32_t tag, uint32_t count, c
 void fp_write_gcc_afdo(struct fp_writer *out, const struct fp_source_profile *profile)
 {
     struct names names = {0};
-    struct counting c = {.names = &names};
+    struct line_counting c = {.names = &names};
     struct fp_writer functions = {0}, texts = {0};
     uint32_t count = 0;
     fp_strtable_init(&names.index, &names.arena);

@@ -10,7 +10,7 @@
 
 /* ---- making it ---- */
 
-struct maker {
+struct cover_maker {
     struct fp_arena *arena;
     const char *only;
     struct fp_cover_report *report;
@@ -20,13 +20,13 @@ struct maker {
 static void add_function(const struct fp_measured *m, struct fp_arena *scratch, void *context)
 {
     (void)scratch;
-    struct maker *maker = context;
+    struct cover_maker *maker = context;
     const char *name = fp_plain(maker->arena, fp_demangle(maker->arena, m->function->name));
     if (maker->only && !strstr(name, maker->only)) return;
     struct fp_cover_function one = {.function = m->function, .name = name};
     fp_coverage_of(m, &one.coverage);
     if (m->problem) one.problem = fp_arena_strdup(maker->arena, m->problem);
-    if (m->edges) fp_lines_add(&maker->report->lines, m->function, m->edges);
+    if (m->edges) fp_line_counts_add(&maker->report->lines, m->function, m->edges);
     fp_coverage_add(&maker->report->total, &one.coverage);
     fp_vec_push(maker->arena, &maker->functions, one);
 }
@@ -57,10 +57,10 @@ struct fp_cover_report *fp_cover_make(struct fp_arena *arena, const struct fp_pr
                                       const char *only)
 {
     struct fp_cover_report *report = FP_NEW(arena, struct fp_cover_report);
-    struct maker maker = {.arena = arena, .only = only, .report = report};
-    fp_lines_init(&report->lines, arena);
+    struct cover_maker maker = {.arena = arena, .only = only, .report = report};
+    fp_line_counts_init(&report->lines, arena);
     fp_each_measured(profile, add_function, &maker);
-    fp_lines_finish(&report->lines);
+    fp_line_counts_finish(&report->lines);
     for (size_t i = 0; i < report->lines.files.len; i++) {
         const struct fp_source_file *file = &report->lines.files.at[i];
         report->total.lines.all += file->lines.len;

@@ -19,7 +19,7 @@ struct fp_cover_report {
     const struct fp_function **skipped;
     size_t nskipped;
     struct fp_coverage total;
-    struct fp_lines lines;
+    struct fp_line_counts lines;
 };
 
 /* only: functions whose name contains this, or NULL for all. */
@@ -29,8 +29,8 @@ struct fp_cover_report *fp_cover_make(struct fp_arena *arena, const struct fp_pr
 void fp_cover_text(struct fp_writer *out, const struct fp_cover_report *report, bool functions,
                    bool colours);
 void fp_cover_json(struct fp_writer *out, const struct fp_cover_report *report);
-void fp_write_lcov(struct fp_writer *out, const struct fp_lines *lines);
-void fp_write_cobertura(struct fp_writer *out, const struct fp_lines *lines);
+void fp_write_lcov(struct fp_writer *out, const struct fp_line_counts *lines);
+void fp_write_cobertura(struct fp_writer *out, const struct fp_line_counts *lines);
 
 /* "functions", "lines", "blocks", "edges", "paths", "basis"; false: no such name. */
 bool fp_cover_figure(const struct fp_cover_report *report, const char *name, struct fp_covered *out);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct drawing {
+struct dot_drawing {
     struct fp_writer *out;
     const struct fp_function *f;
     const struct fp_edge_counts *counts;
@@ -28,7 +28,7 @@ static void say_quoted(struct fp_writer *out, const char *text)
     fp_arena_free(&scratch);
 }
 
-static void say_lines(struct drawing *d, uint32_t b)
+static void say_lines(struct dot_drawing *d, uint32_t b)
 {
     const struct fp_block_info *info = &d->f->blocks[b];
     if (!info->npositions) return;
@@ -44,7 +44,7 @@ static void say_lines(struct drawing *d, uint32_t b)
     if (last->line != first->line && last->scope == first->scope) fp_say(d->out, "-%u", last->line);
 }
 
-static void say_op(struct drawing *d, struct fp_op op)
+static void say_op(struct dot_drawing *d, struct fp_op op)
 {
     switch (op.kind) {
     case FP_OP_NONE: return;
@@ -56,7 +56,7 @@ static void say_op(struct drawing *d, struct fp_op op)
 }
 
 /* In the cfg: what happens on the edges from ENTRY and to EXIT, which it does not show. */
-static void say_block_ops(struct drawing *d, uint32_t b)
+static void say_block_ops(struct dot_drawing *d, uint32_t b)
 {
     const struct fp_dag *dag = d->f->dag;
     if (!d->plan || d->options->dag) return;
@@ -64,7 +64,7 @@ static void say_block_ops(struct drawing *d, uint32_t b)
     if (dag->exit_of[b] != FP_NONE) say_op(d, d->plan->on[dag->exit_of[b]]);
 }
 
-static void say_block(struct drawing *d, uint32_t b)
+static void say_block(struct dot_drawing *d, uint32_t b)
 {
     uint8_t flags = d->f->cfg->flags[b];
     if (d->f->truncation->order.position[b] == FP_NONE) return; /* never runs */
@@ -78,21 +78,21 @@ static void say_block(struct drawing *d, uint32_t b)
            idle ? " color=gray fontcolor=gray" : "");
 }
 
-static double pen_width(const struct drawing *d, uint64_t count)
+static double pen_width(const struct dot_drawing *d, uint64_t count)
 {
     if (!count || !d->most) return 0.5;
     return 0.8 + 4.2 * sqrt((double)count / (double)d->most);
 }
 
 /* Label and style of the part of an edge's line in [ ] that cfg and dag share. */
-static void say_edge_look(struct drawing *d, uint32_t e)
+static void say_edge_look(struct dot_drawing *d, uint32_t e)
 {
     const char *label = fp_edge_label_text(&d->arena, d->f, e);
     fp_say(d->out, "id=\"edge%u\" label=\"%s", e, label);
     if (d->counts) fp_say(d->out, "%s%" PRIu64, *label ? " " : "", d->counts->edges[e]);
 }
 
-static void end_edge_look(struct drawing *d, uint32_t e, bool dashed)
+static void end_edge_look(struct dot_drawing *d, uint32_t e, bool dashed)
 {
     fp_say(d->out, "\"");
     if (d->counts) {
@@ -103,7 +103,7 @@ static void end_edge_look(struct drawing *d, uint32_t e, bool dashed)
     fp_say(d->out, "];\n");
 }
 
-static void say_cfg_edge(struct drawing *d, uint32_t e)
+static void say_cfg_edge(struct dot_drawing *d, uint32_t e)
 {
     const struct fp_edge *edge = &d->f->cfg->edges[e];
     enum fp_fate fate = d->f->truncation->order.fate[e];
@@ -120,14 +120,14 @@ static void say_cfg_edge(struct drawing *d, uint32_t e)
     end_edge_look(d, e, fate == FP_FATE_TRUNCATED || edge->kind == FP_EDGE_UNWIND);
 }
 
-static void say_vertex(struct drawing *d, uint32_t v)
+static void say_vertex(struct dot_drawing *d, uint32_t v)
 {
     if (v == d->f->dag->entry) fp_say(d->out, "ENTRY");
     else if (v == d->f->dag->exit) fp_say(d->out, "EXIT");
     else fp_say(d->out, "b%u", v);
 }
 
-static void say_dag_edge(struct drawing *d, uint32_t i)
+static void say_dag_edge(struct dot_drawing *d, uint32_t i)
 {
     const struct fp_dag_edge *edge = &d->f->dag->edges[i];
     bool dummy = edge->kind == FP_DAG_START || edge->kind == FP_DAG_END;
@@ -141,7 +141,7 @@ static void say_dag_edge(struct drawing *d, uint32_t i)
     fp_say(d->out, "\"%s];\n", dummy ? " style=dashed" : "");
 }
 
-static void say_laps(struct drawing *d)
+static void say_laps(struct dot_drawing *d)
 {
     const struct fp_laps *laps = &d->f->truncation->laps;
     for (uint32_t k = 0; k < laps->len; k++) {
@@ -154,7 +154,7 @@ static void say_laps(struct drawing *d)
 void fp_dot_function(struct fp_writer *out, const struct fp_function *f,
                      const struct fp_edge_counts *counts, const struct fp_dot_options *options)
 {
-    struct drawing d = {.out = out, .f = f, .counts = counts, .options = options};
+    struct dot_drawing d = {.out = out, .f = f, .counts = counts, .options = options};
     if (options->plan && f->numbering)
         d.plan = fp_plan_make(&d.arena, f->numbering, NULL, &(struct fp_plan_options){0});
     for (uint32_t e = 0; counts && e < f->cfg->nedges; e++)

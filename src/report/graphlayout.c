@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-struct drawing {
+struct svg_drawing {
     struct fp_arena *arena;
     const struct fp_function *f;
     struct fp_layout *layout;
@@ -19,7 +19,7 @@ static void set(void *object, const char *name, const char *value)
     agsafeset(object, (char *)name, (char *)value, (char *)"");
 }
 
-static void set_up(struct drawing *d)
+static void set_up(struct svg_drawing *d)
 {
     char size[32];
     d->graph = agopen((char *)"g", Agdirected, NULL);
@@ -36,7 +36,7 @@ static void set_up(struct drawing *d)
     agattr(d->graph, AGNODE, (char *)"height", size);
 }
 
-static void add_all(struct drawing *d)
+static void add_all(struct svg_drawing *d)
 {
     const struct fp_cfg *cfg = d->f->cfg;
     char name[16];
@@ -53,14 +53,14 @@ static void add_all(struct drawing *d)
     }
 }
 
-static struct fp_layout_point place(const struct drawing *d, pointf p)
+static struct fp_layout_point place(const struct svg_drawing *d, pointf p)
 {
     return (struct fp_layout_point){(int)lround(p.x), d->layout->height - (int)lround(p.y)};
 }
 
 /* A curve, and its arrow head's end as one more point; an edge that Graphviz draws
  * backwards comes from the other end. */
-static void take_edge(struct drawing *d, uint32_t e)
+static void take_edge(struct svg_drawing *d, uint32_t e)
 {
     const splines *spline = d->edges[e] ? ED_spl(d->edges[e]) : NULL;
     if (!spline || !spline->size) return;
@@ -72,7 +72,7 @@ static void take_edge(struct drawing *d, uint32_t e)
     if (tip) d->layout->edges[e][curve->size] = place(d, curve->ep);
 }
 
-static void take_all(struct drawing *d)
+static void take_all(struct svg_drawing *d)
 {
     const struct fp_cfg *cfg = d->f->cfg;
     d->layout->width = (int)ceil(GD_bb(d->graph).UR.x);
@@ -88,7 +88,7 @@ bool fp_layout_function(struct fp_arena *arena, const struct fp_function *f, str
 {
     static GVC_t *context; /* costly to set up, and not meant to be torn down often */
     struct fp_arena scratch = {0};
-    struct drawing d = {.arena = arena, .f = f, .layout = layout};
+    struct svg_drawing d = {.arena = arena, .f = f, .layout = layout};
     if (!context) {
         context = gvContext();
         agseterr(AGMAX);

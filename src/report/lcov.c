@@ -47,7 +47,7 @@ static void lcov_branches(struct fp_writer *out, const struct fp_source_file *fi
     fp_say(out, "BRF:%zu\nBRH:%zu\n", file->branches.len, hit);
 }
 
-void fp_write_lcov(struct fp_writer *out, const struct fp_lines *lines)
+void fp_write_lcov(struct fp_writer *out, const struct fp_line_counts *lines)
 {
     fp_say(out, "TN:\n");
     for (size_t i = 0; i < lines->files.len; i++) {
@@ -123,7 +123,7 @@ static void xml_file(struct fp_writer *out, const struct fp_source_file *file)
     fp_say(out, "          </lines>\n        </class>\n");
 }
 
-void fp_write_cobertura(struct fp_writer *out, const struct fp_lines *lines)
+void fp_write_cobertura(struct fp_writer *out, const struct fp_line_counts *lines)
 {
     struct sums all = {0};
     for (size_t i = 0; i < lines->files.len; i++) {

@@ -47,7 +47,7 @@ static void measure_path(const struct fp_function *f, const struct fp_path *path
 
 /* ---- functions ---- */
 
-struct maker {
+struct model_maker {
     struct fp_report *report;
     const struct fp_report_options *options;
     struct fp_arena counts;  /* of one function */
@@ -56,7 +56,7 @@ struct maker {
     FP_VEC(struct fp_report_path) paths;
 };
 
-static void add_path(struct maker *m, struct fp_report_function *rf, struct fp_report_path path,
+static void add_path(struct model_maker *m, struct fp_report_function *rf, struct fp_report_path path,
                      bool at_entry)
 {
     path.cost = path.cycles ? (double)path.cycles : (double)path.count * path.instructions;
@@ -66,7 +66,7 @@ static void add_path(struct maker *m, struct fp_report_function *rf, struct fp_r
     fp_vec_push(m->report->arena, &m->paths, path);
 }
 
-static void add_whole_paths(struct maker *m, struct fp_report_function *rf, const struct fp_counts *counts)
+static void add_whole_paths(struct model_maker *m, struct fp_report_function *rf, const struct fp_counts *counts)
 {
     const struct fp_function *f = rf->function;
     struct fp_path_measure *measures = FP_NEW_ARRAY(&m->scratch, struct fp_path_measure, counts->npaths);
@@ -85,7 +85,7 @@ static void add_whole_paths(struct maker *m, struct fp_report_function *rf, cons
     }
 }
 
-static void add_paths(struct maker *m, struct fp_report_function *rf, const struct fp_counts *counts)
+static void add_paths(struct model_maker *m, struct fp_report_function *rf, const struct fp_counts *counts)
 {
     struct fp_path decoded;
     rf->first_path = m->paths.len;
@@ -113,7 +113,7 @@ static void add_block_costs(struct fp_report_function *rf)
         rf->cost += (double)rf->edges.blocks[b] * f->blocks[b].instructions;
 }
 
-static void add_function(struct maker *m, const struct fp_module *module, const struct fp_function *f)
+static void add_function(struct model_maker *m, const struct fp_module *module, const struct fp_function *f)
 {
     struct fp_report *report = m->report;
     struct fp_report_function rf = {.module = module, .function = f,
@@ -165,32 +165,32 @@ static int functions_by_cost(const void *a, const void *b)
 }
 
 /* Of all paths: the cost beside the index, so that comparing does not reach for it. */
-struct ranked {
+struct ranked_path {
     double cost;
     uint32_t function, index;
 };
 
 static int by_rank(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct ranked_path *x = a, *y = b;
     int order = more_costly(x->cost, y->cost);
     if (!order) order = (x->function > y->function) - (x->function < y->function);
     return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
 /* Puts the `keep` first in front, in any order: quickselect. */
-static void select_first(struct ranked *all, size_t n, size_t keep)
+static void select_first(struct ranked_path *all, size_t n, size_t keep)
 {
     while (n > keep && n > 1) {
         /* not the last one, so that neither part is empty */
-        struct ranked pivot = all[(n - 1) / 2];
+        struct ranked_path pivot = all[(n - 1) / 2];
         size_t low = 0, high = n;
         for (;; low++) {
             while (by_rank(&all[low], &pivot) < 0) low++;
             do high--;
             while (by_rank(&all[high], &pivot) > 0);
             if (low >= high) break;
-            struct ranked swap = all[low];
+            struct ranked_path swap = all[low];
             all[low] = all[high];
             all[high] = swap;
         }
@@ -209,9 +209,9 @@ static void select_first(struct ranked *all, size_t n, size_t keep)
 static void rank_paths(struct fp_report *report, size_t top)
 {
     struct fp_arena scratch = {0};
-    struct ranked *all = FP_NEW_ARRAY(&scratch, struct ranked, report->npaths);
+    struct ranked_path *all = FP_NEW_ARRAY(&scratch, struct ranked_path, report->npaths);
     size_t n = report->npaths, kept = top && top < n ? top : n;
-    for (size_t i = 0; i < n; i++) all[i] = (struct ranked){report->paths[i].cost, report->paths[i].function, (uint32_t)i};
+    for (size_t i = 0; i < n; i++) all[i] = (struct ranked_path){report->paths[i].cost, report->paths[i].function, (uint32_t)i};
     if (kept < n) select_first(all, n, kept);
     if (kept) qsort(all, kept, sizeof *all, by_rank);
     report->by_cost = FP_NEW_ARRAY(report->arena, uint32_t, kept);
@@ -240,7 +240,7 @@ struct fp_report *fp_report_make(struct fp_arena *arena, struct fp_profile *prof
     struct fp_report *report = FP_NEW(arena, struct fp_report);
     report->arena = arena;
     report->profile = profile;
-    struct maker m = {.report = report, .options = options};
+    struct model_maker m = {.report = report, .options = options};
     for (size_t i = 0; i < profile->modules.len; i++) {
         const struct fp_module *module = profile->modules.at[i];
         for (size_t k = 0; k < module->program.nfunctions; k++)

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct view {
+struct show_view {
     struct fp_writer *out;
     const struct fp_report *report;
     const struct fp_show_options *options;
     struct fp_arena scratch;
 };
 
-static const char *colour(const struct view *v, const char *code)
+static const char *colour(const struct show_view *v, const char *code)
 {
     return v->options->colours ? code : "";
 }
@@ -26,7 +26,7 @@ static double percent(double part, double whole)
     return whole > 0 ? 100 * part / whole : 0;
 }
 
-static void say_head(struct view *v)
+static void say_head(struct show_view *v)
 {
     const struct fp_report *r = v->report;
     uint64_t runs = fp_profile_run_count(r->profile), executed = 0, instrumented = 0, ran = 0;
@@ -43,7 +43,7 @@ static void say_head(struct view *v)
     fp_say(v->out, "%" PRIu64 " of %" PRIu64 " functions\n\n", ran, instrumented);
 }
 
-static void say_place(struct view *v, const struct fp_report_function *rf)
+static void say_place(struct show_view *v, const struct fp_report_function *rf)
 {
     fp_say(v->out, "%s%s%s", colour(v, BOLD), rf->name, colour(v, PLAIN));
 }
@@ -53,7 +53,7 @@ static bool has_lines(const struct fp_function *f)
     return f->npositions != 0;
 }
 
-static void say_path(struct view *v, const struct fp_report_path *path)
+static void say_path(struct show_view *v, const struct fp_report_path *path)
 {
     const struct fp_report_function *rf = &v->report->functions[path->function];
     struct fp_path decoded;
@@ -68,7 +68,7 @@ static void say_path(struct view *v, const struct fp_report_path *path)
         fp_say(v->out, "  path %" PRIu64 ", %u blocks\n", path->id, decoded.nedges + 1);
 }
 
-static void show_paths(struct view *v)
+static void show_paths(struct show_view *v)
 {
     const struct fp_report *r = v->report;
     fp_say(v->out, "%s%s          count  %spath%s\n", colour(v, DIM), " cost",
@@ -88,7 +88,7 @@ static void show_paths(struct view *v)
                        "adds it, or with -g.\n");
 }
 
-static void show_functions(struct view *v)
+static void show_functions(struct show_view *v)
 {
     const struct fp_report *r = v->report;
     fp_say(v->out, "%s cost          calls  paths taken / possible  function%s\n", colour(v, DIM),
@@ -122,14 +122,14 @@ static void show_functions(struct view *v)
 
 /* ---- edges and blocks: all of them in one list, most frequent first ---- */
 
-struct item {
+struct shown_path {
     uint32_t function, index;
     uint64_t count;
 };
 
 static int by_count(const void *a, const void *b)
 {
-    const struct item *x = a, *y = b;
+    const struct shown_path *x = a, *y = b;
     if (x->count != y->count) return x->count < y->count ? 1 : -1;
     if (x->function != y->function) return x->function < y->function ? -1 : 1;
     return (x->index > y->index) - (x->index < y->index);
@@ -142,7 +142,7 @@ static const struct fp_position *position_of(const struct fp_function *f, uint32
     return &f->positions[info->first_position + (last ? info->npositions - 1 : 0)];
 }
 
-static void say_position(struct view *v, const struct fp_function *f, const struct fp_position *p)
+static void say_position(struct show_view *v, const struct fp_function *f, const struct fp_position *p)
 {
     if (p)
         fp_say(v->out, "%s:%u", fp_plain(&v->scratch, fp_base_name(f->scopes[p->scope].file)), p->line);
@@ -150,7 +150,7 @@ static void say_position(struct view *v, const struct fp_function *f, const stru
         fp_say(v->out, "%s", fp_plain(&v->scratch, fp_base_name(f->file)));
 }
 
-static void say_item(struct view *v, const struct item *item)
+static void say_item(struct show_view *v, const struct shown_path *item)
 {
     const struct fp_report_function *rf = &v->report->functions[item->function];
     const struct fp_function *f = rf->function;
@@ -172,10 +172,10 @@ static void say_item(struct view *v, const struct item *item)
     fp_say(v->out, "  edge %u->%u\n", edge->src, edge->dst);
 }
 
-static void show_items(struct view *v)
+static void show_items(struct show_view *v)
 {
     const struct fp_report *r = v->report;
-    FP_VEC(struct item) items = {0};
+    FP_VEC(struct shown_path) items = {0};
     bool blocks = v->options->view == FP_SHOW_BLOCKS;
     for (size_t i = 0; i < r->nfunctions; i++) {
         const struct fp_report_function *rf = &r->functions[i];
@@ -183,7 +183,7 @@ static void show_items(struct view *v)
         if (rf->function->flags & FP_FUNCTION_SKIPPED || !counts) continue;
         uint32_t n = blocks ? rf->function->cfg->nblocks : rf->function->cfg->nedges;
         for (uint32_t k = 0; k < n; k++) {
-            struct item item = {(uint32_t)i, k, counts[k]};
+            struct shown_path item = {(uint32_t)i, k, counts[k]};
             if (item.count) fp_vec_push(&v->scratch, &items, item);
         }
     }
@@ -199,7 +199,7 @@ static void show_items(struct view *v)
 void fp_show_text(struct fp_writer *out, const struct fp_report *report,
                   const struct fp_show_options *options)
 {
-    struct view v = {.out = out, .report = report, .options = options};
+    struct show_view v = {.out = out, .report = report, .options = options};
     say_head(&v);
     switch (options->view) {
     case FP_SHOW_PATHS:

@@ -50,7 +50,7 @@ const struct fp_function **fp_show_combined_functions(struct fp_arena *arena, st
 
 /* ---- the view ---- */
 
-struct view {
+struct combined_show {
     struct fp_writer *out;
     const struct fp_combined *combined;
     const struct fp_show_combined *options;
@@ -58,7 +58,7 @@ struct view {
     struct fp_table functions; /* combined function -> struct fp_function */
 };
 
-static void begin_view(struct view *v, const struct fp_function *const *functions)
+static void begin_view(struct combined_show *v, const struct fp_function *const *functions)
 {
     fp_table_init(&v->functions, &v->arena);
     for (size_t i = 0; i < v->combined->functions.len; i++)
@@ -66,25 +66,25 @@ static void begin_view(struct view *v, const struct fp_function *const *function
             (uint64_t)(uintptr_t)functions[i];
 }
 
-static void end_view(struct view *v)
+static void end_view(struct combined_show *v)
 {
     fp_arena_free(&v->arena);
     fp_arena_free(&v->scratch);
 }
 
-static const struct fp_function *function_of(const struct view *v, const struct fp_combined_function *f)
+static const struct fp_function *function_of(const struct combined_show *v, const struct fp_combined_function *f)
 {
     return (const struct fp_function *)(uintptr_t)*fp_table_find(&v->functions, (uint64_t)(uintptr_t)f);
 }
 
 static bool is_wanted(const struct fp_combined_function *f, void *context)
 {
-    struct view *v = context;
+    struct combined_show *v = context;
     return !v->options->function || strstr(f->name, v->options->function) ||
            strstr(fp_demangle(&v->scratch, f->name), v->options->function);
 }
 
-static struct fp_ranked *ranked(struct view *v, unsigned kinds, size_t *count)
+static struct fp_ranked *ranked(struct combined_show *v, unsigned kinds, size_t *count)
 {
     struct fp_rank_filter filter = v->options->filter;
     if (kinds) filter.kinds = kinds;
@@ -136,12 +136,12 @@ char *fp_histogram_text(struct fp_arena *arena, const struct fp_histogram *h, bo
 
 /* ---- text ---- */
 
-static const char *colour(const struct view *v, const char *code)
+static const char *colour(const struct combined_show *v, const char *code)
 {
     return v->options->colours ? code : "";
 }
 
-static void say_head(struct view *v)
+static void say_head(struct combined_show *v)
 {
     const struct fp_combined *c = v->combined;
     uint64_t seen[FP_EVENT_KINDS] = {0};
@@ -167,7 +167,7 @@ static const struct fp_position *position_of(const struct fp_function *f, uint32
     return &f->positions[info->first_position + (last ? info->npositions - 1 : 0)];
 }
 
-static void say_position(struct view *v, const struct fp_function *f, const struct fp_position *p)
+static void say_position(struct combined_show *v, const struct fp_function *f, const struct fp_position *p)
 {
     if (p)
         fp_say(v->out, "%s:%u", fp_plain(&v->scratch, fp_base_name(f->scopes[p->scope].file)), p->line);
@@ -175,7 +175,7 @@ static void say_position(struct view *v, const struct fp_function *f, const stru
         fp_say(v->out, "%s", fp_plain(&v->scratch, fp_base_name(f->file)));
 }
 
-static void say_edge(struct view *v, const struct fp_function *f, uint64_t id)
+static void say_edge(struct combined_show *v, const struct fp_function *f, uint64_t id)
 {
     const struct fp_edge *edge = &f->cfg->edges[id];
     const char *label = fp_edge_label_text(&v->scratch, f, (uint32_t)id);
@@ -186,7 +186,7 @@ static void say_edge(struct view *v, const struct fp_function *f, uint64_t id)
     fp_say(v->out, "  edge %u->%u", edge->src, edge->dst);
 }
 
-static bool decode(struct view *v, const struct fp_function *f, const struct fp_event *event,
+static bool decode(struct combined_show *v, const struct fp_function *f, const struct fp_event *event,
                    struct fp_path *path)
 {
     if (!f || !(f->flags & FP_FUNCTION_PATHS)) return false;
@@ -195,7 +195,7 @@ static bool decode(struct view *v, const struct fp_function *f, const struct fp_
                : fp_path_decode_partial(&v->scratch, f->numbering, event->block, event->id, path);
 }
 
-static void say_event(struct view *v, const struct fp_ranked *r)
+static void say_event(struct combined_show *v, const struct fp_ranked *r)
 {
     const struct fp_function *f = function_of(v, r->function);
     struct fp_path path;
@@ -222,7 +222,7 @@ static void say_event(struct view *v, const struct fp_ranked *r)
     fp_say(v->out, "\n");
 }
 
-static void say_row(struct view *v, const struct fp_ranked *r)
+static void say_row(struct combined_show *v, const struct fp_ranked *r)
 {
     const struct fp_distribution *d = &r->event->distribution;
     char *bars = fp_histogram_text(&v->scratch, &d->histogram, v->options->utf8);
@@ -239,7 +239,7 @@ void fp_show_combined_text(struct fp_writer *out, const struct fp_combined *c,
                            const struct fp_function *const *functions,
                            const struct fp_show_combined *options)
 {
-    struct view v = {.out = out, .combined = c, .options = options};
+    struct combined_show v = {.out = out, .combined = c, .options = options};
     size_t count, shown;
     begin_view(&v, functions);
     say_head(&v);
@@ -259,7 +259,7 @@ void fp_show_combined_text(struct fp_writer *out, const struct fp_combined *c,
 
 /* ---- JSON: docs/formats/combined.md ---- */
 
-static void json_distribution(struct fp_json *j, const struct view *v, const struct fp_distribution *d)
+static void json_distribution(struct fp_json *j, const struct combined_show *v, const struct fp_distribution *d)
 {
     static const double quantiles[] = {0.05, 0.25, 0.5, 0.75, 0.9, 0.95};
     fp_json_key(j, "runs"), fp_json_uint(j, d->trials);
@@ -291,7 +291,7 @@ static void json_distribution(struct fp_json *j, const struct view *v, const str
     fp_json_end(j, '}');
 }
 
-static void json_place(struct fp_json *j, struct view *v, const struct fp_ranked *r)
+static void json_place(struct fp_json *j, struct combined_show *v, const struct fp_ranked *r)
 {
     const struct fp_function *f = function_of(v, r->function);
     const struct fp_event *event = r->event;
@@ -308,7 +308,7 @@ static void json_place(struct fp_json *j, struct view *v, const struct fp_ranked
         fp_json_key(j, "lines"), fp_json_string(j, fp_path_text(&v->scratch, f, &path));
 }
 
-static void json_event(struct fp_json *j, struct view *v, const struct fp_ranked *r)
+static void json_event(struct fp_json *j, struct combined_show *v, const struct fp_ranked *r)
 {
     static const char *const kinds[] = {"calls", "edge", "path", "path left"};
     fp_json_begin(j, '{');
@@ -326,7 +326,7 @@ void fp_show_combined_json(struct fp_writer *out, const struct fp_combined *c,
                            const struct fp_function *const *functions,
                            const struct fp_show_combined *options)
 {
-    struct view v = {.out = out, .combined = c, .options = options};
+    struct combined_show v = {.out = out, .combined = c, .options = options};
     struct fp_json j = {.out = out};
     size_t count;
     begin_view(&v, functions);

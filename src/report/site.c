@@ -11,7 +11,7 @@
  * times that. */
 enum { MOST_BLOCKS_DRAWN = 250, LAYOUT_WORK = 500000 };
 
-static bool write_file(const struct fp_site *site, const char *name, const void *bytes, size_t len,
+static bool write_file(const struct fp_pages *site, const char *name, const void *bytes, size_t len,
                        struct fp_error *error)
 {
     struct fp_arena scratch = {0};
@@ -35,7 +35,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* The costly ones, as far as the time lasts. */
-static void choose_drawn(struct fp_site *site)
+static void choose_drawn(struct fp_pages *site)
 {
     size_t drawn = 0;
     double work = 0;
@@ -51,7 +51,7 @@ static void choose_drawn(struct fp_site *site)
     }
 }
 
-static bool write_chunk(const struct fp_site *site, struct fp_writer *chunk, uint32_t number,
+static bool write_chunk(const struct fp_pages *site, struct fp_writer *chunk, uint32_t number,
                         struct fp_error *error)
 {
     char name[48];
@@ -62,7 +62,7 @@ static bool write_chunk(const struct fp_site *site, struct fp_writer *chunk, uin
     return ok;
 }
 
-static bool write_functions(struct fp_site *site, struct fp_error *error)
+static bool write_functions(struct fp_pages *site, struct fp_error *error)
 {
     const struct fp_report *r = site->report;
     uint32_t *order = FP_NEW_ARRAY(&site->arena, uint32_t, r->nfunctions);
@@ -122,7 +122,7 @@ static void json_source(struct fp_json *j, const struct fp_source *source, const
     fp_json_end(j, ']');
 }
 
-static bool write_source(struct fp_site *site, uint32_t file, struct fp_error *error)
+static bool write_source(struct fp_pages *site, uint32_t file, struct fp_error *error)
 {
     const struct fp_source *source = fp_source_get(site->sources, site->files.at[file]);
     const uint64_t *known = fp_strtable_find(&site->lines.by_name, site->files.at[file]);
@@ -144,7 +144,7 @@ static bool write_source(struct fp_site *site, uint32_t file, struct fp_error *e
 
 /* ---- the page ---- */
 
-static bool write_page(const struct fp_site *site, struct fp_error *error)
+static bool write_page(const struct fp_pages *site, struct fp_error *error)
 {
     static const char mark[] = "@TITLE@";
     struct fp_writer page = {0};
@@ -165,7 +165,7 @@ static bool write_page(const struct fp_site *site, struct fp_error *error)
     return ok;
 }
 
-static bool write_index(struct fp_site *site, struct fp_error *error)
+static bool write_index(struct fp_pages *site, struct fp_error *error)
 {
     struct fp_writer out = {0};
     struct fp_json j = {.out = &out, .compact = true};
@@ -177,7 +177,7 @@ static bool write_index(struct fp_site *site, struct fp_error *error)
     return ok;
 }
 
-static bool make_folders(const struct fp_site *site, struct fp_error *error)
+static bool make_folders(const struct fp_pages *site, struct fp_error *error)
 {
     static const char *const below[] = {"data/f", "data/s", "assets"};
     struct fp_arena scratch = {0};
@@ -188,19 +188,19 @@ static bool make_folders(const struct fp_site *site, struct fp_error *error)
     return ok;
 }
 
-static void count_lines(struct fp_site *site)
+static void count_lines(struct fp_pages *site)
 {
-    fp_lines_init(&site->lines, &site->arena);
+    fp_line_counts_init(&site->lines, &site->arena);
     for (size_t i = 0; i < site->report->nfunctions; i++)
         if (site->report->functions[i].edges.edges && !site->report->functions[i].problem)
-            fp_lines_add(&site->lines, site->report->functions[i].function, &site->report->functions[i].edges);
-    fp_lines_finish(&site->lines);
+            fp_line_counts_add(&site->lines, site->report->functions[i].function, &site->report->functions[i].edges);
+    fp_line_counts_finish(&site->lines);
 }
 
 bool fp_site_write(const struct fp_report *report, struct fp_sources *sources,
                    const struct fp_site_options *options, struct fp_error *error)
 {
-    struct fp_site site = {.report = report, .sources = sources, .options = options};
+    struct fp_pages site = {.report = report, .sources = sources, .options = options};
     fp_strtable_init(&site.file_index, &site.arena);
     site.functions = FP_NEW_ARRAY(&site.arena, struct fp_site_function, report->nfunctions);
     count_lines(&site);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-uint32_t fp_site_file(struct fp_site *site, const char *name)
+uint32_t fp_site_file(struct fp_pages *site, const char *name)
 {
     uint64_t *index = fp_strtable_add(&site->file_index, name);
     if (!*index) {
@@ -80,7 +80,7 @@ static void json_edges(struct fp_json *j, const struct fp_report_function *rf, s
     fp_json_end(j, ']');
 }
 
-static void json_scopes(struct fp_json *j, struct fp_site *site, const struct fp_function *f)
+static void json_scopes(struct fp_json *j, struct fp_pages *site, const struct fp_function *f)
 {
     fp_json_key(j, "s"), fp_json_begin(j, '[');
     for (uint32_t s = 0; s < f->nscopes; s++) {
@@ -130,7 +130,7 @@ static const struct fp_module *module_in(const struct fp_profile *profile, const
     return NULL;
 }
 
-static struct sides split(struct fp_arena *scratch, const struct fp_site *site,
+static struct sides split(struct fp_arena *scratch, const struct fp_pages *site,
                           const struct fp_report_function *rf)
 {
     struct sides sides = {.n = site->options->ncolumns};
@@ -160,7 +160,7 @@ static void json_sides(struct fp_json *j, const struct sides *sides, uint64_t id
     fp_json_end(j, ']');
 }
 
-void fp_site_json_sides(struct fp_json *j, const struct fp_site *site, uint32_t index, uint64_t id)
+void fp_site_json_sides(struct fp_json *j, const struct fp_pages *site, uint32_t index, uint64_t id)
 {
     struct fp_arena scratch = {0};
     struct sides sides = split(&scratch, site, &site->report->functions[index]);
@@ -168,7 +168,7 @@ void fp_site_json_sides(struct fp_json *j, const struct fp_site *site, uint32_t 
     fp_arena_free(&scratch);
 }
 
-static void sum_columns(struct fp_site *site, uint32_t index, const struct sides *sides)
+static void sum_columns(struct fp_pages *site, uint32_t index, const struct sides *sides)
 {
     const struct fp_report_function *rf = &site->report->functions[index];
     double *costs = FP_NEW_ARRAY(&site->arena, double, sides->n);
@@ -183,7 +183,7 @@ static void sum_columns(struct fp_site *site, uint32_t index, const struct sides
 
 /* How often per call, run by run: runs, runs with it, mean, deviation, least, most,
  * and a histogram: where it begins, width of a bin, runs in each. */
-static void json_distribution(struct fp_json *j, const struct fp_site *site, const struct fp_function *f,
+static void json_distribution(struct fp_json *j, const struct fp_pages *site, const struct fp_function *f,
                               uint64_t id)
 {
     const struct fp_distribution *d =
@@ -200,7 +200,7 @@ static void json_distribution(struct fp_json *j, const struct fp_site *site, con
     fp_json_end(j, ']');
 }
 
-static void json_paths(struct fp_json *j, struct fp_site *site, uint32_t index, struct fp_arena *scratch)
+static void json_paths(struct fp_json *j, struct fp_pages *site, uint32_t index, struct fp_arena *scratch)
 {
     const struct fp_report_function *rf = &site->report->functions[index];
     struct sides sides = split(scratch, site, rf);
@@ -238,7 +238,7 @@ static void json_paths(struct fp_json *j, struct fp_site *site, uint32_t index, 
 
 /* ---- paths never taken ---- */
 
-static void note_surprise(struct fp_site *site, uint32_t index, const struct fp_untaken *one,
+static void note_surprise(struct fp_pages *site, uint32_t index, const struct fp_untaken *one,
                           const struct fp_path *path, struct fp_arena *scratch)
 {
     const struct fp_function *f = site->report->functions[index].function;
@@ -248,7 +248,7 @@ static void note_surprise(struct fp_site *site, uint32_t index, const struct fp_
     fp_vec_push(&site->arena, &site->surprises, surprise);
 }
 
-static void json_untaken(struct fp_json *j, struct fp_site *site, uint32_t index,
+static void json_untaken(struct fp_json *j, struct fp_pages *site, uint32_t index,
                          const struct fp_measured *measured, struct fp_arena *scratch)
 {
     size_t found;
@@ -299,7 +299,7 @@ static void json_layout(struct fp_json *j, const struct fp_function *f, struct f
     fp_json_end(j, '}');
 }
 
-void fp_site_json_function(struct fp_json *j, struct fp_site *site, uint32_t index)
+void fp_site_json_function(struct fp_json *j, struct fp_pages *site, uint32_t index)
 {
     const struct fp_report_function *rf = &site->report->functions[index];
     const struct fp_function *f = rf->function;

@@ -39,7 +39,7 @@ static void json_covered(struct fp_json *j, const char *key, struct fp_covered c
     fp_json_end(j, ']');
 }
 
-static void json_totals(struct fp_json *j, const struct fp_site *site)
+static void json_totals(struct fp_json *j, const struct fp_pages *site)
 {
     struct fp_coverage total = {0};
     for (size_t i = 0; i < site->report->nfunctions; i++)
@@ -64,7 +64,7 @@ static void json_totals(struct fp_json *j, const struct fp_site *site)
 
 /* ---- functions ---- */
 
-static void json_row(struct fp_json *j, struct fp_site *site, size_t index)
+static void json_row(struct fp_json *j, struct fp_pages *site, size_t index)
 {
     const struct fp_report_function *rf = &site->report->functions[index];
     const struct fp_site_function *sf = &site->functions[index];
@@ -91,7 +91,7 @@ static void json_row(struct fp_json *j, struct fp_site *site, size_t index)
 
 /* Those that were not instrumented come last in the report: their cost is 0. They
  * are told apart by an index of their own. */
-static void json_functions(struct fp_json *j, struct fp_site *site)
+static void json_functions(struct fp_json *j, struct fp_pages *site)
 {
     const struct fp_report *r = site->report;
     fp_json_key(j, "functions"), fp_json_begin(j, '[');
@@ -131,7 +131,7 @@ static void json_modules(struct fp_json *j, const struct fp_profile *profile)
 
 /* ---- paths ---- */
 
-static void json_hottest(struct fp_json *j, const struct fp_site *site)
+static void json_hottest(struct fp_json *j, const struct fp_pages *site)
 {
     const struct fp_report *r = site->report;
     struct fp_arena scratch = {0};
@@ -162,7 +162,7 @@ static int by_expected(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static void json_surprises(struct fp_json *j, struct fp_site *site)
+static void json_surprises(struct fp_json *j, struct fp_pages *site)
 {
     if (site->surprises.len)
         qsort(site->surprises.at, site->surprises.len, sizeof *site->surprises.at, by_expected);
@@ -183,7 +183,7 @@ static void json_surprises(struct fp_json *j, struct fp_site *site)
 
 /* ---- files ---- */
 
-static void json_files(struct fp_json *j, struct fp_site *site)
+static void json_files(struct fp_json *j, struct fp_pages *site)
 {
     fp_json_key(j, "files"), fp_json_begin(j, '[');
     for (size_t i = 0; i < site->files.len; i++) {
@@ -203,7 +203,7 @@ static void json_files(struct fp_json *j, struct fp_site *site)
     fp_json_end(j, ']');
 }
 
-static void json_columns(struct fp_json *j, const struct fp_site *site)
+static void json_columns(struct fp_json *j, const struct fp_pages *site)
 {
     fp_json_key(j, "columns"), fp_json_begin(j, '[');
     for (size_t c = 0; c < site->options->ncolumns; c++) {
@@ -220,7 +220,7 @@ static void json_columns(struct fp_json *j, const struct fp_site *site)
     fp_json_end(j, ']');
 }
 
-void fp_site_json_index(struct fp_json *j, struct fp_site *site)
+void fp_site_json_index(struct fp_json *j, struct fp_pages *site)
 {
     const struct fp_report *r = site->report;
     const char *program = r->profile->runs.len ? r->profile->runs.at[0].program : "";

@@ -24,7 +24,7 @@ struct fp_site_surprise {
     const char *text;
 };
 
-struct fp_site {
+struct fp_pages {
     const struct fp_report *report;
     struct fp_sources *sources;
     const struct fp_site_options *options;
@@ -32,24 +32,24 @@ struct fp_site {
     struct fp_site_function *functions; /* as in the report */
     struct fp_strtable file_index;        /* 1 + index in files */
     FP_VEC(const char *) files;
-    struct fp_lines lines;
+    struct fp_line_counts lines;
     FP_VEC(struct fp_site_surprise) surprises;
 };
 
-uint32_t fp_site_file(struct fp_site *site, const char *name);
+uint32_t fp_site_file(struct fp_pages *site, const char *name);
 
 /* Numbers that a script cannot hold exactly are written as strings. */
 void fp_site_count(struct fp_json *j, uint64_t value);
 
 /* Everything about one function: its graph, paths, untaken paths, layout. */
-void fp_site_json_function(struct fp_json *j, struct fp_site *site, uint32_t index);
+void fp_site_json_function(struct fp_json *j, struct fp_pages *site, uint32_t index);
 
 /* How often a path of a function was taken in each column: an array, where there
  * are columns. */
-void fp_site_json_sides(struct fp_json *j, const struct fp_site *site, uint32_t index, uint64_t id);
+void fp_site_json_sides(struct fp_json *j, const struct fp_pages *site, uint32_t index, uint64_t id);
 
 /* The page's first data. needs: all functions were written. */
-void fp_site_json_index(struct fp_json *j, struct fp_site *site);
+void fp_site_json_index(struct fp_json *j, struct fp_pages *site);
 
 /* The page itself and its parts. */
 extern const char fp_asset_html[], fp_asset_css[], fp_asset_app[], fp_asset_views[], fp_asset_function[],

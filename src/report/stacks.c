@@ -59,7 +59,7 @@ void fp_write_collapsed(struct fp_writer *out, const struct fp_report *report)
 
 /* ---- speedscope: its file-format-schema.json ---- */
 
-struct scope {
+struct stack_scope {
     struct fp_json *j;
     struct fp_arena arena;
     const struct fp_report_function *last;
@@ -68,7 +68,7 @@ struct scope {
     FP_VEC(double) weights;
 };
 
-static void json_frame(struct scope *s, const char *name, const struct fp_function *f)
+static void json_frame(struct stack_scope *s, const char *name, const struct fp_function *f)
 {
     fp_json_begin(s->j, '{');
     fp_json_key(s->j, "name"), fp_json_string(s->j, name);
@@ -79,7 +79,7 @@ static void json_frame(struct scope *s, const char *name, const struct fp_functi
 
 static void add_stack(const struct fp_report_function *rf, const char *path, double cost, void *context)
 {
-    struct scope *s = context;
+    struct stack_scope *s = context;
     if (s->last != rf) {
         json_frame(s, rf->name, rf->function);
         s->function_frame = s->frames++;
@@ -94,7 +94,7 @@ static void add_stack(const struct fp_report_function *rf, const char *path, dou
     fp_vec_push(&s->arena, &s->weights, cost);
 }
 
-static void json_samples(struct scope *s)
+static void json_samples(struct stack_scope *s)
 {
     fp_json_key(s->j, "samples"), fp_json_begin(s->j, '[');
     for (size_t i = 0; i < s->weights.len; i++) {
@@ -112,7 +112,7 @@ static void json_samples(struct scope *s)
 void fp_write_speedscope(struct fp_writer *out, const struct fp_report *report)
 {
     struct fp_json j = {.out = out, .compact = true};
-    struct scope s = {.j = &j};
+    struct stack_scope s = {.j = &j};
     const char *program = report->profile->runs.len ? fp_base_name(report->profile->runs.at[0].program) : "";
     fp_json_begin(&j, '{');
     fp_json_key(&j, "$schema"), fp_json_string(&j, "https://www.speedscope.app/file-format-schema.json");

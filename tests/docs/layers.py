@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Do the folders depend on each other in the one direction that ARCHITECTURE.md
-states? Reads every #include of src/, tool/ and runtime/.
+states? Reads every #include of src/, tool/ and runtime/. Also: no file name and no
+struct tag of ours exists twice.
 
     layers.py SOURCE-TREE
 """
+import collections
 import os
 import re
 import sys
@@ -74,12 +76,28 @@ def wrong_includes(top):
     return bad, count
 
 
+def repeated(top):
+    names, tags = collections.defaultdict(list), collections.defaultdict(list)
+    for area in ("src", "tool", "runtime", "include"):
+        for path in sources(os.path.join(top, area)):
+            short = os.path.relpath(path, top)
+            names[os.path.basename(path)].append(short)
+            with open(path, encoding="utf-8") as f:
+                for tag in re.findall(r"^(?:static |typedef )*((?:struct|union|enum) \w+)(?= \{$| \{ )", f.read(), re.M):
+                    tags[tag].append(short)
+    for what in (names, tags):
+        for name, places in sorted(what.items()):
+            if len(places) > 1:
+                yield "%s exists %d times: %s" % (name, len(places), ", ".join(places))
+
+
 def main():
     top = sys.argv[1]
     bad, count = wrong_includes(top)
+    bad += repeated(top)
     if not count:
         bad.append("nothing was read")
-    print("\n".join(bad) or "%d includes go the right way" % count)
+    print("\n".join(bad) or "%d includes go the right way; no name exists twice" % count)
     sys.exit(bool(bad))
 
 
