@@ -94,10 +94,11 @@ bool fp_division_write(const char *path, const struct fp_division *division, str
 
 /* ---- reading ---- */
 
-/* A set of so many bits, or one without words, for which no byte is written. */
-static struct fp_bitset read_set(struct fp_arena *arena, struct fp_reader *r, uint32_t bits)
+/* `zeros` are the words of every empty set: no byte of the file stands for one, so that a
+ * number of bits alone must not ask for memory. */
+static struct fp_bitset read_set(struct fp_arena *arena, struct fp_reader *r, uint64_t *zeros, uint32_t bits)
 {
-    struct fp_bitset none = {.bits = bits};
+    struct fp_bitset none = {zeros, bits};
     uint64_t len = fp_read_uint(r);
     if (!r->failed && len && len != ((uint64_t)bits + 7) / 8)
         fp_reader_fail(r, "expected a set of %u bits, got %" PRIu64 " bytes", bits, len);
@@ -109,25 +110,17 @@ static struct fp_bitset read_set(struct fp_arena *arena, struct fp_reader *r, ui
     return set;
 }
 
-/* Empty sets share one. Some copy has one that is not empty: so a number of bits cannot ask
- * for more memory than the file has bytes. */
-static bool share_empty(struct fp_arena *arena, struct fp_reader *r, struct fp_bitset *sets, uint32_t ncopies,
-                        uint32_t bits)
+/* The most bits of a set in what is left of the file. */
+static uint64_t most_bits(const struct fp_reader *r)
 {
-    bool any = !bits;
-    for (uint32_t i = 0; i < ncopies; i++) any |= sets[i].words != NULL;
-    if (!any) return fp_reader_fail(r, "expected a copy that counts some of %u", bits);
-    struct fp_bitset none = fp_bitset_new(arena, bits);
-    for (uint32_t i = 0; i < ncopies; i++)
-        if (!sets[i].words) sets[i] = none;
-    return true;
+    return (uint64_t)fp_reader_left(r) * 8 + 8;
 }
 
-static bool read_sets(struct fp_arena *arena, struct fp_reader *r, struct fp_part *part,
+static bool read_sets(struct fp_arena *arena, struct fp_reader *r, uint64_t *zeros, struct fp_part *part,
                       uint32_t ncopies)
 {
     uint64_t nedges = fp_read_uint(r), nlaps = fp_read_uint(r);
-    uint64_t most = (uint64_t)fp_reader_left(r) * 8 + 8;
+    uint64_t most = most_bits(r);
     if (r->failed) return false;
     if (nedges > most || nlaps > most || ncopies > fp_reader_left(r) / 2)
         return fp_reader_fail(r, "expected numbers of edges and laps, got %" PRIu64 " and %" PRIu64,
@@ -137,14 +130,13 @@ static bool read_sets(struct fp_arena *arena, struct fp_reader *r, struct fp_par
     part->edges = FP_NEW_ARRAY(arena, struct fp_bitset, ncopies);
     part->laps = FP_NEW_ARRAY(arena, struct fp_bitset, ncopies);
     for (uint32_t i = 0; i < ncopies && !r->failed; i++) {
-        part->edges[i] = read_set(arena, r, part->nedges);
-        part->laps[i] = read_set(arena, r, part->nlaps);
+        part->edges[i] = read_set(arena, r, zeros, part->nedges);
+        part->laps[i] = read_set(arena, r, zeros, part->nlaps);
     }
-    return !r->failed && share_empty(arena, r, part->edges, ncopies, part->nedges) &&
-           share_empty(arena, r, part->laps, ncopies, part->nlaps);
+    return !r->failed;
 }
 
-static bool read_part(struct fp_arena *arena, struct fp_reader *r, struct fp_part *part,
+static bool read_part(struct fp_arena *arena, struct fp_reader *r, uint64_t *zeros, struct fp_part *part,
                       uint32_t ncopies)
 {
     *part = (struct fp_part){.function = fp_read_u64(r)};
@@ -154,7 +146,7 @@ static bool read_part(struct fp_arena *arena, struct fp_reader *r, struct fp_par
         return fp_reader_fail(r, "expected a kind of part, got %u", kind);
     part->kind = (enum fp_part_kind)kind;
     if (kind != FP_PART_PATHS) part->copy = fp_read_index(r, ncopies, "copy");
-    if (kind == FP_PART_PATHS && !read_sets(arena, r, part, ncopies)) return false;
+    if (kind == FP_PART_PATHS && !read_sets(arena, r, zeros, part, ncopies)) return false;
     part->nweights = (uint32_t)fp_read_count(r, 1);
     part->weights = FP_NEW_ARRAY(arena, uint64_t, part->nweights);
     for (uint32_t e = 0; e < part->nweights; e++) part->weights[e] = fp_read_uint(r);
@@ -180,9 +172,10 @@ static bool read_payload(struct fp_arena *arena, struct fp_reader *r, struct fp_
     size_t count = fp_read_count(r, 11);
     if (r->failed) return false;
     fp_vec_reserve(arena, &division->parts, count);
+    uint64_t *zeros = fp_bitset_new(arena, most_bits(r)).words;
     for (size_t i = 0; i < count; i++) {
         struct fp_part part;
-        if (!read_part(arena, r, &part, division->ncopies)) return false;
+        if (!read_part(arena, r, zeros, &part, division->ncopies)) return false;
         fp_vec_push(arena, &division->parts, part);
         *fp_table_add(&division->by_function, part.function) = division->parts.len;
     }
