@@ -219,6 +219,32 @@ bool cli_check_sampled(const char *binary)
     return ok;
 }
 
+static bool is_plain_text(const struct fp_file *file)
+{
+    for (size_t i = 0; i < file->len; i++)
+        if ((file->bytes[i] < ' ' && !strchr("\t\n\r", file->bytes[i])) || !file->bytes[i] || file->bytes[i] >= 127)
+            return false;
+    return true;
+}
+
+bool cli_check_bitcode(const char *path)
+{
+    struct fp_file file;
+    struct fp_error error = {0};
+    struct stat info;
+    if (!strcmp(path, "-") || (stat(path, &info) == 0 && S_ISFIFO(info.st_mode))) return true; /* can be read once */
+    if (!fp_file_open(&file, path, &error)) {
+        cli_fail(&error, NULL);
+        return false;
+    }
+    bool raw = file.len >= 4 && !memcmp(file.bytes, "BC\xc0\xde", 4);
+    bool wrapped = file.len >= 4 && !memcmp(file.bytes, "\xde\xc0\x17\x0b", 4);
+    bool ok = raw || wrapped || is_plain_text(&file);
+    if (!ok) cli_say("%s: expected LLVM bitcode; make it by clang -emit-llvm -c", path);
+    fp_file_close(&file);
+    return ok;
+}
+
 /* A program that no module of the profile is a run of helps nobody, and is a mistake. */
 static void tell_of_other_build(const struct fp_profile *profile, const char *binary)
 {

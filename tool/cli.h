@@ -91,6 +91,8 @@ char *cli_as_pattern(struct fp_arena *arena, const char *path);
 bool cli_check_binary(const char *binary);
 /* The same of a program that was sampled, which needs no map. */
 bool cli_check_sampled(const char *binary);
+/* Is the file LLVM bitcode, or plain text? Says why not: opt would print lines of it as they are. */
+bool cli_check_bitcode(const char *path);
 
 bool cli_colours(FILE *to);
 

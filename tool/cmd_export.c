@@ -11,6 +11,7 @@
 #include "report/sourceprofile.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static const struct cli_option options[] = {
     {"--format", "FORMAT", "one of those above"},
@@ -202,16 +203,17 @@ static int export_gcc_afdo(struct fp_profile *profile, const struct export_reque
 static const struct {
     const char *name;
     int (*export)(struct fp_profile *profile, const struct export_request *request);
+    bool binary; /* nothing for a terminal */
 } formats[] = {
-    {"json", export_json},
-    {"lcov", export_lcov},
-    {"callgrind", export_callgrind},
-    {"speedscope", export_speedscope},
-    {"collapsed", export_collapsed},
-    {"guide", export_guide},
-    {"legacy", export_legacy},
-    {"llvm-sample", export_llvm_sample},
-    {"gcc-afdo", export_gcc_afdo},
+    {"json", export_json, false},
+    {"lcov", export_lcov, false},
+    {"callgrind", export_callgrind, false},
+    {"speedscope", export_speedscope, false},
+    {"collapsed", export_collapsed, false},
+    {"guide", export_guide, true},
+    {"legacy", export_legacy, true},
+    {"llvm-sample", export_llvm_sample, false},
+    {"gcc-afdo", export_gcc_afdo, true},
 };
 
 static size_t find_format(const struct cli_command *command, const char *name)
@@ -220,6 +222,11 @@ static size_t find_format(const struct cli_command *command, const char *name)
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (!strcmp(formats[i].name, name)) return i;
     cli_usage(command, "unknown format %s", name);
+}
+
+static bool is_terminal(const char *output)
+{
+    return (!output || !strcmp(output, "-")) && isatty(STDOUT_FILENO);
 }
 
 static int run(struct cli_command *command, int argc, char **argv)
@@ -242,6 +249,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     }
     size_t format = find_format(command, request.format);
     if (strcmp(request.what, "edges") && strcmp(request.what, "paths")) cli_usage(command, "--what is edges or paths");
+    if (formats[format].binary && is_terminal(request.output)) cli_usage(command, "%s is binary: give -o FILE", request.format);
     if (!inputs.names.len) fp_vec_push(&inputs.arena, &inputs.names, "footpath.prof");
     if (formats[format].export == export_legacy && cli_is_combined(inputs.names.at[0])) {
         int done = cli_export_legacy_combined(&inputs, !strcmp(request.what, "paths"), request.output);

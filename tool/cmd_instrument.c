@@ -52,6 +52,7 @@ static int run(struct cli_command *command, int argc, char **argv)
         input = value;
     }
     if (!input || !output) cli_usage(command, "an input and -o OUTPUT are needed");
+    if (!cli_check_bitcode(input)) return EXIT_FAILED;
     if (!have_mode) settings = fp_arena_printf(&arena, "%smode=path\n", settings);
     setenv(FP_PLUGIN_VARIABLE, settings, 1);
     char *opt = find_opt(&arena, llvm);

@@ -7,6 +7,7 @@
 #include "commands.h"
 
 #include "base/io.h"
+#include "base/plain.h"
 #include "guide/makeguide.h"
 
 #include <errno.h>
@@ -41,8 +42,10 @@ static int step_number;
 static void begin_step(const char *what, const char *command)
 {
     bool colour = cli_colours(stderr);
+    struct fp_arena arena = {0};
     fprintf(stderr, "%s[%d/4] %s%s%s%s\n", colour ? "\033[1m" : "", ++step_number, what,
-            *command ? ": " : "", command, colour ? "\033[0m" : "");
+            *command ? ": " : "", fp_plain(&arena, command), colour ? "\033[0m" : "");
+    fp_arena_free(&arena);
 }
 
 /* One command in the shell; says how long it took. */

@@ -4,6 +4,7 @@
  */
 #include "perf/record.h"
 
+#include "base/plain.h"
 #include "base/varint.h"
 #include "base/vec.h"
 
@@ -317,7 +318,9 @@ static bool start_program(struct recording *r)
         close(go[1]);
         if (read(go[0], &byte, 1) != 1) _exit(127); /* the recorder gave up */
         execvp(r->options->argv[0], r->options->argv);
-        fprintf(stderr, "footpath: %s: %s\n", r->options->argv[0], strerror(errno));
+        int why = errno;
+        struct fp_arena arena = {0};
+        fprintf(stderr, "footpath: %s: %s\n", fp_plain(&arena, r->options->argv[0]), strerror(why));
         _exit(127);
     }
     close(go[0]);

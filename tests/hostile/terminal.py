@@ -13,6 +13,7 @@ import pty
 import re
 import select
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ import tempfile
 import formats
 
 EVIL = "\x1b]0;title\x07\x1b[2J\x1b[5;31mX\r\b\x7f\u009b31m\u202e"
+SHELL_EVIL = "'" + EVIL + "'"
 C_EVIL = r"\033]0;title\007\033[2J\033[5;31mX\r\b\177\302\23331m\342\200\256"
 SOURCE = r"""
 #line 1 "dir/FILE.c"
@@ -38,8 +40,8 @@ int left_out(int n) __asm__("leftNAME");
 __attribute__((naked)) int left_out(int n) { __asm__("ret"); }
 int main(int argc, char **argv) { return argv[argc] || outer(argc * 10) < 0; }
 """.replace("FILE", "f" + C_EVIL + r"\nFORGED").replace("NAME", C_EVIL)
-OURS = re.compile(rb"\x1b\[[0-9;]{1,5}m|\r\x1b\[K|\r\n|\t|\n")
-FORMATS = ["json", "lcov", "callgrind", "speedscope", "collapsed", "llvm-sample"]
+OURS = re.compile(rb"\x1b\[H\x1b\[2J|\x1b\[[0-9;]{1,5}m|\r\x1b\[K|\r\n|\t|\n")
+FORMATS = ["json", "lcov", "callgrind", "speedscope", "collapsed", "llvm-sample", "guide", "legacy", "gcc-afdo"]
 COMMANDS = [
     ["show"], ["show", "--json"], ["show", "--functions"], ["show", "--edges"], ["show", "--blocks"],
     ["show", "--function", "inner"], ["info"], ["info", "--json"], ["info", "PROGRAM"], ["stats"], ["coverage"],
@@ -51,7 +53,22 @@ COMMANDS = [
     ["show", "damaged.prof"], ["show", "moved.prof"], ["info", "moved.prof"], ["export", "--format", "no" + EVIL],
     ["show", "--top", EVIL], ["merge", "moved.prof", "damaged.prof", "-o", "x.prof"],
     ["combine", "moved.prof", "-o", "x.cp"],
-] + [["export", "--format", name] for name in FORMATS]
+    ["watch", "--looks", "1", "--every", "0.05", "--total", "PROFILE"], ["watch", "--looks", "1", "--total", "--json", "PROFILE"],
+    ["watch", "--binary", "missing" + EVIL, "PROFILE"], ["learn", "--truth", "PROFILE", "samples.data"],
+    ["learn", "--truth", "PROFILE", "PROFILE"], ["learn", "--table", "--truth", "missing" + EVIL, "samples.data"],
+    ["infer", "samples.data", "-o", "x.prof"], ["run", "-o", "run.prof", "PROGRAM", EVIL], ["run", "missing" + EVIL],
+    ["record", "-o", "x.data", "PROGRAM", EVIL], ["record", "missing" + EVIL], ["record", "-e", EVIL, "PROGRAM"],
+    ["pgo", "--build", "$CC evil.c -o prog", "--train", "./prog " + SHELL_EVIL, "--clean", ":"],
+    ["pgo", "--build", "false " + SHELL_EVIL, "--train", "true"], ["pgo", "--build", "true", "--train", "true", "--by", EVIL],
+    ["p3", "--build", "$CC -w \"$FOOTPATH_SOURCE/evil.c\" -o prog", "--work", "p3" + EVIL, "prog", EVIL],
+    ["p3", "--build", "false " + SHELL_EVIL, "missing" + EVIL], ["p3", "--strategy", EVIL, "--build", "true", "prog"],
+    ["instrument", "PROFILE", "-o", "x.bc"], ["instrument", "evil.bc", "-o", "x" + EVIL + ".bc"],
+    ["instrument", "missing" + EVIL, "-o", "x.bc"], ["completion", "bash"], ["completion", "zsh"], ["completion", "fish"],
+    ["completion", EVIL],
+] + [["export", "--format", name] for name in FORMATS] + [["export", "--format", name, "-o", "no/" + EVIL] for name in FORMATS]
+# commands whose words are all given, and those that have nothing to say when all is well
+WHOLE = ("watch", "learn", "infer", "run", "record", "pgo", "p3", "instrument", "completion")
+SILENT = ("merge", "combine", "run", "record", "instrument", "p3")
 
 
 def on_terminal(words, folder, env):
@@ -119,6 +136,10 @@ def make(args, folder, env):
     write("other.prof", formats.rewrite(data, lambda run: setattr(run, "counters", run.counters[1:])))
     write("moved.prof", formats.rewrite(data, move))
     write("damaged.prof", data[:-1] + bytes([data[-1] ^ 1]))
+    samples = b"".join(formats.perf_record(9, struct.pack("<Q", 0x400000 + k)) for k in range(200))
+    write("samples.data", formats.perf_file(formats.IP, formats.perf_mapping(program, 0x100000) + samples))
+    write("evil.c", SOURCE.encode())
+    subprocess.run(["clang-" + args.llvm, "-O1", "-g", "-w", "-emit-llvm", "-c", "evil.c"], cwd=folder, check=True)
     return program, profile
 
 
@@ -137,11 +158,11 @@ def main():
         words = [{"PROFILE": profile, "PROGRAM": program}.get(word, word) for word in words]
         named = any(word.endswith((".prof", ".cp")) and word not in ("merged.prof", "x.prof") or word in (profile, program)
                     for word in words[1:] if word != "out.cp" or words[0] != "combine")
-        if words[0] in ("compare", "diff") or not named and not any(EVIL in word for word in words):
+        if words[0] in ("compare", "diff") or words[0] not in WHOLE and not named and not any(EVIL in word for word in words):
             words = words + [profile]
         out, status = on_terminal(["footpath"] + words, folder, env)
         problem = problem_of(out) or (os.WIFSIGNALED(status) and "died by a signal") or (not out and "said nothing")
-        if not out and words[0] in ("merge", "combine"):
+        if not out and words[0] in SILENT and not problem_of(out) and os.WIFEXITED(status):
             problem = None
         seen += b"FORGED" in out
         if problem:
