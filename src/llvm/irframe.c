@@ -64,10 +64,15 @@ static void emit_slot_mark(struct fp_editor *ed)
     emit_assembly(ed, text, ed->slot);
 }
 
+static void mark_end_before(struct fp_editor *ed, uint32_t block, LLVMValueRef inst)
+{
+    LLVMPositionBuilderBefore(ed->builder, inst);
+    emit_mark(ed, block, true);
+}
+
 void fp_ir_emit_end_mark(struct fp_editor *ed, LLVMValueRef before)
 {
-    LLVMPositionBuilderBefore(ed->builder, before);
-    emit_mark(ed, 0, true);
+    mark_end_before(ed, 0, before);
 }
 
 /* The mark behind a block's code keeps the code generator from sharing its last
@@ -148,20 +153,30 @@ static void mark_again(struct fp_editor *ed, uint32_t block)
     }
 }
 
+/* A plan that counts at the end of a path (of cycles) does so in the block that returns,
+ * and in front of a call in tail position or one that does not return. Whoever is left in
+ * that call was counted: the block ends in front of the count. */
+static bool is_counted_before_call(const struct fp_editor *ed, uint32_t block)
+{
+    const struct fp_ir_block *b = &ed->ir->blocks[block];
+    const struct fp_function *f = ed->ir->f;
+    return b->has_terminator && b->end != LLVMGetBasicBlockTerminator(b->bb) && !f->counted[block];
+}
+
+/* The mark at the head comes first: in a block without instructions of its own, all stand
+ * at one place, in the order in which they are put there. */
 static void mark_block(struct fp_editor *ed, uint32_t block)
 {
     struct fp_ir_block *b = &ed->ir->blocks[block];
     mark_again(ed, block);
-    LLVMValueRef end = end_mark_position(ed, block);
-    if (end) {
-        LLVMPositionBuilderBefore(ed->builder, end);
-        emit_mark(ed, block, true);
-    }
     LLVMPositionBuilderBefore(ed->builder, b->begin);
     LLVMValueRef before = LLVMGetPreviousInstruction(b->begin);
     emit_mark(ed, block, false);
     /* what is put at the head from now on goes in front of the mark */
     b->begin = before ? LLVMGetNextInstruction(before) : LLVMGetFirstInstruction(b->bb);
+    if (is_counted_before_call(ed, block)) mark_end_before(ed, block, b->end);
+    LLVMValueRef end = end_mark_position(ed, block);
+    if (end) mark_end_before(ed, block, end);
 }
 
 /* Where the slot's place is noted: in a block that needs the stack anyway, so that

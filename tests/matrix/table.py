@@ -45,10 +45,6 @@ WITHOUT = {
 # Counts that are known to be wrong: such cells are built, run and compared like all others,
 # and run.py says in how many the counts differ. A line goes when its cause is mended.
 KNOWN = [
-    ({"metric": "cycles", "exits": True, "mode": "path"}, ["control_flow.c", "control_flow.cc", "contexts.c", "exceptions.cc",
-        "exit_deep.c", "exit_in_handler.c", "longjmp_frames.c", "quick_exit.c", "siglongjmp_handler.c", "threads_cxx.cc",
-        "threads_end.c", "dies_by_signal.c", "forks.c", "own_handlers.c", "signal_in_count.c"],
-     "with --fp-metric=cycles a frame that does not return is counted twice"),
     ({"mode": "check", "at": "early"}, ["control_flow.cc"],
      "with --fp-at=early a coroutine that was suspended has paths that begin twice"),
     ({"mode": "path", "exits": True, "at": "early"}, ["control_flow.cc"],

@@ -4,6 +4,7 @@
  * run: -> 0
  * run: unaligned -> 3
  * calls: pick 12
+ * not: cycles, which need the path register where the assembly has moved the stack pointer
  */
 #include <stdio.h>
 #include <stdlib.h>

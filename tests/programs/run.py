@@ -15,7 +15,8 @@ The comment at the top of a program says how:
 
 Every run must give the output and status of the uninstrumented program, and the
 edges that the paths imply must be the edges that were counted: in one check build,
-and across a path build and an edge-min build of the same program (both --fp-exits).
+and across a path build and an edge-min build of the same program (both --fp-exits);
+paths are counted with and without cycles.
 """
 import argparse
 import json
@@ -128,7 +129,7 @@ class Tester:
         builds = {}
         for name, mode in (("plain", None), ("check", "--fp-mode=check"), ("paths", "--fp-mode=path --fp-exits"),
                            ("edges", "--fp-mode=edge-min --fp-exits"), ("alone", "--fp-mode=path"),
-                           ("each", "--fp-mode=edge")):
+                           ("cycles", "--fp-mode=path --fp-metric=cycles --fp-exits"), ("each", "--fp-mode=edge")):
             if name == "each" and not found["returns"]:
                 continue
             os.makedirs(os.path.join(self.folder, name), exist_ok=True)
@@ -137,14 +138,17 @@ class Tester:
             profile = self.check_run(builds["plain"], builds["check"], args, expected)
             # what depends on time or on other threads takes other ways in another run
             if "deterministic" not in " ".join(found["not"]):
-                paths, edges = (os.path.join(self.folder, n + ".prof") for n in ("paths", "edges"))
+                names = ("paths", "cycles", "edges")
+                profiles = [os.path.join(self.folder, n + ".prof") for n in names]
                 wanted = self.run(builds["plain"], args, None)
-                for name, profile_name in (("paths", paths), ("edges", edges)):
+                for name, profile_name in zip(names, profiles):
                     got = self.run(builds[name], args, profile_name)
                     if got != wanted:
                         raise Failure("%s: %s: got %r, expected %r" % (args, name, got, wanted))
                 if "daemon" not in args:
-                    self.verify(paths, edges)
+                    self.verify(profiles[0], profiles[2])
+                    if "cycles" not in " ".join(found["not"]):
+                        self.verify(profiles[1], profiles[2])
             alone, each = (os.path.join(self.folder, n + ".prof") for n in ("alone", "each"))
             got = self.run(builds["alone"], args, alone)
             if got != self.run(builds["plain"], args, None):
