@@ -43,7 +43,8 @@ WITHOUT = {
 
 
 # Counts that are known to be wrong: such cells are built, run and compared like all others,
-# and run.py says in how many the counts differ. A line goes when its cause is mended.
+# and run.py says in how many the counts differ. A line goes when its cause is mended: a cell
+# that is listed and verifies is a failure.
 KNOWN = [
     ({"mode": "check", "at": "early"}, ["control_flow.cc"],
      "with --fp-at=early a coroutine that was suspended has paths that begin twice"),
