@@ -111,13 +111,14 @@ class Build:
             profile = os.path.join(self.profiles, profile)
             tool = os.path.join(self.args.bin, "footpath")
             done = subprocess.run([tool, "verify", "--json", profile], capture_output=True, text=True)
-            info = subprocess.run([tool, "info", profile], capture_output=True, text=True).stdout
+            info = subprocess.run([tool, "info", "--json", profile], capture_output=True, text=True).stdout
             if not done.stdout:
                 differences.append("%s: %s" % (profile, done.stderr.strip()))
                 continue
             said = json.loads(done.stdout)
             sums["programs"] += 1
-            sums["processes"] += len(re.findall("(?m)^run of ", info))
+            # a process has one run for each of its modules
+            sums["processes"] += len(set((run["host"], run["pid"], run["start_ns"]) for run in json.loads(info)["runs"]))
             for key in ("functions", "edges", "different"):
                 sums[key] += said[key]
             differences += ["%s: %s" % (os.path.basename(profile), json.dumps(d)) for d in said["differences"]]
