@@ -183,6 +183,13 @@ static bool ask(uint32_t tid)
     return !blocks(tid) && syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, STOP_SIGNAL, &info) == 0;
 }
 
+static bool ask_other(uint32_t tid, void *self)
+{
+    return tid != *(const uint32_t *)self && tid != (uint32_t)getpid() && ask(tid);
+}
+
+/* Threads with copies of the counters are in the table. With shared or atomic counters
+ * threads begin without the runtime: then the table is empty, and /proc names them. */
 static uint32_t signal_threads(void)
 {
     uint32_t sent = 0, self = rt_thread_id();
@@ -192,6 +199,7 @@ static uint32_t signal_threads(void)
         if (!tid || tid == self) continue;
         sent += ask(tid);
     }
+    if (!process->nregions) sent += rt_each_thread(ask_other, &self);
     /* the first thread, when another one writes */
     uint32_t first = (uint32_t)getpid();
     if (first != self) sent += ask(first);
