@@ -22,6 +22,7 @@
 #include "cc_map.h"
 #include "cc_out.h"
 #include "llvm/plugin_env.h"
+#include "p3/division.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -193,6 +194,22 @@ static void take_flag(struct invocation *in, const char *program, const char *wo
     die(program, "unknown flag ", word, "see footpath-cc --fp-help");
 }
 
+/* The plugin could only leave the program uncounted, which nobody would notice. */
+static void read_plan(struct invocation *in, const char *program)
+{
+    struct fp_error error = {0};
+    struct fp_division division;
+    char message[1024];
+    must_read(program, in->plan);
+    if (!fp_division_read(&in->arena, in->plan, &division, &error)) {
+        fp_error_text(&error, message, sizeof message);
+        die(program, message, "", "make the plan again, by footpath plan");
+    }
+    if (strtoul(in->copy, NULL, 10) >= division.ncopies)
+        die(program, in->plan, fp_arena_printf(&in->arena, " has copies 0 to %u, not %s", division.ncopies - 1, in->copy),
+            "give one of these to --fp-copy");
+}
+
 /* A plan divides paths, and every copy must know which it is. */
 static void check_plan(struct invocation *in, const char *program)
 {
@@ -206,6 +223,7 @@ static void check_plan(struct invocation *in, const char *program)
         die(program, "--fp-plan does not go with --fp-mode=", in->mode, "use --fp-mode=path");
     if (in->metric && strcmp(in->metric, "count"))
         die(program, "--fp-plan does not go with --fp-metric=", in->metric, "leave it out");
+    read_plan(in, program);
 }
 
 static void take_environment(struct invocation *in, const char *program)

@@ -244,7 +244,7 @@ class Tester:
                                (["--fp-plan=plain.c", "--fp-copy=0"], "expected a plan of footpath")):
             done = subprocess.run([cc, *flags, "-c", "plain.c", "-o", "plain.o"], cwd=self.folder, env=self.base,
                                   capture_output=True, text=True)
-            check(pattern in done.stderr, "%s: %s" % (flags, done.stderr))
+            check(done.returncode == 2 and pattern in done.stderr, "%s: %d %s" % (flags, done.returncode, done.stderr))
 
 
 def main():
