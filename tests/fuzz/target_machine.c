@@ -14,7 +14,7 @@ static void look_at(struct fp_edge_profile *p, struct fp_machine_function *f)
     if (f->cfg) {
         uint64_t *edges = FP_NEW_ARRAY(&scratch, uint64_t, f->cfg->nedges);
         for (uint32_t i = 0; i < f->insns.len && i < 200; i++)
-            fp_lines_frames(p->lines, f->insns.at[i].address, frames, MOST_FRAMES);
+            fp_dwarf_lines_frames(p->lines, f->insns.at[i].address, frames, MOST_FRAMES);
         fp_edge_profile_add(p, f, 1, edges);
     }
     fp_arena_free(&scratch);
