@@ -28,7 +28,8 @@ static struct times measure(uint32_t nblocks, uint64_t seed)
     double start = now();
     fp_truncate(&arena, cfg, NULL, &(struct fp_limits){0}, &t);
     double truncated = now();
-    struct fp_numbering *n = fp_number(&arena, fp_dag_make(&arena, &t), FP_NUMBER_LARGEST_LAST, NULL);
+    struct fp_numbering *n =
+        fp_number(&arena, fp_dag_make(&arena, &t), FP_NUMBER_LARGEST_LAST, NULL);
     double numbered = now();
     fp_plan_make(&arena, n, NULL, &(struct fp_plan_options){0});
     double placed = now();

@@ -37,8 +37,11 @@ struct making {
 static void add_lines(struct fp_arena *arena, struct fp_function *f)
 {
     f->scopes = FP_NEW(arena, struct fp_scope);
-    f->scopes[0] = (struct fp_scope){.function = f->name, .linkage = f->name, .file = f->file,
-                                     .line = f->line, .parent = FP_NONE};
+    f->scopes[0] = (struct fp_scope){.function = f->name,
+                                     .linkage = f->name,
+                                     .file = f->file,
+                                     .line = f->line,
+                                     .parent = FP_NONE};
     f->nscopes = 1;
     f->npositions = f->cfg->nblocks;
     f->positions = FP_NEW_ARRAY(arena, struct fp_position, f->npositions);
@@ -68,7 +71,8 @@ static void count_paths(struct making *m, struct fp_function *f, uint64_t paths)
 static void make_function(struct making *m, uint32_t ordinal, uint64_t paths, uint32_t blocks)
 {
     struct fp_arena *arena = &m->arena;
-    struct fp_function f = {.ordinal = ordinal, .line = 1 + ordinal * blocks % 100000, .flags = FP_FUNCTION_PATHS};
+    struct fp_function f = {
+        .ordinal = ordinal, .line = 1 + ordinal * blocks % 100000, .flags = FP_FUNCTION_PATHS};
     f.name = fp_arena_printf(arena, "function_%u", ordinal);
     f.file = fp_arena_printf(arena, "/src/part_%u.c", ordinal % 100);
     do { /* a shape with enough paths */
@@ -99,21 +103,38 @@ static void make_function(struct making *m, uint32_t ordinal, uint64_t paths, ui
 
 int main(int argc, char **argv)
 {
-    uint32_t functions = argc > 2 ? (uint32_t)atoi(argv[2]) : 2000, blocks = argc > 4 ? (uint32_t)atoi(argv[4]) : 60;
+    uint32_t functions = argc > 2 ? (uint32_t)atoi(argv[2]) : 2000,
+             blocks = argc > 4 ? (uint32_t)atoi(argv[4]) : 60;
     uint64_t paths = argc > 3 ? (uint64_t)atoll(argv[3]) : 500;
     struct making m = {0};
     struct fp_error error = {0};
-    if (argc < 2) return fprintf(stderr, "usage: make-profile FILE [FUNCTIONS [PATHS [BLOCKS]]]\n"), 2;
+    if (argc < 2)
+        return fprintf(stderr, "usage: make-profile FILE [FUNCTIONS [PATHS [BLOCKS]]]\n"), 2;
     for (uint32_t i = 0; i < functions; i++) make_function(&m, i, paths, blocks);
-    struct fp_module_id module = {.path = "/no/such/program", .build_id = (const unsigned char *)"made-up-program-1",
-                                  .build_id_len = 16, .sections.counters_address = COUNTERS, .sections.counters_size = m.nwords * 8,
-                                  .sections.tables_address = TABLES, .sections.tables_size = m.ntables * FP_HASH_TABLE_SIZE};
+    struct fp_module_id module = {.path = "/no/such/program",
+                                  .build_id = (const unsigned char *)"made-up-program-1",
+                                  .build_id_len = 16,
+                                  .sections.counters_address = COUNTERS,
+                                  .sections.counters_size = m.nwords * 8,
+                                  .sections.tables_address = TABLES,
+                                  .sections.tables_size = m.ntables * FP_HASH_TABLE_SIZE};
     struct fp_embedded_map map = {.module = module, .map = m.map.bytes, .map_len = m.map.len};
     char *args[] = {(char *)"made-up"};
-    struct fp_run run = {.id = 1, .runs = 1, .host = "", .program = "made-up", .folder = "", .args = args, .nargs = 1,
-                         .module = module, .counters = m.counters.at, .ncounters = m.counters.len,
-                         .tables = m.tables.at, .ntables = m.tables.len, .map = &map};
-    if (!fp_profile_write(argv[1], &run, 1, 0, &error)) return fprintf(stderr, "%s\n", error.what), 1;
+    struct fp_run run = {.id = 1,
+                         .runs = 1,
+                         .host = "",
+                         .program = "made-up",
+                         .folder = "",
+                         .args = args,
+                         .nargs = 1,
+                         .module = module,
+                         .counters = m.counters.at,
+                         .ncounters = m.counters.len,
+                         .tables = m.tables.at,
+                         .ntables = m.tables.len,
+                         .map = &map};
+    if (!fp_profile_write(argv[1], &run, 1, 0, &error))
+        return fprintf(stderr, "%s\n", error.what), 1;
     printf("%u functions, %llu executed paths\n", functions, (unsigned long long)m.executed);
     fp_writer_free(&m.map);
     fp_arena_free(&m.arena);

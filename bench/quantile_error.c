@@ -48,7 +48,8 @@ static struct values *values_of(struct table *t, const struct fp_combined_functi
 }
 
 /* What one run has, beside the sum that it is then part of. */
-static void keep_values(struct table *t, const struct fp_combined *sum, const struct fp_combined *run)
+static void keep_values(struct table *t, const struct fp_combined *sum,
+                        const struct fp_combined *run)
 {
     for (size_t i = 0; i < run->functions.len; i++) {
         const struct fp_combined_function *from = run->functions.at[i];
@@ -84,8 +85,10 @@ static void report(const char *name, struct errors *e)
     double sum = 0;
     for (size_t i = 0; i < e->relative.len; i++) sum += e->relative.at[i];
     printf("%-6s %8.3f%% %8.3f%% %8.3f%% %8.3f%%   %6.2f %6.2f\n", name,
-           100 * sum / (double)e->relative.len, 100 * at_share(e->relative.at, e->relative.len, 0.5),
-           100 * at_share(e->relative.at, e->relative.len, 0.95), 100 * at_share(e->relative.at, e->relative.len, 1),
+           100 * sum / (double)e->relative.len,
+           100 * at_share(e->relative.at, e->relative.len, 0.5),
+           100 * at_share(e->relative.at, e->relative.len, 0.95),
+           100 * at_share(e->relative.at, e->relative.len, 1),
            at_share(e->widths.at, e->widths.len, 0.95), at_share(e->widths.at, e->widths.len, 1));
 }
 
@@ -111,8 +114,8 @@ static void compare(struct table *t, const struct fp_combined *sum, size_t files
                 fp_vec_push(&arena, &errors[q].widths, off / fp_histogram_width(&d->histogram));
             }
         }
-    printf("%zu profiles, %u bins: %zu events vary, %zu are the same in all runs\n", files, sum->bins, varying,
-           constant);
+    printf("%zu profiles, %u bins: %zu events vary, %zu are the same in all runs\n", files,
+           sum->bins, varying, constant);
     printf("share   mean      median    95%%       most       95%%    most\n"
            "        error / range of the event              error / bin\n");
     for (int q = 0; q < NQUANTILES && varying; q++) {
@@ -138,7 +141,8 @@ int main(int argc, char **argv)
     fp_table_init(&t.of, &t.arena);
     for (int i = first; i < argc; i++) {
         struct fp_combined *run = fp_combined_new(bins);
-        if (!fp_combine_file(combiner, run, argv[i], NULL, NULL, &error) || !fp_combined_merge(sum, run, &error)) {
+        if (!fp_combine_file(combiner, run, argv[i], NULL, NULL, &error) ||
+            !fp_combined_merge(sum, run, &error)) {
             char text[700];
             fp_error_text(&error, text, sizeof text);
             fprintf(stderr, "%s\n", text);

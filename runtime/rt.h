@@ -107,7 +107,7 @@ struct rt_call {
 
 /* What the runtime itself keeps per thread, beside the counters. */
 struct rt_local {
-    int64_t bias; /* how far this thread's copy is from the first thread's */
+    int64_t bias;         /* how far this thread's copy is from the first thread's */
     uint64_t vfork_stack; /* where the stack was when vfork was last called */
     /* sampling, in the copies of the module that began it: */
     uint32_t samples_left; /* until the next tick */
@@ -119,12 +119,12 @@ struct rt_local {
     uint32_t ncalls; /* calls that were seen since the tick, the innermost last */
     uint32_t blind;  /* another thread passes a trap: this one may miss it */
     struct rt_call calls[RT_MOST_CALLS];
-    uint32_t windows; /* windows_opened when this thread last looked, its own included */
+    uint32_t windows;   /* windows_opened when this thread last looked, its own included */
     uint32_t nstepping; /* traps that are being passed, the innermost last */
     uint64_t stepping[RT_MOST_STEPPING];
-    uint64_t stack; /* nothing of it that is in use lies below */
+    uint64_t stack;                  /* nothing of it that is in use lies below */
     uint64_t readable, readable_end; /* pages of it that were looked at since the tick */
-    uint32_t calls_epoch; /* in which `calls` and `branch` were seen */
+    uint32_t calls_epoch;            /* in which `calls` and `branch` were seen */
 };
 extern struct rt_local rt_local FP_HIDDEN;
 /* This thread's; rt_local itself is the first thread's. */
@@ -134,10 +134,10 @@ struct rt_frame;
 
 /* Why a profile is written. */
 enum rt_why {
-    RT_AT_END,     /* of the program or of a library */
-    RT_MEANWHILE,  /* the program goes on: a later one of this run replaces it */
-    RT_LEAVING,    /* as RT_MEANWHILE, but the program goes on only if exec fails */
-    RT_BY_SIGNAL,  /* the program is about to die */
+    RT_AT_END,    /* of the program or of a library */
+    RT_MEANWHILE, /* the program goes on: a later one of this run replaces it */
+    RT_LEAVING,   /* as RT_MEANWHILE, but the program goes on only if exec fails */
+    RT_BY_SIGNAL, /* the program is about to die */
 };
 
 /* What other runtimes in the process may know of a module, found through a note
@@ -156,7 +156,7 @@ struct rt_module {
     void (*forget_left)(void);
     bool (*place_is_certain)(const struct rt_frame *frame);
     void (*set_output)(const char *pattern);
-    unsigned char *sampling; /* the first thread's flag; NULL: has no sampled paths */
+    unsigned char *sampling;    /* the first thread's flag; NULL: has no sampled paths */
     void (*set_traps)(bool on); /* or NULL */
     bool (*trap_hit)(struct rt_local *self, uint64_t address, ucontext_t *context, bool *armed);
     void (*trap_again)(uint64_t address);
@@ -164,7 +164,7 @@ struct rt_module {
     /* Another module that handled signals for all is about to go: this one takes over. */
     void (*take_over)(void);
     void (*confine)(void); /* the program confines itself: rt_confine.c */
-    const void *empty; /* the level of a hash table in which nothing was counted */
+    const void *empty;     /* the level of a hash table in which nothing was counted */
 };
 
 extern struct rt_module rt_this FP_HIDDEN;
@@ -225,9 +225,9 @@ void rt_output_name(struct rt_text *name, const struct rt_identity *program) FP_
 /* A thread's private copy of all counters lies `bias` bytes away from them. */
 struct rt_region {
     int64_t bias;
-    uint32_t tid;   /* who has it, 0 if free for the next */
-    uint32_t ended; /* its owner is ending, or will not say so */
-    int32_t timer;  /* 1 + the timer of its ticks, or 0 */
+    uint32_t tid;       /* who has it, 0 if free for the next */
+    uint32_t ended;     /* its owner is ending, or will not say so */
+    int32_t timer;      /* 1 + the timer of its ticks, or 0 */
     void *signal_stack; /* of its owners, one after the other */
 };
 
@@ -236,13 +236,13 @@ enum { RT_MOST_REGIONS = 16384, RT_MOST_ORPHANS = 64, RT_MOST_MODULES = 256 };
 
 /* Whose turn it is to write: rt_writer.c. */
 struct rt_writing {
-    uint32_t writer;    /* the thread that writes now, or 0 */
-    uint32_t wish;      /* somebody wants a profile of the program as it goes on */
-    uint32_t honouring; /* such wishes, now */
+    uint32_t writer;         /* the thread that writes now, or 0 */
+    uint32_t wish;           /* somebody wants a profile of the program as it goes on */
+    uint32_t honouring;      /* such wishes, now */
     uint32_t lock_waited_ms; /* for the lock of the file, since it was last had */
-    uint32_t dying; /* a fatal signal is being dealt with */
-    uint32_t dead;  /* and has been: the process ends by it */
-    uint32_t confined; /* by a seccomp filter: no system call any more (rt_confine.c) */
+    uint32_t dying;          /* a fatal signal is being dealt with */
+    uint32_t dead;           /* and has been: the process ends by it */
+    uint32_t confined;       /* by a seccomp filter: no system call any more (rt_confine.c) */
 };
 
 /* What a library that was unloaded has left mapped: its part of the first copies. */
@@ -267,20 +267,20 @@ struct rt_process {
     struct rt_module *modules[RT_MOST_MODULES]; /* loaded ones, with gaps */
     struct rt_orphan orphans[RT_MOST_ORPHANS];
     struct rt_region regions[RT_MOST_REGIONS];
-    struct rt_local *sampler; /* of the module that began sampling, or NULL */
-    int32_t sampling_signal;  /* of ticks */
-    int32_t first_timer;      /* of the first thread: as in a region */
+    struct rt_local *sampler;      /* of the module that began sampling, or NULL */
+    int32_t sampling_signal;       /* of ticks */
+    int32_t first_timer;           /* of the first thread: as in a region */
     uint64_t run_id, run_start_ns; /* of the run, in all its records */
     pid_t run_pid;                 /* whose these are; another: the child of a fork */
     uint32_t trap_lock, traps_wanted, trap_epoch, trap_hits;
-    uint32_t forking; /* threads that are in fork: no traps meanwhile */
+    uint32_t forking;                        /* threads that are in fork: no traps meanwhile */
     uint32_t windows_opened, windows_closed; /* times that a trap was away for one step */
-    uint32_t has_sites;  /* some module has traps */
-    uint32_t masks_kept; /* nobody blocks the two signals that sampling needs */
-    uint32_t sampling;   /* now */
-    struct rt_module *dumper; /* whose thread writes now and then, or NULL */
+    uint32_t has_sites;                      /* some module has traps */
+    uint32_t masks_kept;                     /* nobody blocks the two signals that sampling needs */
+    uint32_t sampling;                       /* now */
+    struct rt_module *dumper;                /* whose thread writes now and then, or NULL */
     struct sigaction trap_before, tick_before; /* what they did, or the program wants of them */
-    uint32_t nmodules; /* `modules` has no more */
+    uint32_t nmodules;                         /* `modules` has no more */
     struct rt_writing writing;
     uint32_t stopping; /* some module holds the other threads (rt_stop.c) */
     /* Of fatal signals whose action is the default one: that of the module that set it. */
@@ -373,7 +373,8 @@ void rt_hash_count(uint64_t table, uint64_t key) FP_HIDDEN;
 
 /* All entries of a thread's copy of a table, in all its levels. A key may come more than once. */
 void rt_hash_each(struct fp_hash_table *table,
-                  void (*call)(uint64_t key, uint64_t count, void *context), void *context) FP_HIDDEN;
+                  void (*call)(uint64_t key, uint64_t count, void *context),
+                  void *context) FP_HIDDEN;
 void rt_hash_clear(struct fp_hash_table *table) FP_HIDDEN;
 /* A new copy of a module's tables. */
 void rt_hash_empty_copy(const struct rt_module *module, int64_t bias) FP_HIDDEN;

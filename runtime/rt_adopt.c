@@ -51,7 +51,8 @@ uint32_t rt_each_thread(bool (*call)(uint32_t tid, void *context), void *context
 static bool give_copy(uint32_t tid, void *context)
 {
     struct rt_process *process = context;
-    return tid != (uint32_t)getpid() && !has_region(process, tid) && rt_threads_give_copy(process, tid);
+    return tid != (uint32_t)getpid() && !has_region(process, tid) &&
+           rt_threads_give_copy(process, tid);
 }
 
 /* In the thread, while it is stopped or by itself. */

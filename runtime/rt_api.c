@@ -9,7 +9,8 @@
 /* What instrumented objects refer to, so that this archive is linked. It stands here
  * since the functions below are weak: a program that calls them would not bring them
  * in by itself. */
-const char footpath_runtime[] __asm__(FP_RUNTIME_SYMBOL) FP_HIDDEN = "footpath runtime " FOOTPATH_VERSION;
+const char footpath_runtime[] __asm__(FP_RUNTIME_SYMBOL) FP_HIDDEN =
+    "footpath runtime " FOOTPATH_VERSION;
 
 int footpath_dump(void)
 {

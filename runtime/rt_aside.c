@@ -38,12 +38,14 @@ static bool mark(const struct rt_file *profile, uint64_t id)
 
 /* ---- writing one ---- */
 
-static bool write_new(const char *name, const struct fp_profile_header *header, const void *record, size_t len)
+static bool write_new(const char *name, const struct fp_profile_header *header, const void *record,
+                      size_t len)
 {
     int fd = rt_create(name, O_WRONLY);
     if (fd < 0 && errno == EEXIST && unlink(name) == 0) fd = rt_create(name, O_WRONLY);
     if (fd < 0) return false;
-    bool ok = rt_write_at(fd, header, sizeof *header, 0) && rt_write_at(fd, record, len, sizeof *header);
+    bool ok =
+        rt_write_at(fd, header, sizeof *header, 0) && rt_write_at(fd, record, len, sizeof *header);
     int saved = errno;
     close(fd);
     if (!ok) unlink(name);
@@ -84,7 +86,8 @@ static bool read_all(int fd, struct rt_buffer *into)
 {
     char bytes[4096];
     ssize_t got;
-    while ((got = read(fd, bytes, sizeof bytes)) > 0 && into->len < LARGEST) rt_put_bytes(into, bytes, (size_t)got);
+    while ((got = read(fd, bytes, sizeof bytes)) > 0 && into->len < LARGEST)
+        rt_put_bytes(into, bytes, (size_t)got);
     return got == 0 && !into->failed;
 }
 
@@ -97,13 +100,15 @@ static bool fits(const struct rt_file *profile, const struct rt_buffer *file)
     if (file->len < sizeof header + sizeof record) return false;
     memcpy(&header, file->bytes, sizeof header);
     memcpy(&record, file->bytes + sizeof header, sizeof record);
-    return !memcmp(header.magic, FP_PROFILE_MAGIC, sizeof header.magic) && header.version == FP_PROFILE_VERSION &&
-           header.program == profile->program &&
+    return !memcmp(header.magic, FP_PROFILE_MAGIC, sizeof header.magic) &&
+           header.version == FP_PROFILE_VERSION && header.program == profile->program &&
            (!header.id || header.id == (profile->header.id & ~FP_PROFILE_ASIDE)) &&
-           header.commits[0].check == rt_commit_check(&header.commits[0]) && header.commits[0].length == file->len &&
-           record.magic == FP_RECORD_MAGIC && record.type == FP_RECORD_RUN &&
+           header.commits[0].check == rt_commit_check(&header.commits[0]) &&
+           header.commits[0].length == file->len && record.magic == FP_RECORD_MAGIC &&
+           record.type == FP_RECORD_RUN &&
            record.length == file->len - sizeof header - sizeof record &&
-           record.checksum == rt_checksum(file->bytes + sizeof header + sizeof record, record.length, 0);
+           record.checksum ==
+               rt_checksum(file->bytes + sizeof header + sizeof record, record.length, 0);
 }
 
 static bool read_aside(const struct rt_file *profile, const char *name, struct rt_buffer *into)
@@ -111,7 +116,8 @@ static bool read_aside(const struct rt_file *profile, const char *name, struct r
     struct stat info;
     int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) return false;
-    bool ok = fstat(fd, &info) == 0 && !rt_why_not(name, &info) && read_all(fd, into) && fits(profile, into);
+    bool ok = fstat(fd, &info) == 0 && !rt_why_not(name, &info) && read_all(fd, into) &&
+              fits(profile, into);
     close(fd);
     return ok;
 }
@@ -123,7 +129,8 @@ static bool take_one(struct rt_file *profile, uint64_t key)
     struct rt_buffer file = {0};
     name_aside(&name, profile->path, key, ".run");
     name_aside(&claim, profile->path, key, ".fold");
-    bool ok = read_aside(profile, path, &file) && access(claimed, F_OK) < 0 && rename(path, claimed) == 0;
+    bool ok =
+        read_aside(profile, path, &file) && access(claimed, F_OK) < 0 && rename(path, claimed) == 0;
     if (ok) {
         size_t head = sizeof(struct fp_profile_header);
         ok = rt_append(profile, file.bytes + head, file.len - head);
@@ -140,8 +147,8 @@ static bool take_one(struct rt_file *profile, uint64_t key)
 static bool key_in(const char *entry, const char *base, uint64_t *key)
 {
     size_t len = strlen(base);
-    if (strncmp(entry, base, len) || entry[len] != '.' || strlen(entry) != len + 1 + KEY_DIGITS + 4 ||
-        strcmp(entry + len + 1 + KEY_DIGITS, ".run"))
+    if (strncmp(entry, base, len) || entry[len] != '.' ||
+        strlen(entry) != len + 1 + KEY_DIGITS + 4 || strcmp(entry + len + 1 + KEY_DIGITS, ".run"))
         return false;
     *key = 0;
     for (size_t i = 0; i < KEY_DIGITS; i++) {

@@ -12,8 +12,9 @@ static bool make_room(struct rt_buffer *b, size_t more)
     if (b->cap - b->len >= more) return true;
     size_t cap = b->cap ? b->cap * 2 : FIRST_SIZE;
     while (cap - b->len < more) cap *= 2;
-    void *bytes = b->bytes ? mremap(b->bytes, b->cap, cap, MREMAP_MAYMOVE)
-                           : mmap(NULL, cap, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *bytes = b->bytes
+                      ? mremap(b->bytes, b->cap, cap, MREMAP_MAYMOVE)
+                      : mmap(NULL, cap, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (bytes == MAP_FAILED) {
         b->failed = true;
         return false;

@@ -32,8 +32,8 @@ uint64_t rt_checksum(const void *data, size_t len, uint64_t seed)
         uint64_t lanes[4] = {seed + P1 + P2, seed + P2, seed, seed - P1};
         for (; end - at >= 32; at += 32)
             for (int i = 0; i < 4; i++) lanes[i] = mixed(lanes[i], load(at + 8 * i, 8));
-        hash = rotate(lanes[0], 1) + rotate(lanes[1], 7) + rotate(lanes[2], 12) +
-               rotate(lanes[3], 18);
+        hash =
+            rotate(lanes[0], 1) + rotate(lanes[1], 7) + rotate(lanes[2], 12) + rotate(lanes[3], 18);
         for (int i = 0; i < 4; i++) hash = (hash ^ mixed(0, lanes[i])) * P1 + P4;
     }
     hash += len;

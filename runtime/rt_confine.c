@@ -35,14 +35,18 @@ RT_ENTRY void __footpath_before_seccomp(void)
     int saved = errno;
     struct rt_process *process = rt_this.process;
     const char *how = rt_variable("FOOTPATH_SECCOMP");
-    if (!process || rt_is_confined() || (how && !strcmp(how, "allow")) || getpid() != rt_settings.pid) return;
+    if (!process || rt_is_confined() || (how && !strcmp(how, "allow")) ||
+        getpid() != rt_settings.pid)
+        return;
     struct rt_frame frame;
     rt_unwind_here(&frame);
     rt_write_all(RT_MEANWHILE, &frame);
     for (size_t i = 0; i < RT_MOST_MODULES; i++)
         if (process->modules[i]) process->modules[i]->confine();
     if (rt_somebody_reads())
-        rt_warn("the program confines itself by seccomp; what it does from here on is not in the profile", NULL);
+        rt_warn("the program confines itself by seccomp; what it does from here on is not in the "
+                "profile",
+                NULL);
     begun = true;
     __atomic_store_n(&process->writing.confined, 1, __ATOMIC_RELEASE);
     errno = saved;

@@ -31,7 +31,8 @@ static handler *fatal_handler(void)
 
 void rt_default_action(struct sigaction *action)
 {
-    *action = (struct sigaction){.sa_sigaction = fatal_handler(), .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    *action =
+        (struct sigaction){.sa_sigaction = fatal_handler(), .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigfillset(&action->sa_mask);
 }
 
@@ -61,11 +62,13 @@ static struct sigaction instead_of(int signal, const struct sigaction *action)
     return set;
 }
 
-int rt_set_action(rt_sigaction *real, int signal, const struct sigaction *action, struct sigaction *old)
+int rt_set_action(rt_sigaction *real, int signal, const struct sigaction *action,
+                  struct sigaction *old)
 {
     if (!fatal_handler() || !rt_is_fatal(signal)) return real(signal, action, old);
     struct sigaction before, set, told_before = told[signal];
-    if (action && is(action, fatal_handler())) return real(signal, action, old); /* from rt_end.c, or above */
+    if (action && is(action, fatal_handler()))
+        return real(signal, action, old); /* from rt_end.c, or above */
     if (action) {
         set = instead_of(signal, action);
         told[signal] = *action;

@@ -41,7 +41,8 @@ void __footpath_before_vfork(void)
 
 static void vfork_child_ends(const struct rt_frame *frame, int64_t weight)
 {
-    if (rt_has_marks() && rt_local.vfork_stack) rt_frames_left(frame, rt_local.vfork_stack + 16, weight);
+    if (rt_has_marks() && rt_local.vfork_stack)
+        rt_frames_left(frame, rt_local.vfork_stack + 16, weight);
 }
 
 static void write_before(enum rt_why why, const struct rt_frame *frame)
@@ -107,15 +108,21 @@ void rt_end_at_quick_exit(void)
 /* ---- fatal signals ---- */
 
 /* Raised by instructions, then others. */
-static const int fatal[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGSYS,    SIGTRAP, SIGABRT, SIGTERM,
-                            SIGINT,  SIGHUP,  SIGQUIT, SIGPIPE, SIGALRM,   SIGXCPU, SIGXFSZ, SIGVTALRM,
-                            SIGPROF, SIGUSR1, SIGUSR2, SIGSTKFLT, SIGPOLL, SIGPWR};
+static const int fatal[] = {SIGSEGV, SIGBUS,    SIGFPE,  SIGILL,    SIGSYS,  SIGTRAP,
+                            SIGABRT, SIGTERM,   SIGINT,  SIGHUP,    SIGQUIT, SIGPIPE,
+                            SIGALRM, SIGXCPU,   SIGXFSZ, SIGVTALRM, SIGPROF, SIGUSR1,
+                            SIGUSR2, SIGSTKFLT, SIGPOLL, SIGPWR};
 enum { RAISED_BY_INSTRUCTIONS = 6 };
 
 /* By a system call: of some signals, sigaction only remembers (rt_mask.c). */
 static void restore_default(int signal)
 {
-    struct { void *handler; unsigned long flags; void *restorer; uint64_t mask; } action = {0};
+    struct {
+        void *handler;
+        unsigned long flags;
+        void *restorer;
+        uint64_t mask;
+    } action = {0};
     syscall(SYS_rt_sigaction, signal, &action, NULL, sizeof action.mask);
 }
 
@@ -217,9 +224,12 @@ static void write_meanwhile(int signal, siginfo_t *info, void *context)
 /* A number, or a name with or without SIG. */
 static int signal_named(const char *text)
 {
-    static const struct { const char *name; int signal; } names[] = {
-        {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"HUP", SIGHUP}, {"QUIT", SIGQUIT}, {"ALRM", SIGALRM},
-        {"PROF", SIGPROF}, {"WINCH", SIGWINCH}, {"URG", SIGURG}, {"CONT", SIGCONT}};
+    static const struct {
+        const char *name;
+        int signal;
+    } names[] = {{"USR1", SIGUSR1},   {"USR2", SIGUSR2}, {"HUP", SIGHUP},
+                 {"QUIT", SIGQUIT},   {"ALRM", SIGALRM}, {"PROF", SIGPROF},
+                 {"WINCH", SIGWINCH}, {"URG", SIGURG},   {"CONT", SIGCONT}};
     int number = atoi(text);
     if (number > 0 && number < NSIG) return number;
     if (!strncmp(text, "SIG", 3)) text += 3;
@@ -240,7 +250,8 @@ static void watch_dump_signal(void)
         rt_warn("FOOTPATH_DUMP_SIGNAL=", text, " is not a signal", NULL);
         return;
     }
-    struct sigaction action = {.sa_sigaction = write_meanwhile, .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct sigaction action = {.sa_sigaction = write_meanwhile,
+                               .sa_flags = SA_SIGINFO | SA_RESTART};
     sigfillset(&action.sa_mask);
     if (sigaction(signal, &action, &before_dump) == 0) dump_signal = signal;
 }
@@ -279,7 +290,8 @@ static bool watches; /* this module, for all */
 
 void rt_end_watch(void)
 {
-    if (rt_this.process && __atomic_exchange_n(&rt_this.process->watched, 1, __ATOMIC_ACQ_REL)) return;
+    if (rt_this.process && __atomic_exchange_n(&rt_this.process->watched, 1, __ATOMIC_ACQ_REL))
+        return;
     watches = true;
     static void *signal_stack;
     rt_provide_signal_stack(&signal_stack);
@@ -288,7 +300,8 @@ void rt_end_watch(void)
     watch_dump_signal();
 }
 
-static void restore(int signal, const struct sigaction *before, void (*ours)(int, siginfo_t *, void *))
+static void restore(int signal, const struct sigaction *before,
+                    void (*ours)(int, siginfo_t *, void *))
 {
     struct sigaction now;
     if (sigaction(signal, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == ours)

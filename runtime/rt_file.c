@@ -74,7 +74,8 @@ static enum put read_header(struct rt_file *file, bool locked)
         return LOCKED;
     }
     if (file->info.st_size == 0) {
-        rt_new_header(header, file->program, rt_checksum(&rt_settings.run_id, 8, 1) & ~FP_PROFILE_ASIDE);
+        rt_new_header(header, file->program,
+                      rt_checksum(&rt_settings.run_id, 8, 1) & ~FP_PROFILE_ASIDE);
         file->is_new = true;
         file->info.st_size = sizeof *header;
         return rt_write_at(file->fd, header, sizeof *header, 0) ? PUT : FAILED;
@@ -133,7 +134,8 @@ static enum put open_profile(struct rt_file *file)
         file->problem = rt_why_not(file->path, &file->info);
         if (file->problem) return FAILED;
         if (!locked) return read_header(file, false);
-        if (still_named(file) || tries == 1000) return read_header(file, true); /* file numbers that never agree */
+        if (still_named(file) || tries == 1000)
+            return read_header(file, true); /* file numbers that never agree */
         close_file(file);
     }
 }
@@ -239,7 +241,8 @@ struct writing {
 static uint64_t key_of_run(void)
 {
     const struct rt_identity *id = &rt_identity;
-    return rt_checksum(id->path, strlen(id->path), rt_checksum(id->build_id, id->build_id_len, rt_settings.run_id));
+    return rt_checksum(id->path, strlen(id->path),
+                       rt_checksum(id->build_id, id->build_id_len, rt_settings.run_id));
 }
 
 static void make_record(struct writing *w)
@@ -259,7 +262,8 @@ static enum put put_record(struct writing *w)
     static bool is_aside; /* a dump of this run */
     enum put opened = open_beside(file);
     if (opened == LOCKED && w->last_try) {
-        w->aside = is_aside = rt_put_aside(file, key_of_run(), w->record.bytes, w->record.len, &file->name);
+        w->aside = is_aside =
+            rt_put_aside(file, key_of_run(), w->record.bytes, w->record.len, &file->name);
         return w->aside ? PUT : FAILED;
     }
     if (opened != PUT) return opened;
@@ -277,17 +281,20 @@ static void report(const struct writing *w, enum put put, int error)
     if (put == OTHER_BUILD)
         rt_warn(path, " is not a profile of this build; nothing written", NULL);
     else if (put == BUSY)
-        rt_warn("another thread has not finished writing; the end of this run is not in the profile", NULL);
+        rt_warn(
+            "another thread has not finished writing; the end of this run is not in the profile",
+            NULL);
     else if (put == FAILED && w->record.failed)
         rt_warn("cannot write ", path, ": out of memory", NULL);
     else if (put == FAILED && w->file.problem)
         rt_warn(path, " ", w->file.problem, "; nothing written",
                 rt_settings.privileged ? "" : "; set FOOTPATH_OUT to a file of your own", NULL);
     else if (put == FAILED)
-        rt_warn("cannot write ", path, ": ", strerror(error), "; set FOOTPATH_OUT to a place that can be written",
-                NULL);
+        rt_warn("cannot write ", path, ": ", strerror(error),
+                "; set FOOTPATH_OUT to a place that can be written", NULL);
     else if (put == PUT && (rt_settings.log || (w->aside && rt_somebody_reads())))
-        rt_warn(w->aside ? "the profile is locked by another process; wrote " : "wrote ", path, NULL);
+        rt_warn(w->aside ? "the profile is locked by another process; wrote " : "wrote ", path,
+                NULL);
 }
 
 /* With the process's turn to write, for as long as this takes. */
@@ -296,17 +303,19 @@ static enum put write_once(struct writing *w)
     static uint64_t run_ended; /* whose last record is written: two threads may call _exit */
     struct rt_held held;
     char path[RT_LONGEST_NAME];
-    if (!rt_writer_begin(&held, w->why == RT_MEANWHILE)) return w->why == RT_MEANWHILE ? NOTHING : BUSY;
+    if (!rt_writer_begin(&held, w->why == RT_MEANWHILE))
+        return w->why == RT_MEANWHILE ? NOTHING : BUSY;
     holding = &held;
     enum put put = NOTHING;
     path[0] = 0;
-    w->file = (struct rt_file){.path = path, .name = {path, 0, sizeof path}, .fd = -1,
-                               .program = program_id(&rt_program)};
+    w->file = (struct rt_file){
+        .path = path, .name = {path, 0, sizeof path}, .fd = -1, .program = program_id(&rt_program)};
     if (run_ended != rt_settings.run_id && rt_output_wanted(&rt_program)) {
         rt_output_name(&w->file.name, &rt_program);
         if (!w->record.len) make_record(w);
         put = w->record.failed ? FAILED : put_record(w);
-        if (put == PUT && (w->why == RT_AT_END || w->why == RT_BY_SIGNAL)) run_ended = rt_settings.run_id;
+        if (put == PUT && (w->why == RT_AT_END || w->why == RT_BY_SIGNAL))
+            run_ended = rt_settings.run_id;
     }
     int error = errno;
     close_file(&w->file);

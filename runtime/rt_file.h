@@ -24,15 +24,15 @@ void rt_folder_of(struct rt_text *folder, const char *name) FP_HIDDEN;
 /* ---- one profile, open: rt_file.c ---- */
 
 struct rt_file {
-    char *path;           /* room of RT_LONGEST_NAME */
-    struct rt_text name;  /* in path */
+    char *path;          /* room of RT_LONGEST_NAME */
+    struct rt_text name; /* in path */
     int fd;
     struct stat info;
     struct fp_profile_header header;
-    bool created;         /* by this process, just now */
-    bool is_new;          /* it was empty, and has a header now */
-    uint64_t program;     /* which build it must be of */
-    const char *problem;  /* why it is not written to; NULL: errno says */
+    bool created;        /* by this process, just now */
+    bool is_new;         /* it was empty, and has a header now */
+    uint64_t program;    /* which build it must be of */
+    const char *problem; /* why it is not written to; NULL: errno says */
 };
 
 bool rt_write_at(int fd, const void *bytes, size_t len, off_t at) FP_HIDDEN;

@@ -26,8 +26,10 @@ enum { PLACES = 8, SECOND_BITS = FP_HASH_BITS + LEVEL_GROWTH };
 enum { FIRST_BITS = 4, GROWTH_BITS = 4, ENTRY_BITS = 4 };
 _Static_assert((FP_HASH_BITS - FIRST_BITS) % GROWTH_BITS == 0, "the largest is reached");
 
-const struct { struct fp_hash_level level; struct fp_hash_entry entry; } rt_hash_empty
-    __asm__(FP_HASH_EMPTY_SYMBOL) FP_HIDDEN = {{0}, {0}};
+const struct {
+    struct fp_hash_level level;
+    struct fp_hash_entry entry;
+} rt_hash_empty __asm__(FP_HASH_EMPTY_SYMBOL) FP_HIDDEN = {{0}, {0}};
 __asm__(".hidden " FP_HASH_EMPTY_SYMBOL "\n");
 
 static uint64_t bits_of(const struct fp_hash_level *level)
@@ -64,11 +66,13 @@ static void *small_level(size_t size)
     static struct chunk *current;
     for (;;) {
         struct chunk *chunk = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
-        uint64_t at = chunk ? __atomic_fetch_add(&chunk->used, size, __ATOMIC_RELAXED) : sizeof chunk->bytes;
+        uint64_t at =
+            chunk ? __atomic_fetch_add(&chunk->used, size, __ATOMIC_RELAXED) : sizeof chunk->bytes;
         if (at + size <= sizeof chunk->bytes) return chunk->bytes + at;
         struct chunk *made = new_pages(sizeof *made);
         if (!made) return NULL;
-        if (!__atomic_compare_exchange_n(&current, &chunk, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        if (!__atomic_compare_exchange_n(&current, &chunk, made, false, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_ACQUIRE))
             syscall(SYS_munmap, made, sizeof *made);
     }
 }
@@ -150,8 +154,8 @@ static bool grow(struct fp_hash_table *table, const struct fp_hash_level *level)
     uint64_t here = (uint64_t)level;
     if (!made) return false;
     made->older = bits > FIRST_BITS ? (uint64_t)level : 0;
-    if (!__atomic_compare_exchange_n(&table->level, &here, (uint64_t)made, false,
-                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (!__atomic_compare_exchange_n(&table->level, &here, (uint64_t)made, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE))
         free_level(made);
     return true;
 }
@@ -210,29 +214,28 @@ __attribute__((used)) RT_ENTRY static void hash_shared(uint64_t table, uint64_t 
 }
 
 /* Instrumented code calls these as functions that preserve all registers but r11. */
-#define ENTRY(name, quickly, target)                                              \
-    __asm__(".pushsection .text\n"                                                \
+#define ENTRY(name, quickly, target)                                                   \
+    __asm__(".pushsection .text\n"                                                     \
             ".globl " name "\n.hidden " name "\n.type " name ",@function\n" name ":\n" \
-            ".cfi_startproc\n" quickly                                            \
-            "push %rax\n.cfi_adjust_cfa_offset 8\n"                               \
-            "push %rcx\n.cfi_adjust_cfa_offset 8\n"                               \
-            "push %rdx\n.cfi_adjust_cfa_offset 8\n"                               \
-            "push %rsi\n.cfi_adjust_cfa_offset 8\n"                               \
-            "push %rdi\n.cfi_adjust_cfa_offset 8\n"                               \
-            "push %r8\n.cfi_adjust_cfa_offset 8\n"                                \
-            "push %r9\n.cfi_adjust_cfa_offset 8\n"                                \
-            "push %r10\n.cfi_adjust_cfa_offset 8\n"                               \
-            "push %r11\n.cfi_adjust_cfa_offset 8\n"                               \
-            "call " target "\n"                                                   \
-            "pop %r11\n.cfi_adjust_cfa_offset -8\n"                               \
-            "pop %r10\n.cfi_adjust_cfa_offset -8\n"                               \
-            "pop %r9\n.cfi_adjust_cfa_offset -8\n"                                \
-            "pop %r8\n.cfi_adjust_cfa_offset -8\n"                                \
-            "pop %rdi\n.cfi_adjust_cfa_offset -8\n"                               \
-            "pop %rsi\n.cfi_adjust_cfa_offset -8\n"                               \
-            "pop %rdx\n.cfi_adjust_cfa_offset -8\n"                               \
-            "pop %rcx\n.cfi_adjust_cfa_offset -8\n"                               \
-            "pop %rax\n.cfi_adjust_cfa_offset -8\n"                               \
+            ".cfi_startproc\n" quickly "push %rax\n.cfi_adjust_cfa_offset 8\n"         \
+            "push %rcx\n.cfi_adjust_cfa_offset 8\n"                                    \
+            "push %rdx\n.cfi_adjust_cfa_offset 8\n"                                    \
+            "push %rsi\n.cfi_adjust_cfa_offset 8\n"                                    \
+            "push %rdi\n.cfi_adjust_cfa_offset 8\n"                                    \
+            "push %r8\n.cfi_adjust_cfa_offset 8\n"                                     \
+            "push %r9\n.cfi_adjust_cfa_offset 8\n"                                     \
+            "push %r10\n.cfi_adjust_cfa_offset 8\n"                                    \
+            "push %r11\n.cfi_adjust_cfa_offset 8\n"                                    \
+            "call " target "\n"                                                        \
+            "pop %r11\n.cfi_adjust_cfa_offset -8\n"                                    \
+            "pop %r10\n.cfi_adjust_cfa_offset -8\n"                                    \
+            "pop %r9\n.cfi_adjust_cfa_offset -8\n"                                     \
+            "pop %r8\n.cfi_adjust_cfa_offset -8\n"                                     \
+            "pop %rdi\n.cfi_adjust_cfa_offset -8\n"                                    \
+            "pop %rsi\n.cfi_adjust_cfa_offset -8\n"                                    \
+            "pop %rdx\n.cfi_adjust_cfa_offset -8\n"                                    \
+            "pop %rcx\n.cfi_adjust_cfa_offset -8\n"                                    \
+            "pop %rax\n.cfi_adjust_cfa_offset -8\n"                                    \
             "ret\n.cfi_endproc\n.size " name ", . - " name "\n.popsection\n")
 
 #define TEXT_OF(macro) TEXT(macro)
@@ -240,27 +243,31 @@ __attribute__((used)) RT_ENTRY static void hash_shared(uint64_t table, uint64_t 
 
 /* Most keys that found no place in the table are the first of their place in the
  * second level, of which nobody but this thread knows: %gs is the base of the copy. */
-#define COUNT_IN_SECOND                                                           \
-    "mov %gs:(%rdi), %r11\n"                                                      \
-    "mov 16(%r11), %r11\n"                                                        \
-    "test %r11, %r11\n"                                                           \
-    "jz 1f\n"                                                                     \
-    "push %rax\n.cfi_adjust_cfa_offset 8\n"                                       \
-    "mov hash_factor(%rip), %rax\n"                                               \
-    "imul %rsi, %rax\n"                                                           \
-    "shr $64 - " TEXT_OF(FP_HASH_BITS) " - " TEXT_OF(LEVEL_GROWTH) ", %rax\n"     \
-    "shl $4, %rax\n"                                                              \
-    "add %rax, %r11\n"                                                            \
-    "pop %rax\n.cfi_adjust_cfa_offset -8\n"                                       \
-    "cmp %rsi, 32(%r11)\n"                                                        \
-    "jne 1f\n"                                                                    \
-    "incq 40(%r11)\n"                                                             \
-    "ret\n"                                                                       \
-    "1:\n"
+#define COUNT_IN_SECOND                                       \
+    "mov %gs:(%rdi), %r11\n"                                  \
+    "mov 16(%r11), %r11\n"                                    \
+    "test %r11, %r11\n"                                       \
+    "jz 1f\n"                                                 \
+    "push %rax\n.cfi_adjust_cfa_offset 8\n"                   \
+    "mov hash_factor(%rip), %rax\n"                           \
+    "imul %rsi, %rax\n"                                       \
+    "shr $64 - " TEXT_OF(FP_HASH_BITS) " - " TEXT_OF(         \
+        LEVEL_GROWTH) ", %rax\n"                              \
+                      "shl $4, %rax\n"                        \
+                      "add %rax, %r11\n"                      \
+                      "pop %rax\n.cfi_adjust_cfa_offset -8\n" \
+                      "cmp %rsi, 32(%r11)\n"                  \
+                      "jne 1f\n"                              \
+                      "incq 40(%r11)\n"                       \
+                      "ret\n"                                 \
+                      "1:\n"
 
 __attribute__((used)) static const uint64_t hash_factor = FP_HASH_FACTOR;
-_Static_assert(sizeof(struct fp_hash_entry) == 16 && offsetof(struct fp_hash_level, entries) == 32 &&
-               offsetof(struct fp_hash_level, more) == 16 && offsetof(struct fp_hash_table, level) == 0, "above");
+_Static_assert(sizeof(struct fp_hash_entry) == 16 &&
+                   offsetof(struct fp_hash_level, entries) == 32 &&
+                   offsetof(struct fp_hash_level, more) == 16 &&
+                   offsetof(struct fp_hash_table, level) == 0,
+               "above");
 
 ENTRY(FP_HASH_MISS_SYMBOL, COUNT_IN_SECOND, "hash_miss");
 ENTRY(FP_HASH_SHARED_SYMBOL, "", "hash_shared");
@@ -282,7 +289,8 @@ static void each_used(struct fp_hash_level *level, void (*call)(struct fp_hash_e
     uint64_t count = bits > 6 ? (uint64_t)1 << (bits - 6) : 1;
     for (; used; used &= used - 1) {
         uint64_t part = (uint64_t)__builtin_ctzll(used);
-        struct fp_hash_entry *entries = level->entries + (bits >= 6 ? part * count : part >> (6 - bits));
+        struct fp_hash_entry *entries =
+            level->entries + (bits >= 6 ? part * count : part >> (6 - bits));
         for (uint64_t i = 0; i < count; i++)
             if (entries[i].key) call(&entries[i], context);
     }
@@ -308,7 +316,8 @@ static void visit_entry(struct fp_hash_entry *entry, void *context)
     if (entry->count) visit->call(entry->key, entry->count, visit->context);
 }
 
-void rt_hash_each(struct fp_hash_table *table, void (*call)(uint64_t, uint64_t, void *), void *context)
+void rt_hash_each(struct fp_hash_table *table, void (*call)(uint64_t, uint64_t, void *),
+                  void *context)
 {
     struct entry_visit visit = {call, context};
     each_key(table, visit_entry, &visit);

@@ -26,7 +26,8 @@ bool rt_place_is_certain(const struct rt_frame *frame)
     if (!rt_unwind_look(&looked)) return true;
     if (!find_place(&looked, &place)) {
         /* before the first mark of a function of ours, or not ours at all */
-        struct rt_frame there = {.regs = {[RT_RIP] = rt_next_mark(looked.regs[RT_RIP])}, .interrupted = true};
+        struct rt_frame there = {.regs = {[RT_RIP] = rt_next_mark(looked.regs[RT_RIP])},
+                                 .interrupted = true};
         return there.regs[RT_RIP] == UINT64_MAX || !rt_unwind_look(&there) ||
                there.function_start != looked.function_start;
     }
@@ -46,7 +47,8 @@ static bool read_register(const struct rt_frame *frame, const struct fp_mark *ma
     uint64_t at = (uint64_t)&slot->address + (uint64_t)slot->address;
     if (!rt_parse_slot(slot->place, &offset, &reg)) return false;
     uint64_t base = frame->regs[reg];
-    if (reg == RT_RSP && rt_unwind_cfa_offset(at, &distance)) base = frame->cfa - (uint64_t)distance;
+    if (reg == RT_RSP && rt_unwind_cfa_offset(at, &distance))
+        base = frame->cfa - (uint64_t)distance;
     return rt_read_word(frame, base + (uint64_t)offset, value);
 }
 

@@ -27,8 +27,8 @@ extern sigaction_function __interceptor_sigaction __attribute__((weak));
 
 #define STAND_IN __attribute__((visibility("default")))
 
-STAND_IN int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *),
-                            void *arg)
+STAND_IN int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                            void *(*routine)(void *), void *arg)
 {
     create_function *real = __interceptor_pthread_create;
     if (!real) real = (create_function *)dlsym(RTLD_NEXT, "pthread_create");
@@ -48,8 +48,9 @@ STAND_IN int thrd_create(thrd_t *thread, thrd_start_t routine, void *arg)
 /* Tells the runtime that what follows is linked (rt_sample.c). */
 char __footpath_interposed __attribute__((visibility("hidden"))) = 1;
 
-extern int __footpath_sigaction(sigaction_function *real, int signal, const struct sigaction *action,
-                                struct sigaction *old) __attribute__((weak));
+extern int __footpath_sigaction(sigaction_function *real, int signal,
+                                const struct sigaction *action, struct sigaction *old)
+    __attribute__((weak));
 
 STAND_IN int sigaction(int signal, const struct sigaction *action, struct sigaction *old)
 {
@@ -126,7 +127,8 @@ STAND_IN int sigsuspend(const sigset_t *set)
 
 typedef int ppoll_function(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
 
-STAND_IN int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *set)
+STAND_IN int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+                   const sigset_t *set)
 {
     static void *known;
     sigset_t room;
@@ -140,7 +142,7 @@ typedef int pselect_function(int, fd_set *, fd_set *, fd_set *, const struct tim
                              const sigset_t *);
 
 STAND_IN int pselect(int count, fd_set *in, fd_set *out, fd_set *except,
-                    const struct timespec *timeout, const sigset_t *set)
+                     const struct timespec *timeout, const sigset_t *set)
 {
     static void *known;
     sigset_t room;
@@ -153,7 +155,7 @@ STAND_IN int pselect(int count, fd_set *in, fd_set *out, fd_set *except,
 typedef int epoll_function(int, struct epoll_event *, int, int, const sigset_t *);
 
 STAND_IN int epoll_pwait(int epoll, struct epoll_event *events, int most, int timeout,
-                        const sigset_t *set)
+                         const sigset_t *set)
 {
     static void *known;
     sigset_t room;

@@ -69,9 +69,10 @@ __attribute__((noinline)) static RT_ENTRY void frames_up_to(uint64_t sp)
 
 /* void NAME(const uint64_t *buffer), which goes on in CALLED with the caller's registers
  * as further arguments: a C function would have changed rbp by then. */
-#define WITH_REGISTERS(name, called)                                                           \
-    __asm__(".pushsection .text\n.globl " name "\n.hidden " name "\n.type " name ", @function\n"  \
-            name ":\n.cfi_startproc\nmovq (%rsp), %rsi\nleaq 8(%rsp), %rdx\nmovq %rbp, %rcx\n"    \
+#define WITH_REGISTERS(name, called)                                                      \
+    __asm__(".pushsection .text\n.globl " name "\n.hidden " name "\n.type " name          \
+            ", @function\n" name                                                          \
+            ":\n.cfi_startproc\nmovq (%rsp), %rsi\nleaq 8(%rsp), %rdx\nmovq %rbp, %rcx\n" \
             "jmp " called "\n.cfi_endproc\n.size " name ", . - " name "\n.popsection")
 
 WITH_REGISTERS("__footpath_before_longjmp", "rt_before_longjmp");
@@ -88,7 +89,8 @@ void rt_before_longjmp(const uint64_t *env, uint64_t pc, uint64_t sp, uint64_t r
 
 /* __builtin_longjmp, which is no function: its buffer holds the frame, the address to go
  * on at, and the stack pointer, as they are. */
-void rt_before_builtin_longjmp(const uint64_t *buffer, uint64_t pc, uint64_t sp, uint64_t rbp) FP_HIDDEN;
+void rt_before_builtin_longjmp(const uint64_t *buffer, uint64_t pc, uint64_t sp,
+                               uint64_t rbp) FP_HIDDEN;
 void rt_before_builtin_longjmp(const uint64_t *buffer, uint64_t pc, uint64_t sp, uint64_t rbp)
 {
     if (!rt_walk_quickly(buffer[2], pc, sp, rbp)) frames_up_to(buffer[2]);

@@ -96,7 +96,8 @@ static bool make_index(void)
     if (made == MAP_FAILED) return false;
     for (size_t i = 0; i < nmarks(); i++) made[i] = &marks_start[i];
     sort(made, nmarks());
-    if (!__atomic_compare_exchange_n(&known.index, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (!__atomic_compare_exchange_n(&known.index, &none, made, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE))
         munmap(made, size);
     return true;
 }
@@ -177,9 +178,11 @@ const struct fp_slot_mark *rt_find_slot(uint64_t function, uint64_t function_sta
 
 bool rt_parse_slot(const char *text, int64_t *offset, unsigned *reg)
 {
-    static const struct { const char *name; unsigned reg; } names[] = {
-        {"(%rsp)", RT_RSP}, {"(%rbp)", RT_RBP}, {"(%rbx)", RT_RBX}, {"(%r12)", 12},
-        {"(%r13)", 13},     {"(%r14)", 14},     {"(%r15)", 15}};
+    static const struct {
+        const char *name;
+        unsigned reg;
+    } names[] = {{"(%rsp)", RT_RSP}, {"(%rbp)", RT_RBP}, {"(%rbx)", RT_RBX}, {"(%r12)", 12},
+                 {"(%r13)", 13},     {"(%r14)", 14},     {"(%r15)", 15}};
     bool negative = *text == '-';
     text += negative;
     for (*offset = 0; *text >= '0' && *text <= '9'; text++) *offset = *offset * 10 + (*text - '0');

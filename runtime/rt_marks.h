@@ -12,7 +12,8 @@ struct rt_mark_place {
 
 /* function_start: of the code that the unwind tables describe as one. False in front of
  * the first mark in it. */
-bool rt_find_place(uint64_t address, uint64_t function_start, struct rt_mark_place *place) FP_HIDDEN;
+bool rt_find_place(uint64_t address, uint64_t function_start,
+                   struct rt_mark_place *place) FP_HIDDEN;
 
 /* The address of the first mark behind `address`, or UINT64_MAX. */
 uint64_t rt_next_mark(uint64_t address) FP_HIDDEN;

@@ -149,7 +149,7 @@ static void after_fork_in_child(void)
     rt_periodic_start(true);
     if (!rt_has_marks()) return;
     rt_unwind_here(&frame);
-    for (; rt_unwind_look(&frame); )
+    for (; rt_unwind_look(&frame);)
         if (rt_frame_left(&frame, -1), !rt_unwind_step(&frame)) break;
 }
 

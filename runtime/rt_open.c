@@ -89,7 +89,8 @@ static const char *follow(struct rt_text *name)
 
 int rt_create(const char *name, int how)
 {
-    return open(name, how | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, rt_settings.privileged ? 0600 : 0666);
+    return open(name, how | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                rt_settings.privileged ? 0600 : 0666);
 }
 
 /* The name is changed to what links lead to. */

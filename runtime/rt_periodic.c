@@ -41,7 +41,8 @@ void rt_periodic_start(bool after_fork)
     pthread_attr_setstacksize(&attributes, 1 << 18);
     if (pthread_create(&writer, &attributes, write_again, NULL)) {
         process->dumper = NULL;
-        rt_warn("no thread for FOOTPATH_DUMP_SECONDS; the profile is written at the end only", NULL);
+        rt_warn("no thread for FOOTPATH_DUMP_SECONDS; the profile is written at the end only",
+                NULL);
     }
     pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -47,7 +47,8 @@ static const struct unwinder *find_unwinder(void)
 }
 
 /* By what is known of the place: no tables are read. */
-static bool count_at_site(const struct unwinder *u, struct _Unwind_Context *context, uint64_t address)
+static bool count_at_site(const struct unwinder *u, struct _Unwind_Context *context,
+                          uint64_t address)
 {
     struct rt_site *site = rt_site_at(address);
     if (!site || !site->usable) return false;

@@ -44,7 +44,7 @@ static struct {
     struct rt_place *places; /* by address */
     size_t count;
     uint64_t base;
-    uint32_t *lines; /* the first place of each 128 bytes of code, or behind them */
+    uint32_t *lines;          /* the first place of each 128 bytes of code, or behind them */
     struct site_bytes all;    /* without repetition */
     struct site_bytes starts; /* those that are traps from the tick on */
     struct group *groups;
@@ -67,12 +67,13 @@ static void *room(size_t size)
 
 static int16_t register_named(const char *place)
 {
-    static const struct { char name[5]; int16_t reg; } names[] = {
-        {"%rsp", REG_RSP},
-        {"%rax", REG_RAX}, {"%rbx", REG_RBX}, {"%rcx", REG_RCX}, {"%rdx", REG_RDX},
-        {"%rsi", REG_RSI}, {"%rdi", REG_RDI}, {"%rbp", REG_RBP}, {"%r8", REG_R8},
-        {"%r9", REG_R9},   {"%r10", REG_R10}, {"%r11", REG_R11}, {"%r12", REG_R12},
-        {"%r13", REG_R13}, {"%r14", REG_R14}, {"%r15", REG_R15}};
+    static const struct {
+        char name[5];
+        int16_t reg;
+    } names[] = {{"%rsp", REG_RSP}, {"%rax", REG_RAX}, {"%rbx", REG_RBX}, {"%rcx", REG_RCX},
+                 {"%rdx", REG_RDX}, {"%rsi", REG_RSI}, {"%rdi", REG_RDI}, {"%rbp", REG_RBP},
+                 {"%r8", REG_R8},   {"%r9", REG_R9},   {"%r10", REG_R10}, {"%r11", REG_R11},
+                 {"%r12", REG_R12}, {"%r13", REG_R13}, {"%r14", REG_R14}, {"%r15", REG_R15}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strncmp(names[i].name, place, 4)) return names[i].reg;
     return -1;
@@ -251,7 +252,9 @@ static unsigned char *map_slots(uint64_t first, uint64_t last, size_t size)
     enum { GAP = 16 << 20 };
     const uint64_t reach = ((uint64_t)1 << 31) - PAGE;
     for (int low = 0; low < 2; low++) {
-        void *hint = !low && first > size + 2 * GAP ? (void *)((first - size - GAP) & ~(uint64_t)(PAGE - 1)) : NULL;
+        void *hint = !low && first > size + 2 * GAP
+                         ? (void *)((first - size - GAP) & ~(uint64_t)(PAGE - 1))
+                         : NULL;
         unsigned char *slots = mmap(hint, size, PROT_READ | PROT_EXEC,
                                     MAP_PRIVATE | MAP_ANONYMOUS | (low ? MAP_32BIT : 0), -1, 0);
         if (slots == MAP_FAILED) continue;
@@ -271,7 +274,8 @@ static bool protect(const void *from, const void *to, int protection)
 
 static void make_ready(struct rt_place *place, bool slots)
 {
-    unsigned char *slot = slots ? table.slots + (size_t)(place - table.places) * RT_SLOT_SIZE : NULL;
+    unsigned char *slot =
+        slots ? table.slots + (size_t)(place - table.places) * RT_SLOT_SIZE : NULL;
     if (place->ready) return;
     place->reg = register_named(place->site->place);
     read_frame(place, place->site->word);
@@ -310,7 +314,8 @@ static bool make_table(void)
     struct functions functions = {0};
     memset(&table, 0, sizeof table);
     bool ok = find_places() && find_lines() && make_functions(&functions) &&
-              make_bytes(&table.all) && make_bytes(&table.starts) && (table.stack = room(MOST_STACK));
+              make_bytes(&table.all) && make_bytes(&table.starts) &&
+              (table.stack = room(MOST_STACK));
     if (ok) {
         make_groups(&functions);
         table.slots = map_slots(table.base, last_address(), table.count * RT_SLOT_SIZE);
@@ -403,7 +408,8 @@ void rt_trap_set(bool on)
     if (table.failed || (!on && !table.armed) || !rt_trap_has_sites()) return;
     if (on && ((!table.made && !make_table()) || !make_code(PROT_READ | PROT_WRITE | PROT_EXEC))) {
         table.failed = true;
-        rt_warn("the code cannot be written to; paths are not sampled, build with --fp-pep=flag", NULL);
+        rt_warn("the code cannot be written to; paths are not sampled, build with --fp-pep=flag",
+                NULL);
         return;
     }
     __atomic_store_n(&table.armed, on, __ATOMIC_RELEASE);
@@ -450,7 +456,8 @@ static bool is_start(const struct rt_place *place)
 /* The traps may have gone meanwhile, and others have come. */
 void rt_place_close(const struct rt_place *place)
 {
-    if (table.armed && (rt_place_is_armed(place) || is_start(place))) put_byte(place->address, INT3);
+    if (table.armed && (rt_place_is_armed(place) || is_start(place)))
+        put_byte(place->address, INT3);
 }
 
 /* ---- functions that are active ---- */
@@ -459,7 +466,8 @@ void rt_place_close(const struct rt_place *place)
  * beginning is a trap anyway. */
 static void arm_function_at(uint64_t address)
 {
-    size_t i = address > last_address() ? table.count : table.lines[(address - table.base) >> LINE_BITS];
+    size_t i =
+        address > last_address() ? table.count : table.lines[(address - table.base) >> LINE_BITS];
     while (i < table.count && table.places[i].address <= address) i++;
     arm(table.places[i - 1].group);
 }
@@ -469,7 +477,8 @@ void rt_trap_arm_active(uint64_t pc, uint64_t sp)
 {
     if (!table.armed) return;
     uint64_t span = table.all.at[table.all.count - 1] + (uint64_t)TAIL;
-    struct iovec local = {table.stack, MOST_STACK}, remote = {(void *)(sp & ~(uint64_t)7), MOST_STACK};
+    struct iovec local = {table.stack, MOST_STACK},
+                 remote = {(void *)(sp & ~(uint64_t)7), MOST_STACK};
     long got = syscall(SYS_process_vm_readv, getpid(), &local, 1, &remote, 1, 0);
     if (got < 0)
         for (uint32_t g = 0; g < table.ngroups; g++) arm(g);

@@ -30,9 +30,12 @@ static uint64_t hex_at(const char **at)
     uint64_t value = 0;
     for (;; ++*at) {
         char c = **at;
-        if (c >= '0' && c <= '9') value = value * 16 + (uint64_t)(c - '0');
-        else if (c >= 'a' && c <= 'f') value = value * 16 + (uint64_t)(c - 'a') + 10;
-        else return value;
+        if (c >= '0' && c <= '9')
+            value = value * 16 + (uint64_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            value = value * 16 + (uint64_t)(c - 'a') + 10;
+        else
+            return value;
     }
 }
 

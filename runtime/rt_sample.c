@@ -102,7 +102,8 @@ static bool may_trap(struct rt_process *process, const ucontext_t *context)
     if (process->masks_kept) return !sigismember(&context->uc_sigmask, SIGTRAP);
     if (!__atomic_exchange_n(&process->complained, 1, __ATOMIC_RELAXED))
         rt_warn("a program linked statically or by another compiler cannot be "
-                "sampled by traps; build with --fp-pep=flag", NULL);
+                "sampled by traps; build with --fp-pep=flag",
+                NULL);
     return false;
 }
 
@@ -207,7 +208,8 @@ static uint64_t first_tick(uint32_t tid)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t seed = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + ((uint64_t)tid << 40);
+    uint64_t seed =
+        (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + ((uint64_t)tid << 40);
     seed ^= seed >> 31;
     return 1 + (seed * UINT64_C(0x9e3779b97f4a7c15) >> 20) % rt_settings.tick_ns;
 }
@@ -250,8 +252,10 @@ static bool has_samples(void)
 /* While `sampler` is not set, rt_interpose.c lets these through. */
 static void take_signals(struct rt_process *process, int signal)
 {
-    struct sigaction on_tick = {.sa_sigaction = tick, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-    struct sigaction on_trap = {.sa_sigaction = trap, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    struct sigaction on_tick = {.sa_sigaction = tick,
+                                .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    struct sigaction on_trap = {.sa_sigaction = trap,
+                                .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
     sigfillset(&on_tick.sa_mask);
     sigfillset(&on_trap.sa_mask);
     sigaction(signal, &on_tick, &process->tick_before);
@@ -280,8 +284,10 @@ void rt_sample_start(void)
     bool held_back = &__tsan_init;
     int signal = held_back ? 0 : free_signal();
     if (!signal) {
-        if ((!held_back || rt_somebody_reads()) && !__atomic_exchange_n(&process->complained, 1, __ATOMIC_RELAXED))
-            rt_warn(held_back ? "ThreadSanitizer holds signals back" : "no free signal", "; paths are not sampled", NULL);
+        if ((!held_back || rt_somebody_reads()) &&
+            !__atomic_exchange_n(&process->complained, 1, __ATOMIC_RELAXED))
+            rt_warn(held_back ? "ThreadSanitizer holds signals back" : "no free signal",
+                    "; paths are not sampled", NULL);
         return;
     }
     take_signals(process, signal);

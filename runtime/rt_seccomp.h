@@ -41,7 +41,8 @@ __attribute__((visibility("default"), weak)) int prctl(int option, ...)
 {
     va_list list;
     va_start(list, option);
-    long a = va_arg(list, long), b = va_arg(list, long), c = va_arg(list, long), d = va_arg(list, long);
+    long a = va_arg(list, long), b = va_arg(list, long), c = va_arg(list, long),
+         d = va_arg(list, long);
     va_end(list);
     if (option == SET_SECCOMP) return (int)set_filter(SYS_prctl, option, a, b, c, d);
     if (__interceptor_prctl) return __interceptor_prctl(option, a, b, c, d);
@@ -54,7 +55,8 @@ long __footpath_seccomp(long number, long mode, long flags, long args)
 long __footpath_seccomp(long number, long mode, long flags, long args)
 {
     bool sets = mode == 0 || (mode <= MOST_MODES && args);
-    return sets ? set_filter(number, mode, flags, args, 0, 0) : call_kernel(number, mode, flags, args, 0, 0);
+    return sets ? set_filter(number, mode, flags, args, 0, 0)
+                : call_kernel(number, mode, flags, args, 0, 0);
 }
 
 /* As libc's, which a call that returns on another stack may be made through. 317 is

@@ -14,9 +14,9 @@ struct rt_settings rt_settings;
 extern char **environ;
 
 static const char *const known[] = {
-    "FOOTPATH_OUT",     "FOOTPATH_LOG",         "FOOTPATH_SAMPLES",  "FOOTPATH_STRIDE",
-    "FOOTPATH_TICK_MS", "FOOTPATH_DUMP_SIGNAL", "FOOTPATH_CC_FLAGS", "FOOTPATH_PLUGIN", "FOOTPATH_CLANG",
-    "FOOTPATH_DUMP_SECONDS", "FOOTPATH_SAMPLING", "FOOTPATH_SECCOMP",
+    "FOOTPATH_OUT",     "FOOTPATH_LOG",          "FOOTPATH_SAMPLES",  "FOOTPATH_STRIDE",
+    "FOOTPATH_TICK_MS", "FOOTPATH_DUMP_SIGNAL",  "FOOTPATH_CC_FLAGS", "FOOTPATH_PLUGIN",
+    "FOOTPATH_CLANG",   "FOOTPATH_DUMP_SECONDS", "FOOTPATH_SAMPLING", "FOOTPATH_SECCOMP",
 };
 
 static bool is_known(const char *variable, size_t len)
@@ -109,7 +109,8 @@ char __footpath_out[1] __attribute__((weak)) FP_HIDDEN = "";
 
 void rt_settings_share_output(void)
 {
-    if (rt_this.process && __footpath_out[0] && rt_is_program()) rt_this.process->program_out = __footpath_out;
+    if (rt_this.process && __footpath_out[0] && rt_is_program())
+        rt_this.process->program_out = __footpath_out;
 }
 
 void rt_settings_set_output(const char *pattern)
@@ -123,7 +124,8 @@ static const char *output_pattern(void)
 {
     if (rt_settings.out[0]) return rt_settings.out;
     if (__footpath_out[0]) return __footpath_out;
-    return rt_this.process && rt_this.process->program_out ? rt_this.process->program_out : "footpath.prof";
+    return rt_this.process && rt_this.process->program_out ? rt_this.process->program_out
+                                                           : "footpath.prof";
 }
 
 static bool begins(const char *text, const char *head)
@@ -200,7 +202,7 @@ static void add_time(struct rt_text *name)
     struct tm t;
     gmtime_r(&now, &t);
     uint64_t fields[] = {(uint64_t)t.tm_year + 1900, (uint64_t)t.tm_mon + 1, (uint64_t)t.tm_mday,
-                         (uint64_t)t.tm_hour, (uint64_t)t.tm_min, (uint64_t)t.tm_sec};
+                         (uint64_t)t.tm_hour,        (uint64_t)t.tm_min,     (uint64_t)t.tm_sec};
     for (size_t i = 0; i < 6; i++) {
         if (i == 3) rt_text_add_char(name, '-');
         if (fields[i] < 10) rt_text_add_char(name, '0');
@@ -239,9 +241,7 @@ void rt_output_name(struct rt_text *name, const struct rt_identity *program)
         case 't': add_time(name); break;
         case 0: rt_text_add_char(name, '%'); return;
         case '%': rt_text_add_char(name, '%'); break;
-        default:
-            rt_text_add_char(name, '%');
-            rt_text_add_char(name, *pattern);
+        default: rt_text_add_char(name, '%'); rt_text_add_char(name, *pattern);
         }
     }
 }

@@ -23,7 +23,8 @@ static struct rt_range find_code(void)
         if (segment->p_type != PT_LOAD) continue;
         if (!segment->p_offset) bias = (char *)head - segment->p_vaddr;
         if (!(segment->p_flags & PF_X) || !bias || code.start) continue;
-        code = (struct rt_range){bias + segment->p_vaddr, bias + segment->p_vaddr + segment->p_memsz};
+        code =
+            (struct rt_range){bias + segment->p_vaddr, bias + segment->p_vaddr + segment->p_memsz};
     }
     return code;
 }
@@ -88,7 +89,8 @@ static void fill(struct rt_site *site, uint64_t address)
     *site = (struct rt_site){.address = address};
     if (!rt_unwind_way(address, &site->way) || !site->way.simple) return;
     site->usable = true;
-    if (!rt_find_place(address, site->way.function_start, &place) || place.mark->block & FP_MARK_END)
+    if (!rt_find_place(address, site->way.function_start, &place) ||
+        place.mark->block & FP_MARK_END)
         return;
     site->counts = true;
     site->function = place.mark->function;
@@ -112,7 +114,8 @@ __attribute__((noinline)) static RT_ENTRY struct rt_site *make_site(uint64_t add
         if (__atomic_load_n(&home[i], __ATOMIC_RELAXED)) continue;
         if (!made && !(made = new_site())) return NULL;
         *made = site;
-        if (__atomic_compare_exchange_n(&home[i], &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        if (__atomic_compare_exchange_n(&home[i], &none, made, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
             return made;
     }
     return NULL;

@@ -9,7 +9,7 @@
 
 struct rt_site {
     uint64_t address;
-    uint64_t function, block; /* if `counts` */
+    uint64_t function, block;   /* if `counts` */
     struct rt_left_count *last; /* counted here last */
     struct rt_site *caller;     /* where the frame outside was, last time */
     struct rt_walk *walk;       /* that began here: rt_walk.c */

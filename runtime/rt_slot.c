@@ -29,10 +29,26 @@ static char two_bytes(unsigned char opcode)
     if (opcode >= 0x30 && opcode < 0x40) return 'x';
     if (opcode >= 0xc8 && opcode < 0xd0) return '-';
     switch (opcode) {
-    case 0x70: case 0x71: case 0x72: case 0x73: case 0xa4: case 0xac: case 0xba: case 0xc2:
-    case 0xc4: case 0xc5: case 0xc6: return 'm';
-    case 0x77: case 0xa2: return '-';
-    case 0xa0: case 0xa1: case 0xa6: case 0xa7: case 0xa8: case 0xa9: case 0xaa: return 'x';
+    case 0x70:
+    case 0x71:
+    case 0x72:
+    case 0x73:
+    case 0xa4:
+    case 0xac:
+    case 0xba:
+    case 0xc2:
+    case 0xc4:
+    case 0xc5:
+    case 0xc6: return 'm';
+    case 0x77:
+    case 0xa2: return '-';
+    case 0xa0:
+    case 0xa1:
+    case 0xa6:
+    case 0xa7:
+    case 0xa8:
+    case 0xa9:
+    case 0xaa: return 'x';
     default: return 'M';
     }
 }
@@ -60,7 +76,9 @@ struct cursor {
 
 static char read_opcode(struct cursor *c, struct insn *insn)
 {
-    for (; c->i < 4 && c->at[c->i] && strchr("\x66\xf2\xf3\x2e\x36\x3e\x26\x64\x65\xf0", c->at[c->i]); c->i++)
+    for (;
+         c->i < 4 && c->at[c->i] && strchr("\x66\xf2\xf3\x2e\x36\x3e\x26\x64\x65\xf0", c->at[c->i]);
+         c->i++)
         c->narrow |= c->at[c->i] == 0x66;
     if ((c->at[c->i] & 0xf0) == 0x40) c->wide = c->at[c->i++] & 8;
     const unsigned char *at = c->at + c->i;
@@ -98,15 +116,21 @@ static bool read_insn(const unsigned char *at, struct insn *insn)
     char kind = insn->kind = read_opcode(&c, insn);
     unsigned reg = at[c.i] >> 3 & 7; /* where a modrm is next */
     size_t z = c.narrow && !c.wide ? 2 : 4;
-    if (kind == 'x' || (kind == 'i' && (reg == 2 || reg == 3 || reg == 5 || reg == 7))) return false;
+    if (kind == 'x' || (kind == 'i' && (reg == 2 || reg == 3 || reg == 5 || reg == 7)))
+        return false;
     if (strchr("MmWtTi", kind)) read_modrm(&c, insn);
     switch (kind) {
-    case 'b': case 'm': case 'j': case 'k': c.i += 1; break;
-    case 'z': case 'W': c.i += z; break;
+    case 'b':
+    case 'm':
+    case 'j':
+    case 'k': c.i += 1; break;
+    case 'z':
+    case 'W': c.i += z; break;
     case 'v': c.i += c.wide ? 8 : z; break;
     case 't': c.i += reg < 2; break;
     case 'T': c.i += reg < 2 ? z : 0; break;
-    case 'J': case 'K': c.i += 4; break;
+    case 'J':
+    case 'K': c.i += 4; break;
     default: break;
     }
     insn->len = c.i;

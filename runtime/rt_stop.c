@@ -233,7 +233,8 @@ static void take_stop_signal(const struct kernel_action *ours)
  * time. One that was interrupted in the middle by a signal that kills is not waited for. */
 static void wait_for_turn(struct rt_process *process)
 {
-    for (int ms = 0; __atomic_exchange_n(&process->stopping, 1, __ATOMIC_ACQUIRE) && ms < WAIT_MS; ms++)
+    for (int ms = 0; __atomic_exchange_n(&process->stopping, 1, __ATOMIC_ACQUIRE) && ms < WAIT_MS;
+         ms++)
         sleep_ms();
 }
 

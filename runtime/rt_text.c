@@ -46,7 +46,8 @@ static size_t control_length(const unsigned char *c, size_t left)
     if (c[0] < 0x20 || c[0] == 0x7f) return 1;
     if (left > 1 && c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) return 2;
     if (left < 3 || c[0] != 0xe2) return 0;
-    bool direction = (c[1] == 0x80 && c[2] >= 0xa8 && c[2] <= 0xae) || (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9);
+    bool direction = (c[1] == 0x80 && c[2] >= 0xa8 && c[2] <= 0xae) ||
+                     (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9);
     return direction ? 3 : 0;
 }
 
@@ -72,6 +73,7 @@ void rt_warn(const char *part, ...)
     line[text.len++] = '\n';
     struct rt_held held;
     rt_hold_signals(&held);
-    if (write(STDERR_FILENO, line, text.len) < 0) rt_note_raised(&held, errno); /* nowhere left to say it */
+    if (write(STDERR_FILENO, line, text.len) < 0)
+        rt_note_raised(&held, errno); /* nowhere left to say it */
     rt_release_signals(&held);
 }

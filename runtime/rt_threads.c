@@ -148,7 +148,8 @@ static bool has_started(const struct rt_module *module)
 static void look_where(struct rt_module *module, void *context)
 {
     struct attempt *attempt = context;
-    if (has_started(module) && (uintptr_t)span_of(module).start < (uintptr_t)1 << 40) attempt->low = true;
+    if (has_started(module) && (uintptr_t)span_of(module).start < (uintptr_t)1 << 40)
+        attempt->low = true;
 }
 
 static void try_module(struct rt_module *module, void *context)
@@ -183,7 +184,8 @@ void rt_threads_set_base(int64_t bias)
 }
 
 /* From the process's list, whose lock is held; where that is full, from the loader. */
-static void each_started(struct rt_process *process, void (*call)(struct rt_module *, void *), void *context)
+static void each_started(struct rt_process *process, void (*call)(struct rt_module *, void *),
+                         void *context)
 {
     if (process->nmodules == RT_MOST_MODULES) {
         rt_each_module(call, context);

@@ -68,7 +68,8 @@ static void begin_path(struct rt_local *self, struct rt_call *call, struct rt_ca
     *call = what;
 }
 
-static void sample(struct rt_local *self, const struct rt_place *place, uint64_t reg, uint64_t frame)
+static void sample(struct rt_local *self, const struct rt_place *place, uint64_t reg,
+                   uint64_t frame)
 {
     const struct fp_site *site = place->site;
     uint64_t counters = (uint64_t)&site->counters + (uint64_t)site->counters;
@@ -81,7 +82,8 @@ static void sample(struct rt_local *self, const struct rt_place *place, uint64_t
         else if ((known = call))
             id += reg - call->base;
         if (!(site->flags & FP_SITE_LEAVES))
-            begin_path(self, call, (struct rt_call){frame, reg + (uint64_t)site->next, site->function});
+            begin_path(self, call,
+                       (struct rt_call){frame, reg + (uint64_t)site->next, site->function});
         else if (call)
             end_call(self, call);
     }
@@ -115,7 +117,8 @@ static uint64_t read_word(struct rt_local *self, uint64_t address)
 {
     enum { PAGE = 4096 };
     uint64_t word = 0, page = address & ~(uint64_t)(PAGE - 1);
-    if (address >= self->readable && address < self->readable_end) return *(const uint64_t *)address;
+    if (address >= self->readable && address < self->readable_end)
+        return *(const uint64_t *)address;
     struct iovec local = {&word, sizeof word}, remote = {(void *)address, sizeof word};
     if (syscall(SYS_process_vm_readv, getpid(), &local, 1, &remote, 1, 0) != sizeof word)
         return errno == EFAULT ? 0 : *(const uint64_t *)address;
@@ -131,7 +134,8 @@ static uint64_t read_word(struct rt_local *self, uint64_t address)
 static void pass(struct rt_local *self, const struct rt_place *place, const greg_t *regs)
 {
     uint64_t reg = place->reg >= 0 ? (uint64_t)regs[place->reg] : 0;
-    uint64_t frame = place->frame_reg >= 0 ? (uint64_t)(regs[place->frame_reg] + place->frame_offset) : 0;
+    uint64_t frame =
+        place->frame_reg >= 0 ? (uint64_t)(regs[place->frame_reg] + place->frame_offset) : 0;
     if (frame) reg = read_word(self, frame);
     if (place->site->flags & FP_SITE_BRANCH) {
         self->branch = place->address;
@@ -244,7 +248,8 @@ void rt_traps_want(struct rt_process *process, struct rt_local *self, const ucon
 void rt_traps_enough(struct rt_process *process, struct rt_local *self)
 {
     lock(process);
-    if (self->wants_traps && self->trap_epoch == process->trap_epoch && --process->traps_wanted == 0)
+    if (self->wants_traps && self->trap_epoch == process->trap_epoch &&
+        --process->traps_wanted == 0)
         set_all(process, false);
     self->wants_traps = 0;
     unlock(process);
@@ -287,7 +292,8 @@ static bool is_ours(struct rt_process *process, struct rt_local *self, uint64_t 
 {
     for (size_t i = 0; i < process->nmodules; i++) {
         struct rt_module *module = __atomic_load_n(&process->modules[i], __ATOMIC_ACQUIRE);
-        if (module && module->trap_hit && module->trap_hit(self, address, context, armed)) return true;
+        if (module && module->trap_hit && module->trap_hit(self, address, context, armed))
+            return true;
     }
     return false;
 }
@@ -347,7 +353,8 @@ static void forget_other_epochs(const struct rt_process *process, struct rt_loca
 static uint32_t most_hits(void)
 {
     enum { PER_PATH = 8, BESIDES = 4096 };
-    return BESIDES + PER_PATH * rt_settings.samples * (rt_settings.full_stride ? rt_settings.stride : 1);
+    return BESIDES +
+           PER_PATH * rt_settings.samples * (rt_settings.full_stride ? rt_settings.stride : 1);
 }
 
 /* Was this trap one of ours? Then it has been dealt with. */
@@ -364,7 +371,8 @@ bool rt_traps_handle(struct rt_process *process, struct rt_local *self, siginfo_
     uint64_t address = (uint64_t)regs[REG_RIP] - 1;
     forget_other_epochs(process, self);
     look_for_windows(process, self);
-    bool breakpoint = info->si_code == SI_KERNEL || info->si_code == TRAP_BRKPT; /* in a simulator */
+    bool breakpoint =
+        info->si_code == SI_KERNEL || info->si_code == TRAP_BRKPT; /* in a simulator */
     if (!breakpoint || !is_ours(process, self, address, context, &armed)) return false;
     if (armed) step(process, self, address, regs);
     if (__atomic_add_fetch(&process->trap_hits, 1, __ATOMIC_RELAXED) > most_hits())

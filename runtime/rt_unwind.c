@@ -12,8 +12,9 @@
 
 /* ---- registers ---- */
 
-static const int greg_of[16] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
-                                REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+static const int greg_of[16] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                REG_R12, REG_R13, REG_R14, REG_R15};
 
 void rt_unwind_from_signal(struct rt_frame *frame, const ucontext_t *context)
 {
@@ -191,7 +192,8 @@ static struct table_bytes record_at(const unsigned char *at)
     return (struct table_bytes){at + 4, at + 4 + (len == UINT32_MAX ? 0 : len)};
 }
 
-static bool read_cie(const unsigned char *at, struct fde_entry *e, unsigned char *encoding, bool *augmented)
+static bool read_cie(const unsigned char *at, struct fde_entry *e, unsigned char *encoding,
+                     bool *augmented)
 {
     struct table_bytes b = record_at(at);
     if (take(&b, 4) != 0) return false;
@@ -308,32 +310,30 @@ static bool run_extended(struct interpreter *in, struct table_bytes *b, unsigned
     int64_t align = in->entry->data_align;
     uint64_t reg;
     switch (opcode) {
-    case 0x00: break;                                                        /* nop */
-    case 0x02: in->location += take(b, 1) * in->entry->code_align; break;    /* advance_loc1 */
+    case 0x00: break;                                                     /* nop */
+    case 0x02: in->location += take(b, 1) * in->entry->code_align; break; /* advance_loc1 */
     case 0x03: in->location += take(b, 2) * in->entry->code_align; break;
     case 0x04: in->location += take(b, 4) * in->entry->code_align; break;
-    case 0x05:                                                               /* offset_extended */
+    case 0x05: /* offset_extended */
         reg = take_uleb(b);
         set_rule(in, reg, OFFSET, (int64_t)take_uleb(b) * align);
         break;
-    case 0x06:                                                               /* restore_extended */
-        restore_rule(in, take_uleb(b));
-        break;
+    case 0x06: /* restore_extended */ restore_rule(in, take_uleb(b)); break;
     case 0x07: set_rule(in, take_uleb(b), UNDEFINED, 0); break;
     case 0x08: set_rule(in, take_uleb(b), SAME, 0); break;
-    case 0x09:                                                               /* register */
+    case 0x09: /* register */
         reg = take_uleb(b);
         set_rule(in, reg, REGISTER, (int64_t)take_uleb(b));
         break;
-    case 0x0a:                                                               /* remember_state */
+    case 0x0a: /* remember_state */
         if (in->nremembered == MOST_REMEMBERED) return false;
         in->remembered[in->nremembered++] = in->now;
         break;
-    case 0x0b:                                                               /* restore_state */
+    case 0x0b: /* restore_state */
         if (!in->nremembered) return false;
         in->now = in->remembered[--in->nremembered];
         break;
-    case 0x0c:                                                               /* def_cfa */
+    case 0x0c: /* def_cfa */
         reg = take_uleb(b);
         set_cfa(in, reg, (int64_t)take_uleb(b));
         break;
@@ -469,7 +469,7 @@ static bool evaluate_op(struct evaluation *v, struct table_bytes *b, unsigned ch
     case 0x1f: return top && ((*top = 0 - *top), true);
     case 0x20: return top && ((*top = ~*top), true);
     case 0x23: return top && ((*top += take_uleb(b)), true); /* plus_uconst */
-    case 0x96: return true;                                   /* nop */
+    case 0x96: return true;                                  /* nop */
     default: return binary(v, op);
     }
 }
@@ -502,7 +502,8 @@ static uint64_t lookup_address(const struct rt_frame *frame)
     return frame->regs[RT_RIP] - !frame->interrupted;
 }
 
-static bool look(const struct rt_frame *frame, struct fde_entry *e, struct rules *rules, uint64_t *cfa)
+static bool look(const struct rt_frame *frame, struct fde_entry *e, struct rules *rules,
+                 uint64_t *cfa)
 {
     if (!find_entry(lookup_address(frame), e)) return false;
     if (!rules_at(e, lookup_address(frame), rules)) return false;
@@ -576,10 +577,12 @@ bool rt_unwind_way(uint64_t address, struct rt_way *way)
     struct rules rules;
     if (!find_entry(address, &e) || !rules_at(&e, address, &rules)) return false;
     bool by_rbp = rules.cfa_register == RT_RBP, rbp_kept = rules.kind[RT_RBP] == SAME;
-    *way = (struct rt_way){.function_start = e.start, .cfa_by_rbp = by_rbp, .cfa = (int32_t)rules.cfa_offset};
+    *way = (struct rt_way){
+        .function_start = e.start, .cfa_by_rbp = by_rbp, .cfa = (int32_t)rules.cfa_offset};
     if (!rbp_kept) way->rbp = (int32_t)rules.value[RT_RBP];
-    way->simple = !rules.cfa_expression && (by_rbp || rules.cfa_register == RT_RSP) && !e.signal_frame &&
-                  rules.kind[RT_RSP] == SAME && (rbp_kept || rules.kind[RT_RBP] == OFFSET) &&
-                  e.return_register == RT_RIP && rules.kind[RT_RIP] == OFFSET && rules.value[RT_RIP] == -8;
+    way->simple = !rules.cfa_expression && (by_rbp || rules.cfa_register == RT_RSP) &&
+                  !e.signal_frame && rules.kind[RT_RSP] == SAME &&
+                  (rbp_kept || rules.kind[RT_RBP] == OFFSET) && e.return_register == RT_RIP &&
+                  rules.kind[RT_RIP] == OFFSET && rules.value[RT_RIP] == -8;
     return true;
 }

@@ -19,7 +19,9 @@ enum { MOST_FRAMES = 64, MOST_WORDS = 24, MOST_COUNTS = 12, MOST_WALKS = 2048, M
 struct rt_walk {
     uint64_t until;
     uint32_t nwords, ncounts;
-    struct { uint64_t offset, word; } words[MOST_WORDS]; /* return addresses and path registers */
+    struct {
+        uint64_t offset, word;
+    } words[MOST_WORDS]; /* return addresses and path registers */
     struct rt_left_count *counts[MOST_COUNTS];
 };
 
@@ -45,7 +47,8 @@ static struct rt_walk *new_walk(void)
                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (made == MAP_FAILED) return NULL;
         rt_hide_from_helgrind(made, size);
-        if (!__atomic_compare_exchange_n(&walks, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        if (!__atomic_compare_exchange_n(&walks, &none, made, false, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_ACQUIRE))
             munmap(made, size);
     }
     if (__atomic_load_n(&used, __ATOMIC_RELAXED) >= MOST_WALKS) return NULL;
@@ -73,11 +76,13 @@ static void add_word(struct rt_walk *walk, uint64_t offset, uint64_t word)
 }
 
 /* A frame's register is looked at when the frame is known to be the same. */
-__attribute__((noinline)) static RT_ENTRY void keep_walk(const struct frame *frames, size_t n, uint64_t until,
-                                                         uint64_t sp)
+__attribute__((noinline)) static RT_ENTRY void keep_walk(const struct frame *frames, size_t n,
+                                                         uint64_t until, uint64_t sp)
 {
     struct rt_site *first = frames[0].site;
-    if (__atomic_load_n(&first->nwalks, __ATOMIC_RELAXED) >= MOST_PER_SITE || !depends_on_sp(frames, n)) return;
+    if (__atomic_load_n(&first->nwalks, __ATOMIC_RELAXED) >= MOST_PER_SITE ||
+        !depends_on_sp(frames, n))
+        return;
     __atomic_fetch_add(&first->nwalks, 1, __ATOMIC_RELAXED);
     struct rt_walk *walk = new_walk();
     if (!walk) return;
@@ -85,15 +90,18 @@ __attribute__((noinline)) static RT_ENTRY void keep_walk(const struct frame *fra
     for (size_t i = 0; i < n; i++) {
         const struct rt_site *site = frames[i].site;
         if (i) add_word(walk, frames[i - 1].cfa - 8 - sp, word_at(frames[i - 1].cfa - 8));
-        if (site->has_register) add_word(walk, frames[i].cfa + (uint64_t)site->slot - sp, frames[i].reg);
-        if (site->counts) walk->counts[walk->ncounts++] = rt_site_entry(frames[i].site, frames[i].reg);
+        if (site->has_register)
+            add_word(walk, frames[i].cfa + (uint64_t)site->slot - sp, frames[i].reg);
+        if (site->counts)
+            walk->counts[walk->ncounts++] = rt_site_entry(frames[i].site, frames[i].reg);
     }
     __atomic_store_n(&first->walk, walk, __ATOMIC_RELEASE);
 }
 
 /* ---- walking ---- */
 
-__attribute__((noinline)) static bool walk_sites(struct rt_site *site, uint64_t until, uint64_t sp, uint64_t rbp)
+__attribute__((noinline)) static bool walk_sites(struct rt_site *site, uint64_t until, uint64_t sp,
+                                                 uint64_t rbp)
 {
     struct frame frames[MOST_FRAMES];
     uint64_t first_sp = sp;
@@ -101,7 +109,8 @@ __attribute__((noinline)) static bool walk_sites(struct rt_site *site, uint64_t 
     for (;; site = rt_site_outside(site, word_at(sp - 8) - 1)) {
         if (!site || !site->usable || n == MOST_FRAMES) return false;
         uint64_t cfa = (site->way.cfa_by_rbp ? rbp : sp) + (uint64_t)site->way.cfa, reg = 0;
-        if (site->has_register) reg = word_at((site->slot_by_rbp ? rbp : cfa) + (uint64_t)site->slot);
+        if (site->has_register)
+            reg = word_at((site->slot_by_rbp ? rbp : cfa) + (uint64_t)site->slot);
         frames[n++] = (struct frame){site, cfa, reg};
         if (cfa > until) break;
         if (site->way.rbp) rbp = word_at(cfa + (uint64_t)site->way.rbp);

@@ -7,8 +7,8 @@
 
 typedef int sigaction_function(int, const struct sigaction *, struct sigaction *);
 extern sigaction_function __real_sigaction;
-extern int __footpath_sigaction(sigaction_function *real, int signal, const struct sigaction *action,
-                                struct sigaction *old);
+extern int __footpath_sigaction(sigaction_function *real, int signal,
+                                const struct sigaction *action, struct sigaction *old);
 sigaction_function __wrap_sigaction;
 sighandler_t __wrap_signal(int number, sighandler_t handler);
 sighandler_t __wrap___sysv_signal(int number, sighandler_t handler);

@@ -44,7 +44,8 @@ static bool touched(struct pagemap *map, const char *place)
     if (map->fd == NOT_OPENED_YET) map->fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     if (map->fd < 0) return true;
     if (page - map->first >= map->count) {
-        ssize_t got = pread(map->fd, map->entries, sizeof map->entries, (off_t)(page * sizeof(uint64_t)));
+        ssize_t got =
+            pread(map->fd, map->entries, sizeof map->entries, (off_t)(page * sizeof(uint64_t)));
         map->first = page;
         map->count = got > 0 ? (uint64_t)got / sizeof(uint64_t) : 0;
     }
@@ -98,8 +99,8 @@ enum { GROUP = 16 };
 
 static bool is_zero(const uint64_t *w)
 {
-    return !(w[0] | w[1] | w[2] | w[3] | w[4] | w[5] | w[6] | w[7] | w[8] | w[9] | w[10] | w[11] | w[12] |
-             w[13] | w[14] | w[15]);
+    return !(w[0] | w[1] | w[2] | w[3] | w[4] | w[5] | w[6] | w[7] | w[8] | w[9] | w[10] | w[11] |
+             w[12] | w[13] | w[14] | w[15]);
 }
 
 /* Pairs of distance and value for every counter that is not 0. words: of the page. */
@@ -119,7 +120,8 @@ static void put_words(struct counters *c, const char *page, const uint64_t *word
 }
 
 /* Of a page that several copies have: bit `bit` of their masks. */
-static void put_sums(struct counters *c, char *page, const uint64_t *masks, uint32_t copies, unsigned bit)
+static void put_sums(struct counters *c, char *page, const uint64_t *masks, uint32_t copies,
+                     unsigned bit)
 {
     uint64_t sums[WORDS] = {0};
     for (uint32_t i = 0; i < copies; i++) {
@@ -150,10 +152,12 @@ static void put_pages(struct counters *c, char *first, const uint64_t *masks, ui
 }
 
 /* Some pages from here on, of all copies. */
-static void put_pages_of_all(struct counters *c, struct pagemap *map, char *page, uint64_t count, uint32_t copies)
+static void put_pages_of_all(struct counters *c, struct pagemap *map, char *page, uint64_t count,
+                             uint32_t copies)
 {
     struct rt_buffer masks = {0};
-    for (uint32_t i = 0; i < copies; i++) rt_put_u64(&masks, touched_pages(map, copy_of(page, i), count));
+    for (uint32_t i = 0; i < copies; i++)
+        rt_put_u64(&masks, touched_pages(map, copy_of(page, i), count));
     if (!masks.failed) put_pages(c, page, (const uint64_t *)masks.bytes, copies);
     c->out->failed |= masks.failed;
     rt_buffer_free(&masks);
@@ -171,7 +175,9 @@ static void put_counters(struct rt_buffer *out, struct pagemap *map)
     while (page < c.range->end && !pairs.failed) {
         uint64_t left = (uint64_t)(c.range->end - page + PAGE - 1) / PAGE;
         uint64_t count = left < AHEAD ? left : AHEAD;
-        uint64_t mask = copies > 1 ? 0 : few ? ((uint64_t)1 << count) - 1 : touched_pages(map, page, count);
+        uint64_t mask = copies > 1 ? 0
+                        : few      ? ((uint64_t)1 << count) - 1
+                                   : touched_pages(map, page, count);
         if (copies > 1)
             put_pages_of_all(&c, map, page, count, copies);
         else
@@ -200,8 +206,8 @@ static void put_entry(uint64_t key, uint64_t count, void *context)
     t->count++;
 }
 
-typedef void table_call(struct pagemap *map, struct fp_hash_table *table, int64_t bias, uint64_t number,
-                        void *context);
+typedef void table_call(struct pagemap *map, struct fp_hash_table *table, int64_t bias,
+                        uint64_t number, void *context);
 
 /* Calls with every copy of a table, and its number. */
 static void each_table(struct pagemap *map, table_call *call, void *context)
@@ -248,8 +254,8 @@ static struct fp_hash_table *copy_of_table(struct fp_hash_table *table, int64_t 
     return (struct fp_hash_table *)((char *)table + bias);
 }
 
-static void put_table(struct pagemap *map, struct fp_hash_table *table, int64_t bias, uint64_t number,
-                      void *context)
+static void put_table(struct pagemap *map, struct fp_hash_table *table, int64_t bias,
+                      uint64_t number, void *context)
 {
     struct tables *t = context;
     struct rt_range direct = direct_of(table, bias);
@@ -279,8 +285,8 @@ static void clear_words(struct pagemap *map, char *at, char *end)
     }
 }
 
-static void clear_table(struct pagemap *map, struct fp_hash_table *table, int64_t bias, uint64_t number,
-                        void *context)
+static void clear_table(struct pagemap *map, struct fp_hash_table *table, int64_t bias,
+                        uint64_t number, void *context)
 {
     (void)number;
     (void)context;
@@ -309,7 +315,8 @@ static void put_arguments(struct rt_buffer *out)
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     ssize_t len = fd >= 0 ? read(fd, few, MOSTLY - 1) : 0;
     uint64_t count = 0;
-    if (len == MOSTLY - 1) large = mmap(NULL, MOST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (len == MOSTLY - 1)
+        large = mmap(NULL, MOST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (large != MAP_FAILED) len = pread(fd, text = large, MOST - 1, 0);
     if (len < 0) len = 0;
     text[len] = 0;

@@ -39,8 +39,8 @@ void rt_sleep_ms(void)
 static bool take(struct rt_writing *writing)
 {
     uint32_t nobody = 0;
-    return __atomic_compare_exchange_n(&writing->writer, &nobody, rt_thread_id(), false, __ATOMIC_ACQ_REL,
-                                       __ATOMIC_RELAXED);
+    return __atomic_compare_exchange_n(&writing->writer, &nobody, rt_thread_id(), false,
+                                       __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 /* The wish is looked at after the turn is given up: whoever leaves one tries for the
@@ -59,7 +59,8 @@ bool rt_writer_begin(struct rt_held *held, bool only_wish)
         rt_hold_signals(held);
         if (take(writing) || (only_wish && leave_wish(writing))) return true;
         /* itself: it was struck by a fault while it wrote */
-        bool hopeless = only_wish || __atomic_load_n(&writing->writer, __ATOMIC_RELAXED) == rt_thread_id();
+        bool hopeless =
+            only_wish || __atomic_load_n(&writing->writer, __ATOMIC_RELAXED) == rt_thread_id();
         rt_release_signals(held);
         if (!until) until = rt_now_ms() + MOST_WAIT_MS;
         if (hopeless || rt_now_ms() >= until) return false;
@@ -90,7 +91,8 @@ void rt_writer_honour(const struct rt_frame *frame)
 {
     struct rt_writing *writing = rt_writing();
     for (int i = 0; i < MOST_AGAIN && __atomic_load_n(&writing->wish, __ATOMIC_SEQ_CST); i++) {
-        if (__atomic_exchange_n(&writing->honouring, 1, __ATOMIC_ACQUIRE)) return; /* below, or by another */
+        if (__atomic_exchange_n(&writing->honouring, 1, __ATOMIC_ACQUIRE))
+            return; /* below, or by another */
         __atomic_store_n(&writing->wish, 0, __ATOMIC_SEQ_CST);
         rt_write_all(RT_MEANWHILE, frame);
         __atomic_store_n(&writing->honouring, 0, __ATOMIC_RELEASE);

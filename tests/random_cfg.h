@@ -104,8 +104,10 @@ struct walks {
 static bool leave_or_jump(struct fp_arena *arena, const struct fp_cfg *cfg, struct walks *w,
                           uint32_t *block, const uint32_t *passed, uint32_t npassed)
 {
-    if (fp_cfg_out_degree(cfg, *block) != 0) w->left[*block]++;
-    else w->exits[*block]++;
+    if (fp_cfg_out_degree(cfg, *block) != 0)
+        w->left[*block]++;
+    else
+        w->exits[*block]++;
     struct step leave = {LEAVE, FP_NONE, *block};
     fp_vec_push(arena, &w->steps, leave);
     if (!npassed || random_chance(&rng, 50)) return true;

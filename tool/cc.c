@@ -96,7 +96,8 @@ static bool is_choice(const char *choices, const char *value)
 {
     size_t len = strlen(value);
     for (const char *at = choices; (at = strstr(at, value)); at++)
-        if (len && (at == choices || at[-1] == ' ') && (at[len] == 0 || at[len] == ' ')) return true;
+        if (len && (at == choices || at[-1] == ' ') && (at[len] == 0 || at[len] == ' '))
+            return true;
     return false;
 }
 
@@ -134,16 +135,19 @@ static char *find_guide(struct invocation *in, const char *program, const char *
     const char *guide = fp_guiding_cached(&in->arena, absolute(in, path), by, &error);
     if (guide) return fp_arena_strdup(&in->arena, guide);
     fp_error_text(&error, message, sizeof message);
-    die(program, message, "", "make a guide where the program is, by footpath export --format guide");
+    die(program, message, "",
+        "make a guide where the program is, by footpath export --format guide");
     return NULL;
 }
 
 static void add_guides(struct invocation *in, const char *program)
 {
     if (in->guide)
-        push(in, &in->plugin, fp_arena_printf(&in->arena, "guide=%s", find_guide(in, program, in->guide)));
+        push(in, &in->plugin,
+             fp_arena_printf(&in->arena, "guide=%s", find_guide(in, program, in->guide)));
     if (in->use)
-        push(in, &in->plugin, fp_arena_printf(&in->arena, "use=%s", find_guide(in, program, in->use)));
+        push(in, &in->plugin,
+             fp_arena_printf(&in->arena, "use=%s", find_guide(in, program, in->use)));
 }
 
 static enum cc_map map_of(const char *value)
@@ -156,7 +160,8 @@ static void take_flag(struct invocation *in, const char *program, const char *wo
 {
     const char *name = word + strlen("--fp-"), *equals = strchr(name, '=');
     size_t len = equals ? (size_t)(equals - name) : strlen(name);
-    static const char *const switches[] = {"exits", "hits", "callees", "values", "remarks", "eager-copies"};
+    static const char *const switches[] = {"exits",  "hits",    "callees",
+                                           "values", "remarks", "eager-copies"};
     for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
         if (!strcmp(name, switches[i])) {
             push(in, &in->plugin, fp_arena_printf(&in->arena, "%s=1", name));
@@ -182,7 +187,8 @@ static void take_flag(struct invocation *in, const char *program, const char *wo
         if (!strcmp(flag->name, "out")) in->out = value;
         if (!strcmp(flag->name, "map")) in->map = map_of(value);
         static const char *const files[] = {"allow", "deny", "plan", NULL};
-        bool patterns = strcmp(flag->name, "plan") && access(value, F_OK) < 0 && are_patterns(value);
+        bool patterns =
+            strcmp(flag->name, "plan") && access(value, F_OK) < 0 && are_patterns(value);
         if (cc_in_list(flag->name, files) && !patterns) {
             must_read(program, value);
             value = absolute(in, value);
@@ -206,7 +212,9 @@ static void read_plan(struct invocation *in, const char *program)
         die(program, message, "", "make the plan again, by footpath plan");
     }
     if (strtoul(in->copy, NULL, 10) >= division.ncopies)
-        die(program, in->plan, fp_arena_printf(&in->arena, " has copies 0 to %u, not %s", division.ncopies - 1, in->copy),
+        die(program, in->plan,
+            fp_arena_printf(&in->arena, " has copies 0 to %u, not %s", division.ncopies - 1,
+                            in->copy),
             "give one of these to --fp-copy");
 }
 
@@ -233,7 +241,8 @@ static void take_environment(struct invocation *in, const char *program)
     cc_split(&in->arena, &words, text ? text : "");
     for (size_t i = 0; i < words.len; i++) {
         char *word = words.at[i];
-        if (strncmp(word, "--fp-", 5)) die(program, "FOOTPATH_CC_FLAGS: not a --fp- flag: ", word, "");
+        if (strncmp(word, "--fp-", 5))
+            die(program, "FOOTPATH_CC_FLAGS: not a --fp- flag: ", word, "");
         take_flag(in, program, word);
     }
 }
@@ -268,7 +277,8 @@ static char *as_cxx(struct fp_arena *arena, const char *clang)
 {
     const char *slash = strrchr(clang, '/'), *name = slash ? slash + 1 : clang;
     if (strstr(name, "++")) return fp_arena_strdup(arena, clang);
-    const char *found = strstr(name, "clang"), *rest = found ? found + strlen("clang") : clang + strlen(clang);
+    const char *found = strstr(name, "clang"),
+               *rest = found ? found + strlen("clang") : clang + strlen(clang);
     return fp_arena_printf(arena, "%.*s++%s", (int)(rest - clang), clang, rest);
 }
 
@@ -298,7 +308,8 @@ static void check_version(struct invocation *in, const char *program, const char
     const char *given = getenv("FOOTPATH_CLANG");
     int version = given && *given ? major_version(clang) : 0;
     if (version && version != atoi(in->llvm))
-        die(program, clang, fp_arena_printf(&in->arena, " is of LLVM %d, the plugin of LLVM %s", version, in->llvm),
+        die(program, clang,
+            fp_arena_printf(&in->arena, " is of LLVM %d, the plugin of LLVM %s", version, in->llvm),
             fp_arena_printf(&in->arena, "choose the plugin by --fp-llvm=%d", version));
 }
 
@@ -306,7 +317,8 @@ static void check_version(struct invocation *in, const char *program, const char
 static char *find_clang(struct invocation *in, const char *program)
 {
     const char *given = getenv("FOOTPATH_CLANG"), *end = in->cxx ? "clang++" : "clang";
-    if (given && *given) return in->cxx ? as_cxx(&in->arena, given) : fp_arena_strdup(&in->arena, given);
+    if (given && *given)
+        return in->cxx ? as_cxx(&in->arena, given) : fp_arena_strdup(&in->arena, given);
     char *debian = fp_arena_printf(&in->arena, "/usr/lib/llvm-%s/bin/%s", in->llvm, end);
     if (access(debian, X_OK) == 0) return debian;
     char *name = fp_arena_printf(&in->arena, "%s-%s", end, in->llvm), *save = NULL;
@@ -316,7 +328,8 @@ static char *find_clang(struct invocation *in, const char *program)
         if (access(full, X_OK) == 0) return full;
     }
     die(program, name, " was not found",
-        fp_arena_printf(&in->arena, "install clang-%s, or choose another by --fp-llvm=N", in->llvm));
+        fp_arena_printf(&in->arena, "install clang-%s, or choose another by --fp-llvm=N",
+                        in->llvm));
     return NULL;
 }
 
@@ -362,12 +375,14 @@ static void add_compilation(struct invocation *in, struct cc_words *command, con
     char *plugin = part(in, fp_arena_printf(&in->arena, "footpath-llvm-%s.so", in->llvm));
     if (access(plugin, R_OK) < 0)
         die(program, "no plugin for LLVM ", in->llvm,
-            fp_arena_printf(&in->arena, "expected %s; build footpath with LLVM=%s", plugin, in->llvm));
+            fp_arena_printf(&in->arena, "expected %s; build footpath with LLVM=%s", plugin,
+                            in->llvm));
     push(in, command, "--start-no-unused-arguments");
     push(in, command, fp_arena_printf(&in->arena, "-fpass-plugin=%s", plugin));
     /* for ccache between us and clang; clang keeps arguments of plugins that it has not loaded */
     push(in, command,
-         fp_arena_printf(&in->arena, "-fplugin-arg-footpath-key%016" PRIx64, key_of_inputs(in, plugin)));
+         fp_arena_printf(&in->arena, "-fplugin-arg-footpath-key%016" PRIx64,
+                         key_of_inputs(in, plugin)));
     if (!in->look.debug) {
         push(in, command, "-gline-tables-only");
         push(in, command, "-gno-column-info"); /* nobody looks at them */
@@ -392,10 +407,11 @@ static void add_user_words(struct invocation *in, struct cc_words *command, bool
 static void add_stand_ins(struct invocation *in, struct cc_words *command)
 {
     bool local = !in->threads || !strcmp(in->threads, "local") || !strcmp(in->mode, "pep");
-    static const char *const exported[] = {"pthread_create", "thrd_create", "sigaction", "signal",
-                                           "bsd_signal", "sysv_signal", "__sysv_signal", "siginterrupt",
-                                           "pthread_sigmask", "sigprocmask", "sigsuspend", "ppoll",
-                                           "pselect", "epoll_pwait", "prctl", "syscall"};
+    static const char *const exported[] = {
+        "pthread_create",  "thrd_create", "sigaction",     "signal",
+        "bsd_signal",      "sysv_signal", "__sysv_signal", "siginterrupt",
+        "pthread_sigmask", "sigprocmask", "sigsuspend",    "ppoll",
+        "pselect",         "epoll_pwait", "prctl",         "syscall"};
     const struct cc_look *look = &in->look;
     if (look->is_static || look->shared || look->own_libraries) {
         if (local) push(in, command, "-Wl,--wrap=pthread_create,--wrap=thrd_create");
@@ -410,7 +426,8 @@ static void add_stand_ins(struct invocation *in, struct cc_words *command)
     push(in, command, part(in, "footpath-interpose.o"));
     if (!local) push(in, command, "-Wl,--defsym=__footpath_threads_share=1"); /* rt_threads.c */
     for (size_t i = 0; i < sizeof exported / sizeof *exported; i++)
-        push(in, command, fp_arena_printf(&in->arena, "-Wl,--export-dynamic-symbol=%s", exported[i]));
+        push(in, command,
+             fp_arena_printf(&in->arena, "-Wl,--export-dynamic-symbol=%s", exported[i]));
 }
 
 static void add_output(struct invocation *in, struct cc_words *command, const char *program)
@@ -428,7 +445,8 @@ static void add_link(struct invocation *in, struct cc_words *command, const char
     push(in, command, "none");
     add_stand_ins(in, command);
     /* runtime/rt_quick.c */
-    if (in->look.is_static && !in->look.shared && !in->look.own_libraries && strcmp(in->mode, "none"))
+    if (in->look.is_static && !in->look.shared && !in->look.own_libraries &&
+        strcmp(in->mode, "none"))
         push(in, command, "-Wl,--undefined=__footpath_static_quick");
     if (!in->look.has_build_id) push(in, command, "-Wl,--build-id=sha1");
     add_output(in, command, program);
@@ -447,7 +465,8 @@ static void set_plugin_variable(struct invocation *in)
 }
 
 /* A compilation becomes clang. A link is waited for: the map of its result is placed. */
-static int run_clang(struct invocation *in, const char *program, const struct cc_words *command, bool links)
+static int run_clang(struct invocation *in, const char *program, const struct cc_words *command,
+                     bool links)
 {
     struct fp_error error = {0};
     char message[1024];
@@ -457,12 +476,14 @@ static int run_clang(struct invocation *in, const char *program, const struct cc
         execvp(command->at[0], command->at);
         die(program, "cannot run ", command->at[0], strerror(errno));
     }
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
     if (WIFSIGNALED(status)) {
         signal(WTERMSIG(status), SIG_DFL);
         raise(WTERMSIG(status));
     }
-    if (!WIFEXITED(status) || WEXITSTATUS(status)) return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    if (!WIFEXITED(status) || WEXITSTATUS(status))
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
     if (cc_place_map(in->look.output, in->map, &error)) return 0;
     fp_error_text(&error, message, sizeof message);
     fprintf(stderr, "%s: %s\n", program, message);
@@ -471,36 +492,40 @@ static int run_clang(struct invocation *in, const char *program, const struct cc
 
 static void print_help(const char *program)
 {
-    printf("usage: %s [--fp-FLAG...] CLANG-ARGUMENTS...\n"
-           "Compiles with clang and makes the program count its paths.\n\n"
-           "  --fp-mode=path|edge|edge-min|check|pep|none  what to count (path)\n"
-           "  --fp-pep=trap|flag         with pep: how samples of paths are taken (trap)\n"
-           "  --fp-exits                 exact counts where a function never returns\n"
-           "  --fp-threads=local|atomic|shared          how threads count (local: exact)\n"
-           "  --fp-at=late|early         after optimisation, or before inlining (late)\n"
-           "  --fp-inline=none|small     with early: inline small functions before counting (none)\n"
-           "  --fp-metric=count|cycles   add 1 per path, or also the cycles it took\n"
-           "  --fp-allow=LIST --fp-deny=LIST            functions and files to instrument\n"
-           "  --fp-values                with early: count targets of indirect calls and sizes of copies\n"
-           "  --fp-cuts=loops|fit|few    end paths where hot loops are entered, and at cold edges so\n"
-           "                             that counters fit arrays; the latter only; neither (loops)\n"
-           "  --fp-guide=FILE            weights from an earlier profile: cheaper counting\n"
-           "  --fp-plan=FILE --fp-copy=I copy I of a plan (footpath plan, footpath p3)\n"
-           "  --fp-hits                  also count executed operations\n"
-           "  --fp-labels=weighted|plain where they go: by estimates, or all edges alike\n"
-           "  --fp-callees               list calls in the map, for footpath plan\n"
-           "  --fp-base=FOLDER           source files below it are the same in another folder\n"
-           "  --fp-map=packed|plain|separate            the map in the program, compressed or not, or in\n"
-           "                             PROGRAM.fpmap beside it (packed)\n"
-           "  --fp-use=FILE              do not count: optimise by a profile (of --fp-at=early)\n"
-           "  --fp-paths=yes|no          with --fp-use: by paths, or by their edges alone (yes)\n"
-           "  --fp-by=sum|mean|worst     how several runs in a profile are taken together (sum)\n"
-           "  --fp-remarks               with --fp-use: say what is done and why\n"
-           "  --fp-out=PATTERN           at link: where profiles go (footpath.prof); FOOTPATH_OUT overrides it\n"
-           "  --fp-llvm=N                which clang (%s)\n\n"
-           "FOOTPATH_CC_FLAGS holds the same flags. The program writes footpath.prof, or\n"
-           "what FOOTPATH_OUT or --fp-out names; look at it with footpath show.\n",
-           program, FOOTPATH_DEFAULT_LLVM);
+    printf(
+        "usage: %s [--fp-FLAG...] CLANG-ARGUMENTS...\n"
+        "Compiles with clang and makes the program count its paths.\n\n"
+        "  --fp-mode=path|edge|edge-min|check|pep|none  what to count (path)\n"
+        "  --fp-pep=trap|flag         with pep: how samples of paths are taken (trap)\n"
+        "  --fp-exits                 exact counts where a function never returns\n"
+        "  --fp-threads=local|atomic|shared          how threads count (local: exact)\n"
+        "  --fp-at=late|early         after optimisation, or before inlining (late)\n"
+        "  --fp-inline=none|small     with early: inline small functions before counting (none)\n"
+        "  --fp-metric=count|cycles   add 1 per path, or also the cycles it took\n"
+        "  --fp-allow=LIST --fp-deny=LIST            functions and files to instrument\n"
+        "  --fp-values                with early: count targets of indirect calls and sizes of "
+        "copies\n"
+        "  --fp-cuts=loops|fit|few    end paths where hot loops are entered, and at cold edges so\n"
+        "                             that counters fit arrays; the latter only; neither (loops)\n"
+        "  --fp-guide=FILE            weights from an earlier profile: cheaper counting\n"
+        "  --fp-plan=FILE --fp-copy=I copy I of a plan (footpath plan, footpath p3)\n"
+        "  --fp-hits                  also count executed operations\n"
+        "  --fp-labels=weighted|plain where they go: by estimates, or all edges alike\n"
+        "  --fp-callees               list calls in the map, for footpath plan\n"
+        "  --fp-base=FOLDER           source files below it are the same in another folder\n"
+        "  --fp-map=packed|plain|separate            the map in the program, compressed or not, or "
+        "in\n"
+        "                             PROGRAM.fpmap beside it (packed)\n"
+        "  --fp-use=FILE              do not count: optimise by a profile (of --fp-at=early)\n"
+        "  --fp-paths=yes|no          with --fp-use: by paths, or by their edges alone (yes)\n"
+        "  --fp-by=sum|mean|worst     how several runs in a profile are taken together (sum)\n"
+        "  --fp-remarks               with --fp-use: say what is done and why\n"
+        "  --fp-out=PATTERN           at link: where profiles go (footpath.prof); FOOTPATH_OUT "
+        "overrides it\n"
+        "  --fp-llvm=N                which clang (%s)\n\n"
+        "FOOTPATH_CC_FLAGS holds the same flags. The program writes footpath.prof, or\n"
+        "what FOOTPATH_OUT or --fp-out names; look at it with footpath show.\n",
+        program, FOOTPATH_DEFAULT_LLVM);
 }
 
 int main(int argc, char **argv)
@@ -529,8 +554,8 @@ int main(int argc, char **argv)
     push(&in, &command, clang);
     if (in.look.has_source) add_include(&in, &command);
     if (counts && in.look.foreign)
-        fprintf(stderr, "%s: %s: only x86-64 Linux is instrumented; compiled without counters\n", program,
-                in.look.foreign);
+        fprintf(stderr, "%s: %s: only x86-64 Linux is instrumented; compiled without counters\n",
+                program, in.look.foreign);
     counts &= !in.look.foreign;
     if (counts) check_version(&in, program, clang);
     if (counts) add_compilation(&in, &command, program);

@@ -34,7 +34,8 @@ enum { MOST_NESTING = 8 };
 static void expand(struct fp_arena *arena, struct cc_words *words, const char *word, int depth);
 
 /* Words between blanks, with quotes and backslashes. */
-static void split(struct fp_arena *arena, struct cc_words *words, const char *bytes, size_t size, int depth)
+static void split(struct fp_arena *arena, struct cc_words *words, const char *bytes, size_t size,
+                  int depth)
 {
     char *text = fp_arena_alloc(arena, size + 1);
     size_t len = 0;
@@ -84,29 +85,89 @@ void cc_expand(struct fp_arena *arena, struct cc_words *words, const char *word)
 
 /* ---- words ---- */
 
+/* options whose next word belongs to them */
+static const char *const with_argument[] = {"-o",
+                                            "-x",
+                                            "-I",
+                                            "-L",
+                                            "-D",
+                                            "-U",
+                                            "-l",
+                                            "-F",
+                                            "-B",
+                                            "-J",
+                                            "-T",
+                                            "-u",
+                                            "-z",
+                                            "-e",
+                                            "-h",
+                                            "-include",
+                                            "-include-pch",
+                                            "-imacros",
+                                            "-isystem",
+                                            "-isystem-after",
+                                            "-cxx-isystem",
+                                            "-c-isystem",
+                                            "-stdlib++-isystem",
+                                            "-idirafter",
+                                            "-iquote",
+                                            "-isysroot",
+                                            "-iprefix",
+                                            "-iwithprefix",
+                                            "-iwithprefixbefore",
+                                            "-iwithsysroot",
+                                            "-imultilib",
+                                            "-iframework",
+                                            "-ivfsoverlay",
+                                            "-MF",
+                                            "-MT",
+                                            "-MQ",
+                                            "-MJ",
+                                            "-Xclang",
+                                            "-Xlinker",
+                                            "-Xassembler",
+                                            "-Xpreprocessor",
+                                            "-Xanalyzer",
+                                            "-Xopenmp-target",
+                                            "-mllvm",
+                                            "-target",
+                                            "-arch",
+                                            "-Tbss",
+                                            "-Tdata",
+                                            "-Ttext",
+                                            "--param",
+                                            "--sysroot",
+                                            "--output",
+                                            "--language",
+                                            "--include-directory",
+                                            "--define-macro",
+                                            "-framework",
+                                            "-gcc-toolchain",
+                                            "-resource-dir",
+                                            "-rpath",
+                                            "-soname",
+                                            "-dependency-file",
+                                            "-working-directory",
+                                            "-serialize-diagnostics",
+                                            "--serialize-diagnostics",
+                                            "-main-file-name",
+                                            "-fdebug-compilation-dir",
+                                            "-aux-info",
+                                            NULL};
+
 static bool takes_argument(const char *word)
 {
-    static const char *const list[] = {
-        "-o", "-x", "-I", "-L", "-D", "-U", "-l", "-F", "-B", "-J", "-T", "-u", "-z", "-e", "-h",
-        "-include", "-include-pch", "-imacros", "-isystem", "-isystem-after", "-cxx-isystem",
-        "-c-isystem", "-stdlib++-isystem", "-idirafter", "-iquote", "-isysroot", "-iprefix",
-        "-iwithprefix", "-iwithprefixbefore", "-iwithsysroot", "-imultilib", "-iframework",
-        "-ivfsoverlay", "-MF", "-MT", "-MQ", "-MJ", "-Xclang", "-Xlinker", "-Xassembler",
-        "-Xpreprocessor", "-Xanalyzer", "-Xopenmp-target", "-mllvm", "-target", "-arch", "-Tbss",
-        "-Tdata", "-Ttext", "--param", "--sysroot", "--output", "--language", "--include-directory",
-        "--define-macro", "-framework", "-gcc-toolchain", "-resource-dir", "-rpath", "-soname",
-        "-dependency-file", "-working-directory", "-serialize-diagnostics",
-        "--serialize-diagnostics", "-main-file-name", "-fdebug-compilation-dir", "-aux-info", NULL};
-    return cc_in_list(word, list) || cc_starts(word, "-Xarch_");
+    return cc_in_list(word, with_argument) || cc_starts(word, "-Xarch_");
 }
 
 /* Answers, preprocesses, checks: no code comes of it. */
 static bool is_question(const char *word)
 {
     static const char *const list[] = {
-        "-E", "--preprocess", "-M", "-MM", "-fsyntax-only", "--version", "-###", "--help", "-help",
-        "-dumpversion", "-dumpmachine", "--analyze", "-emit-ast", "--precompile", "-extract-api",
-        "-verify-pch", "-rewrite-objc", "-cc1", "-cc1as", NULL};
+        "-E",           "--preprocess",  "-M",        "-MM",          "-fsyntax-only",
+        "--version",    "-###",          "--help",    "-help",        "-dumpversion",
+        "-dumpmachine", "--analyze",     "-emit-ast", "--precompile", "-extract-api",
+        "-verify-pch",  "-rewrite-objc", "-cc1",      "-cc1as",       NULL};
     return cc_in_list(word, list) || cc_starts(word, "-print-") || cc_starts(word, "--print-") ||
            cc_starts(word, "-ccc-print-") || cc_starts(word, "--help-") ||
            cc_starts(word, "--autocomplete=") || cc_starts(word, "-fmodule-header");
@@ -115,10 +176,22 @@ static bool is_question(const char *word)
 /* Not -gz, -gcolumn-info, -gsplit-dwarf and the like, which only say how. */
 static bool asks_for_debug(const char *word)
 {
-    static const char *const list[] = {"-g",    "-g1",   "-g2",   "-g3",   "-gfull", "-gused", "-gmlt",
-                                       "-gsce", "-gdbx", "-gmodules", "-gline-tables-only",
-                                       "-gline-directives-only", "-gcodeview", NULL};
-    bool tuned = cc_starts(word, "-ggdb") || cc_starts(word, "-glldb") || cc_starts(word, "-gdwarf");
+    static const char *const list[] = {"-g",
+                                       "-g1",
+                                       "-g2",
+                                       "-g3",
+                                       "-gfull",
+                                       "-gused",
+                                       "-gmlt",
+                                       "-gsce",
+                                       "-gdbx",
+                                       "-gmodules",
+                                       "-gline-tables-only",
+                                       "-gline-directives-only",
+                                       "-gcodeview",
+                                       NULL};
+    bool tuned =
+        cc_starts(word, "-ggdb") || cc_starts(word, "-glldb") || cc_starts(word, "-gdwarf");
     return cc_in_list(word, list) ||
            (tuned && !ends(word, "db0") && strcmp(word, "-gdwarf32") && strcmp(word, "-gdwarf64"));
 }
@@ -134,9 +207,10 @@ static bool has_ending(const char *name, const char *const *endings)
 /* language: what -x said, or NULL. */
 static enum input kind_of(const char *name, const char *language)
 {
-    static const char *const sources[] = {".c", ".C", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".CPP", ".CC",
-                                          ".i", ".ii", ".m", ".M", ".mm", ".mi", ".mii", ".ll", ".bc",
-                                          ".cppm", ".ccm", ".cxxm", ".c++m", ".ixx", ".pcm", NULL};
+    static const char *const sources[] = {".c",    ".C",   ".cc",  ".cp", ".cpp",  ".cxx", ".c++",
+                                          ".CPP",  ".CC",  ".i",   ".ii", ".m",    ".M",   ".mm",
+                                          ".mi",   ".mii", ".ll",  ".bc", ".cppm", ".ccm", ".cxxm",
+                                          ".c++m", ".ixx", ".pcm", NULL};
     static const char *const headers[] = {".h", ".H", ".hh", ".hpp", ".hxx", ".h++", ".hp", NULL};
     if (language && cc_starts(language, "assembler")) return OTHER;
     if (language) return strstr(language, "header") ? HEADER : SOURCE;
@@ -178,7 +252,8 @@ static void see_word(struct cc_look *look, struct seen *seen, const char *word)
     static const char *const stops[] = {"-c", "-S", "--compile", "--assemble", NULL};
     static const char *const fixed[] = {"-static", "--static", "-static-pie", NULL};
     static const char *const machines[] = {"-m32", "-m16", "-mx32", NULL};
-    static const char *const bare[] = {"-nostdlib", "-nodefaultlibs", "-nolibc", "-ffreestanding", NULL};
+    static const char *const bare[] = {"-nostdlib", "-nodefaultlibs", "-nolibc", "-ffreestanding",
+                                       NULL};
     if (word[0] != '-' || !word[1])
         see_input(seen, word);
     else if (is_question(word))
@@ -229,6 +304,7 @@ struct cc_look cc_look_at(const struct cc_words *words)
     }
     look.has_source = seen.sources || seen.headers;
     look.compiles = seen.sources && !seen.question;
-    look.links = (seen.sources || seen.others) && !seen.question && !seen.stops && !seen.relocatable;
+    look.links =
+        (seen.sources || seen.others) && !seen.question && !seen.stops && !seen.relocatable;
     return look;
 }

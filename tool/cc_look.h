@@ -19,7 +19,7 @@ struct cc_look {
     bool own_libraries; /* -nostdlib: what libc offers may be missing */
     bool debug;         /* debug information is asked for */
     bool has_build_id;
-    const char *output; /* of -o, or a.out */
+    const char *output;  /* of -o, or a.out */
     const char *foreign; /* the word that asks for another machine than ours, or NULL */
 };
 

@@ -38,8 +38,9 @@ static bool read_headers(struct fp_arena *arena, struct image *m)
     if (m->len < sizeof m->header) return false;
     memcpy(&m->header, m->bytes, sizeof m->header);
     const Elf64_Ehdr *h = &m->header;
-    if (memcmp(h->e_ident, ELFMAG, SELFMAG) || h->e_ident[EI_CLASS] != ELFCLASS64 || h->e_machine != EM_X86_64 ||
-        (h->e_type != ET_EXEC && h->e_type != ET_DYN) || h->e_shentsize != sizeof(Elf64_Shdr))
+    if (memcmp(h->e_ident, ELFMAG, SELFMAG) || h->e_ident[EI_CLASS] != ELFCLASS64 ||
+        h->e_machine != EM_X86_64 || (h->e_type != ET_EXEC && h->e_type != ET_DYN) ||
+        h->e_shentsize != sizeof(Elf64_Shdr))
         return false;
     m->nsections = h->e_shnum;
     if (!m->nsections || h->e_shstrndx >= m->nsections ||
@@ -60,7 +61,8 @@ static Elf64_Shdr *find_section(struct image *m, const char *name)
     for (size_t i = 0; i < m->nsections; i++) {
         uint64_t at = m->sections[i].sh_name;
         if (m->sections[i].sh_type == SHT_NOBITS || at >= names->sh_size) continue;
-        if (strnlen((char *)m->bytes + names->sh_offset + at, names->sh_size - at) == strlen(name) &&
+        if (strnlen((char *)m->bytes + names->sh_offset + at, names->sh_size - at) ==
+                strlen(name) &&
             !memcmp(m->bytes + names->sh_offset + at, name, strlen(name)))
             return &m->sections[i];
     }
@@ -72,7 +74,8 @@ static bool only_unloaded_behind(const struct image *m, uint64_t end)
 {
     for (size_t i = 0; i < m->nsections; i++) {
         const Elf64_Shdr *s = &m->sections[i];
-        if (s->sh_type != SHT_NOBITS && s->sh_flags & SHF_ALLOC && s->sh_offset + s->sh_size > end) return false;
+        if (s->sh_type != SHT_NOBITS && s->sh_flags & SHF_ALLOC && s->sh_offset + s->sh_size > end)
+            return false;
     }
     for (uint16_t i = 0; i < m->header.e_phnum; i++) {
         Elf64_Phdr segment;
@@ -114,7 +117,8 @@ static void find_build_id(struct image *m, struct fp_map_file *file)
     file->build_id_len = note->sh_size - HEADER;
 }
 
-static bool write_beside(struct image *m, const char *path, const struct fp_writer *packed, struct fp_error *error)
+static bool write_beside(struct image *m, const char *path, const struct fp_writer *packed,
+                         struct fp_error *error)
 {
     struct fp_arena arena = {0};
     struct fp_writer out = {0};
@@ -123,19 +127,22 @@ static bool write_beside(struct image *m, const char *path, const struct fp_writ
     find_build_id(m, &file);
     if (live) file.live = m->bytes + live->sh_offset, file.live_len = live->sh_size;
     fp_map_file_encode(&out, &file);
-    bool ok = fp_file_write(fp_arena_printf(&arena, "%s" FP_MAP_FILE_SUFFIX, path), out.bytes, out.len, error);
+    bool ok = fp_file_write(fp_arena_printf(&arena, "%s" FP_MAP_FILE_SUFFIX, path), out.bytes,
+                            out.len, error);
     fp_writer_free(&out);
     fp_arena_free(&arena);
     return ok;
 }
 
-static bool place(struct image *m, const char *path, enum cc_map how, bool *changed, struct fp_error *error)
+static bool place(struct image *m, const char *path, enum cc_map how, bool *changed,
+                  struct fp_error *error)
 {
     struct fp_writer packed = {0};
     Elf64_Shdr *map = find_section(m, FP_MAP_SECTION);
     bool ok = true;
     if (!map || !map->sh_size || map->sh_flags & SHF_ALLOC ||
-        !only_unloaded_behind(m, map->sh_offset) || m->header.e_shoff < map->sh_offset + map->sh_size ||
+        !only_unloaded_behind(m, map->sh_offset) ||
+        m->header.e_shoff < map->sh_offset + map->sh_size ||
         fp_map_is_packed(m->bytes + map->sh_offset, map->sh_size))
         return true;
     fp_map_pack(&packed, m->bytes + map->sh_offset, map->sh_size);
@@ -179,7 +186,8 @@ bool cc_place_map(const char *path, enum cc_map how, struct fp_error *error)
     if (read_headers(&arena, &m)) ok = place(&m, path, how, &changed, error);
     if (changed) {
         int fd = open(path, O_WRONLY | O_CLOEXEC);
-        if (fd < 0 || !write_all(fd, m.bytes, m.len)) ok = fp_fail(error, path, "cannot write: %s", strerror(errno));
+        if (fd < 0 || !write_all(fd, m.bytes, m.len))
+            ok = fp_fail(error, path, "cannot write: %s", strerror(errno));
         if (fd >= 0) close(fd);
     }
     fp_arena_free(&arena);

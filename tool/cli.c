@@ -63,7 +63,8 @@ void cli_print_help(const struct cli_command *command)
     printf("\n");
     for (const struct cli_option *o = command->options; o->name; o++) {
         char left[64];
-        snprintf(left, sizeof left, "%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+        snprintf(left, sizeof left, "%s%s%s", o->name, o->value ? " " : "",
+                 o->value ? o->value : "");
         printf("  %-22s %s\n", left, o->help);
     }
     printf("  %-22s %s\n", "--help", "this text");
@@ -164,8 +165,9 @@ static void tell_of_newer(const char *name)
         const char *beside = found.gl_pathv[i], *ending = beside + strlen(beside) - 8;
         if (strspn(ending, "0123456789abcdef") == 8 && stat(beside, &other) == 0 &&
             other.st_mtime > own.st_mtime)
-            cli_say("%s: is older than %s, which is of another build; remove the one you do not need",
-                    name, beside);
+            cli_say(
+                "%s: is older than %s, which is of another build; remove the one you do not need",
+                name, beside);
     }
     globfree(&found);
 }
@@ -222,7 +224,8 @@ bool cli_check_sampled(const char *binary)
 static bool is_plain_text(const struct fp_file *file)
 {
     for (size_t i = 0; i < file->len; i++)
-        if ((file->bytes[i] < ' ' && !strchr("\t\n\r", file->bytes[i])) || !file->bytes[i] || file->bytes[i] >= 127)
+        if ((file->bytes[i] < ' ' && !strchr("\t\n\r", file->bytes[i])) || !file->bytes[i] ||
+            file->bytes[i] >= 127)
             return false;
     return true;
 }
@@ -232,7 +235,8 @@ bool cli_check_bitcode(const char *path)
     struct fp_file file;
     struct fp_error error = {0};
     struct stat info;
-    if (!strcmp(path, "-") || (stat(path, &info) == 0 && S_ISFIFO(info.st_mode))) return true; /* can be read once */
+    if (!strcmp(path, "-") || (stat(path, &info) == 0 && S_ISFIFO(info.st_mode)))
+        return true; /* can be read once */
     if (!fp_file_open(&file, path, &error)) {
         cli_fail(&error, NULL);
         return false;
@@ -289,7 +293,8 @@ int cli_output(const char *path, struct fp_writer *writer)
     return ok ? EXIT_OK : cli_fail(&error, NULL);
 }
 
-static char *with_escapes(struct fp_arena *arena, const char *path, const char *special, char escape)
+static char *with_escapes(struct fp_arena *arena, const char *path, const char *special,
+                          char escape)
 {
     char *out = fp_arena_alloc(arena, 2 * strlen(path) + 1), *to = out;
     for (; *path; path++) {

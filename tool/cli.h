@@ -19,9 +19,9 @@ struct cli_option {
 
 struct cli_command {
     const char *name;
-    const char *arguments; /* "PROFILE..." */
-    const char *summary;   /* one line */
-    const char *text;      /* for --help, may be NULL */
+    const char *arguments;            /* "PROFILE..." */
+    const char *summary;              /* one line */
+    const char *text;                 /* for --help, may be NULL */
     const struct cli_option *options; /* ends with a NULL name */
     int (*run)(struct cli_command *command, int argc, char **argv);
 };
@@ -54,14 +54,14 @@ int cli_fail(const struct fp_error *error, const char *what_to_do);
 uint64_t cli_number(const struct cli_command *command, const char *option, const char *value);
 
 /* Options that every command with profiles has, and what they set. */
-#define CLI_PROFILE_OPTIONS                                                                  \
-    {"--binary", "FILE", "the program that ran, where it is not at its old place"},          \
-    {"--strict", NULL, "a bad input among several is an error, not skipped"}
+#define CLI_PROFILE_OPTIONS                                                         \
+    {"--binary", "FILE", "the program that ran, where it is not at its old place"}, \
+        {"--strict", NULL, "a bad input among several is an error, not skipped"}
 
 /* Options of commands that show source. */
-#define CLI_SOURCE_OPTIONS                                                                   \
-    {"--source-root", "DIR", "look for source files below DIR as well"},                     \
-    {"--map", "OLD=NEW", "source files whose name begins with OLD are below NEW"}
+#define CLI_SOURCE_OPTIONS                                               \
+    {"--source-root", "DIR", "look for source files below DIR as well"}, \
+        {"--map", "OLD=NEW", "source files whose name begins with OLD are below NEW"}
 void cli_source_map(const struct cli_command *command, struct fp_sources *sources, const char *map);
 
 struct cli_profiles {
@@ -91,7 +91,7 @@ char *cli_as_pattern(struct fp_arena *arena, const char *path);
 bool cli_check_binary(const char *binary);
 /* The same of a program that was sampled, which needs no map. */
 bool cli_check_sampled(const char *binary);
-/* Is the file LLVM bitcode, or plain text? Says why not: opt would print lines of it as they are. */
+/* Is the file LLVM bitcode, or plain text? The error says why not: opt would print lines of it. */
 bool cli_check_bitcode(const char *path);
 
 bool cli_colours(FILE *to);

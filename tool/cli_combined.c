@@ -28,15 +28,16 @@ bool cli_is_combined(const char *path)
     struct fp_error error = {0};
     bool found = false, cut;
     struct stat info; /* a pipe can be read once only */
-    if (stat(path, &info) < 0 || !S_ISREG(info.st_mode) || !fp_file_open(&file, path, &error)) return false;
+    if (stat(path, &info) < 0 || !S_ISREG(info.st_mode) || !fp_file_open(&file, path, &error))
+        return false;
     struct fp_profile_visitor visitor = {.combined = note_combined, .context = &found};
     fp_profile_visit(file.bytes, file.len, path, &visitor, &cut, &error);
     fp_file_close(&file);
     return found;
 }
 
-struct fp_combined *cli_read_combined(const char *const *names, size_t count, struct fp_combiner *combiner,
-                                      uint32_t bins)
+struct fp_combined *cli_read_combined(const char *const *names, size_t count,
+                                      struct fp_combiner *combiner, uint32_t bins)
 {
     struct fp_combined *c = fp_combined_new(bins);
     for (size_t i = 0; i < count; i++) {
@@ -47,7 +48,8 @@ struct fp_combined *cli_read_combined(const char *const *names, size_t count, st
             fp_combined_free(c);
             return NULL;
         }
-        if (notes.cut) cli_say("%s: ends in the middle of a record; the runs before it are used", names[i]);
+        if (notes.cut)
+            cli_say("%s: ends in the middle of a record; the runs before it are used", names[i]);
     }
     fp_combined_settle(c);
     return c;
@@ -57,7 +59,8 @@ struct fp_combined_view *cli_load_view(struct cli_profiles *profiles)
 {
     struct fp_combiner *combiner = fp_combiner_new(&profiles->binary, profiles->binary != NULL);
     uint32_t bins = cli_combined_bins(profiles->names.at, profiles->names.len);
-    struct fp_combined *c = cli_read_combined(profiles->names.at, profiles->names.len, combiner, bins);
+    struct fp_combined *c =
+        cli_read_combined(profiles->names.at, profiles->names.len, combiner, bins);
     struct fp_error error = {0};
     if (!c) {
         fp_combiner_free(combiner);
@@ -88,7 +91,9 @@ uint32_t cli_combined_bins(const char *const *names, size_t count)
         struct fp_file file;
         struct fp_error error = {0};
         struct stat info; /* a pipe can be read once only */
-        if (stat(names[i], &info) < 0 || !S_ISREG(info.st_mode) || !fp_file_open(&file, names[i], &error)) continue;
+        if (stat(names[i], &info) < 0 || !S_ISREG(info.st_mode) ||
+            !fp_file_open(&file, names[i], &error))
+            continue;
         uint32_t bins = bins_of(&file);
         if (bins > most) most = bins;
         fp_file_close(&file);
@@ -98,8 +103,9 @@ uint32_t cli_combined_bins(const char *const *names, size_t count)
 
 /* ---- writing ---- */
 
-bool cli_write_combined(const char *path, uint64_t program, uint64_t id, struct fp_combined *combined,
-                        const struct fp_unfinished *going, struct fp_error *error)
+bool cli_write_combined(const char *path, uint64_t program, uint64_t id,
+                        struct fp_combined *combined, const struct fp_unfinished *going,
+                        struct fp_error *error)
 {
     struct fp_writer out = {0}, payload = {0};
     fp_write_profile_header(&out, program, id);
@@ -118,8 +124,9 @@ bool cli_write_combined(const char *path, uint64_t program, uint64_t id, struct 
 /* ---- legacy files ---- */
 
 /* The one program of a combined profile: of several builds, one that knows paths. */
-static const struct fp_program *only_program(struct fp_combiner *combiner, const struct fp_combined *c,
-                                             bool paths, struct fp_error *error)
+static const struct fp_program *only_program(struct fp_combiner *combiner,
+                                             const struct fp_combined *c, bool paths,
+                                             struct fp_error *error)
 {
     const struct fp_program *found = NULL;
     for (size_t i = 0; i < c->modules.len; i++) {
@@ -143,8 +150,9 @@ int cli_export_legacy_combined(const struct cli_profiles *inputs, bool paths, co
     struct fp_writer out = {0};
     int status = EXIT_FAILED;
     const struct fp_program *program = c ? only_program(combiner, c, paths, &error) : NULL;
-    if (program && fp_combined_to_legacy(&out, c, program,
-                                         paths ? FP_LEGACY_COMBINED_PATHS : FP_LEGACY_COMBINED_EDGES, &error))
+    if (program &&
+        fp_combined_to_legacy(&out, c, program,
+                              paths ? FP_LEGACY_COMBINED_PATHS : FP_LEGACY_COMBINED_EDGES, &error))
         status = cli_output(output, &out);
     if (error.set) cli_fail(&error, NULL);
     fp_writer_free(&out);
@@ -153,8 +161,8 @@ int cli_export_legacy_combined(const struct cli_profiles *inputs, bool paths, co
     return status;
 }
 
-static bool import_packets(struct fp_combined *c, const struct fp_program *program, const struct fp_file *file,
-                           const char *name, struct fp_error *error)
+static bool import_packets(struct fp_combined *c, const struct fp_program *program,
+                           const struct fp_file *file, const char *name, struct fp_error *error)
 {
     struct fp_arena arena = {0};
     struct fp_legacy_reader reader = {
@@ -165,7 +173,8 @@ static bool import_packets(struct fp_combined *c, const struct fp_program *progr
         if (reader.type == FP_LEGACY_COMBINED_EDGES || reader.type == FP_LEGACY_COMBINED_PATHS)
             ok = fp_combined_from_legacy(c, program, &reader);
         else
-            ok = fp_fail(error, name, "holds combined profiles and a packet of type %d; import them apart",
+            ok = fp_fail(error, name,
+                         "holds combined profiles and a packet of type %d; import them apart",
                          (int)reader.type);
     }
     fp_arena_free(&arena);
@@ -188,7 +197,8 @@ int cli_import_legacy_combined(const char *input, const char *binary, const char
         fp_file_close(&file);
     }
     if (ok) c->modules.at[0].runs = c->runs;
-    ok = ok && cli_write_combined(output, fp_checksum(program.build_id, program.build_id_len, 0), 0, c, NULL, &error);
+    ok = ok && cli_write_combined(output, fp_checksum(program.build_id, program.build_id_len, 0), 0,
+                                  c, NULL, &error);
     fp_combined_free(c);
     fp_arena_free(&arena);
     return ok ? EXIT_OK : cli_fail(&error, NULL);

@@ -23,14 +23,15 @@ bool cli_is_combined(const char *path);
 int cli_show_combined(const struct cli_profiles *inputs, const struct cli_show_combined *how);
 
 /* All of them in one. NULL after saying what failed. */
-struct fp_combined *cli_read_combined(const char *const *names, size_t count, struct fp_combiner *combiner,
-                                      uint32_t bins);
+struct fp_combined *cli_read_combined(const char *const *names, size_t count,
+                                      struct fp_combiner *combiner, uint32_t bins);
 /* The most bins that one of them has; the default where none is combined yet. */
 uint32_t cli_combined_bins(const char *const *names, size_t count);
 
 /* A file with one summary, and runs behind it that may be written again. */
-bool cli_write_combined(const char *path, uint64_t program, uint64_t id, struct fp_combined *combined,
-                        const struct fp_unfinished *going, struct fp_error *error);
+bool cli_write_combined(const char *path, uint64_t program, uint64_t id,
+                        struct fp_combined *combined, const struct fp_unfinished *going,
+                        struct fp_error *error);
 
 /* Folds the runs in a combined profile into its summary: footpath combine -o X X. */
 int cli_compact(const char *path);

@@ -35,7 +35,9 @@ size_t cli_find_in_place(const char *output, const char *const *inputs, size_t c
     struct stat written, read;
     if (stat(output, &written) < 0 || !S_ISREG(written.st_mode)) return SIZE_MAX;
     for (size_t i = 0; i < count; i++)
-        if (stat(inputs[i], &read) == 0 && read.st_ino == written.st_ino && read.st_dev == written.st_dev) return i;
+        if (stat(inputs[i], &read) == 0 && read.st_ino == written.st_ino &&
+            read.st_dev == written.st_dev)
+            return i;
     return SIZE_MAX;
 }
 
@@ -44,12 +46,14 @@ size_t cli_find_in_place(const char *output, const char *const *inputs, size_t c
 static uint64_t next_id(int fd)
 {
     struct fp_profile_header header = {0};
-    if (pread(fd, &header, sizeof header, 0) != sizeof header || memcmp(header.magic, FP_PROFILE_MAGIC, 8)) return 0;
+    if (pread(fd, &header, sizeof header, 0) != sizeof header ||
+        memcmp(header.magic, FP_PROFILE_MAGIC, 8))
+        return 0;
     return header.id | FP_PROFILE_ASIDE;
 }
 
-bool cli_in_place_begin(struct cli_in_place *in_place, const char *output, const char *const *inputs, size_t count,
-                        struct fp_error *error)
+bool cli_in_place_begin(struct cli_in_place *in_place, const char *output,
+                        const char *const *inputs, size_t count, struct fp_error *error)
 {
     *in_place = (struct cli_in_place){cli_find_in_place(output, inputs, count), -1, 0};
     if (in_place->index == SIZE_MAX) return true;

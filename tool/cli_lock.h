@@ -12,8 +12,8 @@ struct cli_in_place {
 
 size_t cli_find_in_place(const char *output, const char *const *inputs, size_t count);
 /* Locks, and puts the runs that lie beside the file into it. */
-bool cli_in_place_begin(struct cli_in_place *in_place, const char *output, const char *const *inputs, size_t count,
-                        struct fp_error *error);
+bool cli_in_place_begin(struct cli_in_place *in_place, const char *output,
+                        const char *const *inputs, size_t count, struct fp_error *error);
 void cli_in_place_end(struct cli_in_place *in_place);
 
 /* Takes files of single runs (profile/aside.h) out of a list of inputs that has their

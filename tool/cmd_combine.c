@@ -48,8 +48,8 @@ struct combine_job {
     uint32_t threads;
     bool strict, mpi, mix;
     const char *program; /* only its runs, or NULL */
-    size_t in_place; /* the input that is the output too, or SIZE_MAX */
-    uint64_t id;     /* of the output */
+    size_t in_place;     /* the input that is the output too, or SIZE_MAX */
+    uint64_t id;         /* of the output */
 };
 
 /* What became of a block. */
@@ -74,12 +74,15 @@ static void note(struct block *block, const char *name, const struct fp_combine_
     struct fp_arena scratch = {0};
     if (!block->program) block->program = notes->program;
     if (notes->cut)
-        fp_say(&block->messages, "footpath: %s: ends in the middle of a record; the runs before it are used\n",
+        fp_say(&block->messages,
+               "footpath: %s: ends in the middle of a record; the runs before it are used\n",
                fp_plain(&scratch, name));
     if (notes->merged)
         fp_say(&block->messages,
-               "footpath: %s: %" PRIu64 " of its records are sums of several runs, each counts as one; combine "
-               "the profiles that were merged into it\n", fp_plain(&scratch, name), notes->merged);
+               "footpath: %s: %" PRIu64
+               " of its records are sums of several runs, each counts as one; combine "
+               "the profiles that were merged into it\n",
+               fp_plain(&scratch, name), notes->merged);
     fp_arena_free(&scratch);
 }
 
@@ -233,13 +236,16 @@ static bool combine_by_threads(const struct combine_job *job, struct sum *sum)
 {
     size_t nblocks = block_count(job);
     uint32_t threads = job->threads < nblocks ? job->threads : (uint32_t)nblocks;
-    struct team team = {.job = job, .ahead = 2 * (size_t)threads, .lock = PTHREAD_MUTEX_INITIALIZER,
+    struct team team = {.job = job,
+                        .ahead = 2 * (size_t)threads,
+                        .lock = PTHREAD_MUTEX_INITIALIZER,
                         .changed = PTHREAD_COND_INITIALIZER};
     team.blocks = calloc(nblocks, sizeof *team.blocks);
     pthread_t *members = calloc(threads, sizeof *members);
     if (!team.blocks || !members) abort();
     uint32_t started = 0;
-    while (started < threads && pthread_create(&members[started], NULL, work, &team) == 0) started++;
+    while (started < threads && pthread_create(&members[started], NULL, work, &team) == 0)
+        started++;
     if (!started) { /* no threads to be had */
         team.ahead = nblocks;
         work(&team);
@@ -271,8 +277,8 @@ struct combine_share {
 
 /* A rank that opens none of its files most likely does not see the file system they are
  * on: that must not look like a few bad inputs. */
-static void check_share(const struct combine_job *job, const struct cli_mpi *mpi, size_t index, struct combine_share *share,
-                        struct block *block)
+static void check_share(const struct combine_job *job, const struct cli_mpi *mpi, size_t index,
+                        struct combine_share *share, struct block *block)
 {
     struct utsname here = {0};
     size_t begin = index * FILES_IN_BLOCK, end = begin + FILES_IN_BLOCK, next = index + 1;
@@ -281,8 +287,10 @@ static void check_share(const struct combine_job *job, const struct cli_mpi *mpi
     while (next < block_count(job) && owner(job, mpi, next) != mpi->rank) next++;
     if (next < block_count(job) || share->opened) return;
     uname(&here);
-    fp_say(&block->messages, "footpath: rank %d on %s could open none of its %zu inputs; put them where all machines "
-                             "find them under the same name\n", mpi->rank, here.nodename, share->files);
+    fp_say(&block->messages,
+           "footpath: rank %d on %s could open none of its %zu inputs; put them where all machines "
+           "find them under the same name\n",
+           mpi->rank, here.nodename, share->files);
     block->failed = true;
 }
 
@@ -361,7 +369,8 @@ static bool combine_by_ranks(const struct combine_job *job, struct cli_mpi *mpi,
 static int write_sum(const struct combine_job *job, struct sum *sum)
 {
     struct fp_error error = {0};
-    if (cli_write_combined(job->output, sum->program, job->id, sum->combined, &sum->going, &error)) return EXIT_OK;
+    if (cli_write_combined(job->output, sum->program, job->id, sum->combined, &sum->going, &error))
+        return EXIT_OK;
     return cli_fail(&error, NULL);
 }
 
@@ -378,8 +387,10 @@ static bool belongs_together(const struct combine_job *job, const struct fp_comb
         fp_say(&names, "%s%s", i ? ", " : "", slash ? slash + 1 : of[i]->path);
     }
     if (n > 1)
-        cli_say("the inputs are of %zu programs that share no function (%.*s%s); choose one by --program NAME, or "
-                "combine them all by --mix", n, (int)names.len, (const char *)names.bytes, n > 4 ? ", ..." : "");
+        cli_say("the inputs are of %zu programs that share no function (%.*s%s); choose one by "
+                "--program NAME, or "
+                "combine them all by --mix",
+                n, (int)names.len, (const char *)names.bytes, n > 4 ? ", ..." : "");
     fp_writer_free(&names);
     fp_arena_free(&scratch);
     return n <= 1;
@@ -430,7 +441,8 @@ static int combine(struct combine_job *job, struct cli_mpi *mpi)
 
 int cli_compact(const char *path)
 {
-    struct combine_job job = {.output = path, .threads = 1, .mix = true}; /* what is in it stays in it */
+    struct combine_job job = {
+        .output = path, .threads = 1, .mix = true}; /* what is in it stays in it */
     fp_vec_push(&job.arena, &job.inputs, path);
     int status = combine(&job, NULL);
     fp_arena_free(&job.arena);
@@ -440,7 +452,8 @@ int cli_compact(const char *path)
 static uint32_t read_bins(const struct cli_command *command, const char *value)
 {
     uint64_t bins = cli_number(command, "--bins", value);
-    if (bins < 1 || bins > FP_MOST_BINS) cli_usage(command, "--bins is 1 to %d, got %s", FP_MOST_BINS, value);
+    if (bins < 1 || bins > FP_MOST_BINS)
+        cli_usage(command, "--bins is 1 to %d, got %s", FP_MOST_BINS, value);
     return (uint32_t)bins;
 }
 
@@ -493,9 +506,10 @@ struct cli_command command_combine = {
     .name = "combine",
     .arguments = "PROFILE...",
     .summary = "Distributions of edges and paths over many runs",
-    .text = "Inputs are profiles of paths or edges with any number of runs, and earlier combined\n"
-            "profiles, of one program or of several that share code. One run is one trial, also of\n"
-            "an inline function that several of its modules have. footpath show reads the result.",
+    .text =
+        "Inputs are profiles of paths or edges with any number of runs, and earlier combined\n"
+        "profiles, of one program or of several that share code. One run is one trial, also of\n"
+        "an inline function that several of its modules have. footpath show reads the result.",
     .options = options,
     .run = run,
 };

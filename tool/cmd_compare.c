@@ -34,7 +34,8 @@ static double fraction(const struct cli_command *command, const char *option, co
     return number;
 }
 
-static void want_metric(const struct cli_command *command, struct compare_request *request, const char *name)
+static void want_metric(const struct cli_command *command, struct compare_request *request,
+                        const char *name)
 {
     for (size_t i = 0; fp_metrics[i].name; i++)
         if (!strcmp(fp_metrics[i].name, name)) {
@@ -126,7 +127,8 @@ static int run(struct cli_command *command, int argc, char **argv)
         }
     }
     if (count != 2) cli_usage(command, "two profiles are needed");
-    struct fp_profile *actual = cli_load(&inputs[0]), *estimate = actual ? cli_load(&inputs[1]) : NULL;
+    struct fp_profile *actual = cli_load(&inputs[0]),
+                      *estimate = actual ? cli_load(&inputs[1]) : NULL;
     int status = actual && estimate ? compare(&request, actual, estimate) : EXIT_FAILED;
     if (actual) fp_profile_free(actual);
     if (estimate) fp_profile_free(estimate);
@@ -139,11 +141,12 @@ struct cli_command command_compare = {
     .name = "compare",
     .arguments = "ACTUAL ESTIMATE",
     .summary = "Measure how well one profile predicts another",
-    .text = "ACTUAL is an exact profile, ESTIMATE a sampled one or one of another input. Prints a\n"
-            "number from 0 to 1 per line: wall, the part of the flow of hot paths that the\n"
-            "estimate finds; relative, how well it knows the bias of branches; absolute, how well\n"
-            "their frequencies; overlap, how well the frequencies of all edges; function, the same\n"
-            "with the edges of a function taken together.",
+    .text =
+        "ACTUAL is an exact profile, ESTIMATE a sampled one or one of another input. Prints a\n"
+        "number from 0 to 1 per line: wall, the part of the flow of hot paths that the\n"
+        "estimate finds; relative, how well it knows the bias of branches; absolute, how well\n"
+        "their frequencies; overlap, how well the frequencies of all edges; function, the same\n"
+        "with the edges of a function taken together.",
     .options = options,
     .run = run,
 };

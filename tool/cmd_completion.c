@@ -7,13 +7,13 @@ static const struct cli_option options[] = {{NULL, NULL, NULL}};
 
 /* Flags of footpath-cc and footpath-c++, besides those of clang. */
 static const char *const compiler_flags[] = {
-    "--fp-mode=path",      "--fp-mode=edge",   "--fp-mode=edge-min",   "--fp-mode=check",
-    "--fp-mode=pep",       "--fp-mode=none",   "--fp-exits",           "--fp-threads=shared",
+    "--fp-mode=path",      "--fp-mode=edge",     "--fp-mode=edge-min", "--fp-mode=check",
+    "--fp-mode=pep",       "--fp-mode=none",     "--fp-exits",         "--fp-threads=shared",
     "--fp-threads=atomic", "--fp-threads=local", "--fp-at=late",       "--fp-at=early",
-    "--fp-guide=",         "--fp-metric=count", "--fp-metric=cycles",  "--fp-plan=",
-    "--fp-copy=",          "--fp-use=",        "--fp-allow=",          "--fp-deny=",
-    "--fp-inline=small",   "--fp-values",   "--fp-remarks",
-    "--fp-out=",           "--fp-map=packed",  "--fp-map=plain",       "--fp-map=separate"};
+    "--fp-guide=",         "--fp-metric=count",  "--fp-metric=cycles", "--fp-plan=",
+    "--fp-copy=",          "--fp-use=",          "--fp-allow=",        "--fp-deny=",
+    "--fp-inline=small",   "--fp-values",        "--fp-remarks",       "--fp-out=",
+    "--fp-map=packed",     "--fp-map=plain",     "--fp-map=separate"};
 
 static void say_options(struct fp_writer *out, const struct cli_command *command)
 {
@@ -23,7 +23,8 @@ static void say_options(struct fp_writer *out, const struct cli_command *command
 
 static void say_names(struct fp_writer *out)
 {
-    for (size_t i = 0; i < cli_ncommands; i++) fp_say(out, "%s%s", i ? " " : "", cli_commands[i]->name);
+    for (size_t i = 0; i < cli_ncommands; i++)
+        fp_say(out, "%s%s", i ? " " : "", cli_commands[i]->name);
 }
 
 static void say_compiler_flags(struct fp_writer *out)
@@ -39,7 +40,8 @@ static void bash(struct fp_writer *out)
                 "_footpath()\n{\n    local word=${COMP_WORDS[COMP_CWORD]} words=\n"
                 "    if [ \"$COMP_CWORD\" = 1 ]; then\n        words='");
     say_names(out);
-    fp_say(out, "'\n    else\n        case $word in -*) ;; *) COMPREPLY=($(compgen -f -- \"$word\")); return ;; esac\n"
+    fp_say(out, "'\n    else\n        case $word in -*) ;; *) COMPREPLY=($(compgen -f -- "
+                "\"$word\")); return ;; esac\n"
                 "        case ${COMP_WORDS[1]} in\n");
     for (size_t i = 0; i < cli_ncommands; i++) {
         fp_say(out, "        %s) words='", cli_commands[i]->name);
@@ -51,8 +53,9 @@ static void bash(struct fp_writer *out)
                 "_footpath_cc()\n{\n    local word=${COMP_WORDS[COMP_CWORD]}\n    case $word in\n"
                 "    --fp*) COMPREPLY=($(compgen -W '");
     say_compiler_flags(out);
-    fp_say(out, "' -- \"$word\")) ;;\n    *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n    esac\n}\n"
-                "complete -o filenames -F _footpath_cc footpath-cc footpath-c++\n");
+    fp_say(out,
+           "' -- \"$word\")) ;;\n    *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n    esac\n}\n"
+           "complete -o filenames -F _footpath_cc footpath-cc footpath-c++\n");
 }
 
 /* In single quotes of a shell. */
@@ -74,7 +77,9 @@ static void zsh(struct fp_writer *out)
                 "# zsh completion for footpath: put it as _footpath into a folder of $fpath\n"
                 "_footpath() {\n  if [[ $service != footpath ]]; then\n    compadd -- ");
     say_compiler_flags(out);
-    fp_say(out, "\n    _files\n    return\n  fi\n  if (( CURRENT == 2 )); then\n    local -a commands=(\n");
+    fp_say(
+        out,
+        "\n    _files\n    return\n  fi\n  if (( CURRENT == 2 )); then\n    local -a commands=(\n");
     for (size_t i = 0; i < cli_ncommands; i++) {
         fp_say(out, "      '%s:", cli_commands[i]->name);
         say_quoted(out, cli_commands[i]->summary, ":");
@@ -86,7 +91,8 @@ static void zsh(struct fp_writer *out)
         for (const struct cli_option *o = cli_commands[i]->options; o->name; o++) {
             fp_say(out, "'%s%s[", o->name, o->value && o->name[1] == '-' ? "=" : "");
             say_quoted(out, o->help, "[]:");
-            fp_say(out, "]%s%s%s' ", o->value ? ":" : "", o->value ? o->value : "", o->value ? ":_files" : "");
+            fp_say(out, "]%s%s%s' ", o->value ? ":" : "", o->value ? o->value : "",
+                   o->value ? ":_files" : "");
         }
         fp_say(out, "'--help[this text]' '*:file:_files' ;;\n");
     }
@@ -95,7 +101,9 @@ static void zsh(struct fp_writer *out)
 
 static void fish(struct fp_writer *out)
 {
-    fp_say(out, "# fish completion for footpath: put it into ~/.config/fish/completions/footpath.fish\n");
+    fp_say(
+        out,
+        "# fish completion for footpath: put it into ~/.config/fish/completions/footpath.fish\n");
     for (size_t i = 0; i < cli_ncommands; i++) {
         const struct cli_command *command = cli_commands[i];
         fp_say(out, "complete -c footpath -n __fish_use_subcommand -f -a %s -d '", command->name);
@@ -103,15 +111,17 @@ static void fish(struct fp_writer *out)
         fp_say(out, "'\n");
         for (const struct cli_option *o = command->options; o->name; o++) {
             bool is_long = o->name[1] == '-';
-            fp_say(out, "complete -c footpath -n '__fish_seen_subcommand_from %s' -%c %s %s-d '", command->name,
-                   is_long ? 'l' : 's', o->name + (is_long ? 2 : 1), o->value ? "-r " : "");
+            fp_say(out, "complete -c footpath -n '__fish_seen_subcommand_from %s' -%c %s %s-d '",
+                   command->name, is_long ? 'l' : 's', o->name + (is_long ? 2 : 1),
+                   o->value ? "-r " : "");
             say_quoted(out, o->help, "");
             fp_say(out, "'\n");
         }
     }
     for (size_t i = 0; i < sizeof compiler_flags / sizeof *compiler_flags; i++)
         for (int plus = 0; plus < 2; plus++)
-            fp_say(out, "complete -c %s -a '%s'\n", plus ? "footpath-c++" : "footpath-cc", compiler_flags[i]);
+            fp_say(out, "complete -c %s -a '%s'\n", plus ? "footpath-c++" : "footpath-cc",
+                   compiler_flags[i]);
 }
 
 static int run(struct cli_command *command, int argc, char **argv)

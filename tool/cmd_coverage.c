@@ -10,7 +10,8 @@ static const struct cli_option options[] = {
     {"--functions", NULL, "a line per function, too"},
     {"--function", "NAME", "only functions whose name contains NAME"},
     {"--fail-under", "PERCENT", "exit 3 when coverage is lower"},
-    {"--metric", "NAME", "for --fail-under: functions, lines, blocks, edges (default), paths, basis"},
+    {"--metric", "NAME",
+     "for --fail-under: functions, lines, blocks, edges (default), paths, basis"},
     {"--format", "FORMAT", "text, json, lcov, cobertura"},
     {"--json", NULL, "as --format json"},
     {"-o", "FILE", "where to write (standard output)"},
@@ -65,7 +66,8 @@ static void check_request(const struct cli_command *command, const struct covera
     static const char *const formats[] = {"text", "json", "lcov", "cobertura"};
     struct fp_covered covered;
     bool known = false;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) known |= !strcmp(request->format, formats[i]);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        known |= !strcmp(request->format, formats[i]);
     if (!known) cli_usage(command, "unknown format %s", request->format);
     if (!fp_cover_figure(&(struct fp_cover_report){0}, request->metric, &covered))
         cli_usage(command, "unknown metric %s", request->metric);

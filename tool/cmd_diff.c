@@ -142,8 +142,9 @@ struct cli_command command_diff = {
     .name = "diff",
     .arguments = "BEFORE AFTER",
     .summary = "Show which paths changed between two runs or two builds",
-    .text = "Counts are those of all runs in a profile. Where both profiles hold several runs,\n"
-            "or are combined ones, `sure` is the confidence that the means differ (Welch's t-test).",
+    .text =
+        "Counts are those of all runs in a profile. Where both profiles hold several runs,\n"
+        "or are combined ones, `sure` is the confidence that the means differ (Welch's t-test).",
     .options = options,
     .run = run,
 };

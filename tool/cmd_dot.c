@@ -32,7 +32,8 @@ static bool ends_in(const char *name, const char *ending)
 static int write_graph(const struct dot_request *request, struct fp_writer *dot)
 {
     struct fp_error error = {0};
-    if (!request->output || !ends_in(request->output, ".svg")) return cli_output(request->output, dot);
+    if (!request->output || !ends_in(request->output, ".svg"))
+        return cli_output(request->output, dot);
     struct fp_writer svg = {0};
     fp_write_u8(dot, 0);
     bool ok = fp_dot_to_svg(&svg, (const char *)dot->bytes, &error);
@@ -47,8 +48,8 @@ struct dot_function {
 };
 
 /* The function asked for: by its exact name, or the only one that contains it. */
-static bool choose(struct fp_arena *arena, const struct dot_request *request, const struct dot_function *all,
-                   size_t n, struct dot_function *chosen)
+static bool choose(struct fp_arena *arena, const struct dot_request *request,
+                   const struct dot_function *all, size_t n, struct dot_function *chosen)
 {
     size_t found = 0;
     for (size_t i = 0; i < n; i++) {
@@ -62,13 +63,15 @@ static bool choose(struct fp_arena *arena, const struct dot_request *request, co
         found++;
     }
     if (found == 1) return true;
-    if (!found) cli_say("no function matches '%s'", request->function ? request->function : "");
-    else cli_say("%zu functions match; name one by --function", found);
+    if (!found)
+        cli_say("no function matches '%s'", request->function ? request->function : "");
+    else
+        cli_say("%zu functions match; name one by --function", found);
     return false;
 }
 
-static int draw(struct fp_arena *arena, const struct dot_request *request, const struct dot_function *all,
-                size_t n, bool counts)
+static int draw(struct fp_arena *arena, const struct dot_request *request,
+                const struct dot_function *all, size_t n, bool counts)
 {
     struct dot_function one;
     struct fp_writer dot = {0};
@@ -114,7 +117,8 @@ static int draw_text(const char *path, const struct dot_request *request)
     f.blocks = FP_NEW_ARRAY(&arena, struct fp_block_info, graph.cfg->nblocks);
     f.edges = FP_NEW_ARRAY(&arena, struct fp_edge_info, graph.cfg->nedges);
     f.truncation = FP_NEW(&arena, struct fp_truncation);
-    fp_truncate(&arena, f.cfg, graph.weighted ? graph.weights : NULL, &(struct fp_limits){0}, f.truncation);
+    fp_truncate(&arena, f.cfg, graph.weighted ? graph.weights : NULL, &(struct fp_limits){0},
+                f.truncation);
     f.dag = fp_dag_make(&arena, f.truncation);
     f.numbering = fp_number(&arena, f.dag, FP_NUMBER_LARGEST_LAST, NULL);
     struct dot_function only = {NULL, &f};

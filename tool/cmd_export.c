@@ -37,8 +37,8 @@ static struct fp_module *only_module(struct fp_profile *profile)
     return NULL;
 }
 
-static bool legacy_edges(struct fp_arena *arena, const struct fp_module *module, struct fp_writer *out,
-                         struct fp_error *error)
+static bool legacy_edges(struct fp_arena *arena, const struct fp_module *module,
+                         struct fp_writer *out, struct fp_error *error)
 {
     size_t count;
     const struct fp_function **order = fp_legacy_order(arena, &module->program, &count);
@@ -57,8 +57,8 @@ static bool legacy_edges(struct fp_arena *arena, const struct fp_module *module,
     return true;
 }
 
-static bool legacy_paths(struct fp_arena *arena, const struct fp_module *module, struct fp_writer *out,
-                         struct fp_error *error)
+static bool legacy_paths(struct fp_arena *arena, const struct fp_module *module,
+                         struct fp_writer *out, struct fp_error *error)
 {
     size_t count;
     const struct fp_function **order = fp_legacy_order(arena, &module->program, &count);
@@ -85,7 +85,8 @@ static int export_legacy(struct fp_profile *profile, const struct export_request
     struct fp_writer out = {0};
     struct fp_error error = {0};
     if (!module) return EXIT_FAILED;
-    for (size_t i = 0; i < profile->runs.len && i < 1; i++) /* the program's name differs by build */
+    for (size_t i = 0; i < profile->runs.len && i < 1;
+         i++) /* the program's name differs by build */
         fp_legacy_write_arguments(&out, profile->runs.at[i].args + (profile->runs.at[i].nargs > 0),
                                   profile->runs.at[i].nargs - (profile->runs.at[i].nargs > 0));
     bool ok = !strcmp(what, "paths") ? legacy_paths(&arena, module, &out, &error)
@@ -111,7 +112,8 @@ static int export_guide(struct fp_profile *profile, const struct export_request 
     struct fp_writer out = {0};
     struct fp_guiding guiding;
     if (!all_maps_loaded(profile)) {
-        cli_say("no guide is written: one without the counts of these modules would mislead compilations");
+        cli_say("no guide is written: one without the counts of these modules would mislead "
+                "compilations");
         return EXIT_FAILED;
     }
     fp_guiding_make(&arena, profile, &guiding);
@@ -166,8 +168,10 @@ static int export_lcov(struct fp_profile *profile, const struct export_request *
 
 /* ---- by source position ---- */
 
-static int export_source(struct fp_profile *profile, const struct export_request *request, enum fp_discriminators how,
-                         void (*write)(struct fp_writer *out, const struct fp_source_profile *profile))
+static int export_source(struct fp_profile *profile, const struct export_request *request,
+                         enum fp_discriminators how,
+                         void (*write)(struct fp_writer *out,
+                                       const struct fp_source_profile *profile))
 {
     struct fp_arena arena = {0};
     struct fp_writer out = {0};
@@ -181,7 +185,8 @@ static int export_source(struct fp_profile *profile, const struct export_request
                 source.without_lines);
     } else {
         if (source.without_lines)
-            cli_say("%zu functions have no line information and are left out", source.without_lines);
+            cli_say("%zu functions have no line information and are left out",
+                    source.without_lines);
         write(&out, &source);
         status = cli_output(request->output, &out);
     }
@@ -196,7 +201,8 @@ static int export_llvm_sample(struct fp_profile *profile, const struct export_re
 
 static int export_gcc_afdo(struct fp_profile *profile, const struct export_request *request)
 {
-    enum fp_discriminators how = request->discriminators ? FP_DISCRIMINATORS_PLAIN : FP_DISCRIMINATORS_NONE;
+    enum fp_discriminators how =
+        request->discriminators ? FP_DISCRIMINATORS_PLAIN : FP_DISCRIMINATORS_NONE;
     return export_source(profile, request, how, fp_write_gcc_afdo);
 }
 
@@ -205,14 +211,10 @@ static const struct {
     int (*export)(struct fp_profile *profile, const struct export_request *request);
     bool binary; /* nothing for a terminal */
 } formats[] = {
-    {"json", export_json, false},
-    {"lcov", export_lcov, false},
-    {"callgrind", export_callgrind, false},
-    {"speedscope", export_speedscope, false},
-    {"collapsed", export_collapsed, false},
-    {"guide", export_guide, true},
-    {"legacy", export_legacy, true},
-    {"llvm-sample", export_llvm_sample, false},
+    {"json", export_json, false},           {"lcov", export_lcov, false},
+    {"callgrind", export_callgrind, false}, {"speedscope", export_speedscope, false},
+    {"collapsed", export_collapsed, false}, {"guide", export_guide, true},
+    {"legacy", export_legacy, true},        {"llvm-sample", export_llvm_sample, false},
     {"gcc-afdo", export_gcc_afdo, true},
 };
 
@@ -248,11 +250,14 @@ static int run(struct cli_command *command, int argc, char **argv)
         }
     }
     size_t format = find_format(command, request.format);
-    if (strcmp(request.what, "edges") && strcmp(request.what, "paths")) cli_usage(command, "--what is edges or paths");
-    if (formats[format].binary && is_terminal(request.output)) cli_usage(command, "%s is binary: give -o FILE", request.format);
+    if (strcmp(request.what, "edges") && strcmp(request.what, "paths"))
+        cli_usage(command, "--what is edges or paths");
+    if (formats[format].binary && is_terminal(request.output))
+        cli_usage(command, "%s is binary: give -o FILE", request.format);
     if (!inputs.names.len) fp_vec_push(&inputs.arena, &inputs.names, "footpath.prof");
     if (formats[format].export == export_legacy && cli_is_combined(inputs.names.at[0])) {
-        int done = cli_export_legacy_combined(&inputs, !strcmp(request.what, "paths"), request.output);
+        int done =
+            cli_export_legacy_combined(&inputs, !strcmp(request.what, "paths"), request.output);
         fp_arena_free(&inputs.arena);
         return done;
     }
@@ -268,7 +273,8 @@ struct cli_command command_export = {
     .name = "export",
     .arguments = "--format FORMAT [PROFILE...]",
     .summary = "Write a profile in the form of another tool",
-    .text = "Formats: json, lcov, callgrind (kcachegrind), speedscope, collapsed (flame graphs), guide (for\n"
+    .text = "Formats: json, lcov, callgrind (kcachegrind), speedscope, collapsed (flame graphs), "
+            "guide (for\n"
             "compilations), legacy (LLVM 2.8-3.3), llvm-sample (for clang's\n"
             "-fprofile-sample-use=), gcc-afdo (for gcc's -fauto-profile=).",
     .options = options,

@@ -45,13 +45,15 @@ static bool import_edges(struct filling *f, const struct fp_legacy_reader *packe
         uint32_t *edges = fp_legacy_edges(&f->arena, fn, &n);
         for (size_t k = 0; k < n; k++, at++) {
             if (at >= packet->nwords)
-                return fp_fail(f->error, f->input, "expected counters of %zu functions, got %zu counters",
+                return fp_fail(f->error, f->input,
+                               "expected counters of %zu functions, got %zu counters",
                                f->nfunctions, packet->nwords);
             uint32_t count = fp_legacy_word(packet, at);
             for (uint32_t s = 0; s < fn->flow->nedges; s++) {
                 const struct fp_flow_edge *edge = &fn->flow->edges[s];
-                bool same = edges[k] == FP_NONE ? edge->kind == FP_FLOW_ENTRY
-                                                : edge->kind == FP_FLOW_EDGE && edge->cfg_edge == edges[k];
+                bool same = edges[k] == FP_NONE
+                                ? edge->kind == FP_FLOW_ENTRY
+                                : edge->kind == FP_FLOW_EDGE && edge->cfg_edge == edges[k];
                 if (same) fp_fill_flow(&f->counters, fn, s, count);
             }
         }
@@ -94,7 +96,8 @@ static bool import_packets(struct filling *f, const struct fp_file *file)
         case FP_LEGACY_OPTIMAL_EDGES:
         case FP_LEGACY_COMBINED_EDGES:
         case FP_LEGACY_COMBINED_PATHS:
-            ok = fp_fail(f->error, f->input, "packets of type %d are not counts of one run", reader.type);
+            ok = fp_fail(f->error, f->input, "packets of type %d are not counts of one run",
+                         reader.type);
             break;
         }
         if (!ok) return false;
@@ -131,12 +134,13 @@ static int import_legacy(const char *input, const char *binary, const char *outp
     struct filling f = {.error = &error, .input = input};
     struct fp_file file = {0};
     char full[4096];
-    bool ok = fp_program_read(&f.arena, realpath(binary, full) ? full : binary, &f.program, &error) &&
-              fp_file_open(&file, input, &error);
+    bool ok =
+        fp_program_read(&f.arena, realpath(binary, full) ? full : binary, &f.program, &error) &&
+        fp_file_open(&file, input, &error);
     if (ok) {
         f.order = fp_legacy_order(&f.arena, &f.program, &f.nfunctions);
-        ok = fp_fill_begin(&f.counters, &f.arena, &f.program, &error) && import_packets(&f, &file) &&
-             write_result(&f, output);
+        ok = fp_fill_begin(&f.counters, &f.arena, &f.program, &error) &&
+             import_packets(&f, &file) && write_result(&f, output);
         fp_file_close(&file);
     }
     fp_arena_free(&f.arena);
@@ -154,9 +158,11 @@ static bool add_functions(struct fp_edge_profile *p, const struct fp_callgrind *
         uint64_t entries, *edges;
         if (!f->cfg) continue;
         edges = FP_NEW_ARRAY(p->arena, uint64_t, f->cfg->nedges);
-        if (fp_callgrind_edges(counts, f, &entries, edges)) fp_edge_profile_add(p, f, entries, edges);
+        if (fp_callgrind_edges(counts, f, &entries, edges))
+            fp_edge_profile_add(p, f, entries, edges);
     }
-    return p->nfunctions || fp_fail(error, p->machine.object->path, "has no named function that ran");
+    return p->nfunctions ||
+           fp_fail(error, p->machine.object->path, "has no named function that ran");
 }
 
 static int import_callgrind(const char *input, const char *binary, const char *output)

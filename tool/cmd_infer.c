@@ -49,7 +49,7 @@ struct infer_work {
     struct fp_perf_data data;
     struct fp_attribution found;
     uint32_t event, cycles, misses; /* of the last two, FP_NONE where they were not sampled */
-    double *stall_cycles;   /* per event */
+    double *stall_cycles;           /* per event */
     double mean_cpi;
     bool have_truth;
     double truth_scale; /* samples per exact execution of an instruction */
@@ -58,15 +58,15 @@ struct infer_work {
     FP_VEC(struct fp_run) runs;
     FP_VEC(struct fp_edge_profile *) profiles;
     uint64_t samples, nfunctions, unresolved; /* in functions that are known */
-    uint64_t records; /* branch records that were used */
+    uint64_t records;                         /* branch records that were used */
 };
 
 /* ---- events ---- */
 
 static bool counts_time(const struct fp_perf_event *event)
 {
-    return strstr(event->name, "clock") || strstr(event->name, "cycles") || strstr(event->name, "CLK") ||
-           strstr(event->name, "CYCLES");
+    return strstr(event->name, "clock") || strstr(event->name, "cycles") ||
+           strstr(event->name, "CLK") || strstr(event->name, "CYCLES");
 }
 
 static bool counts_misses(const struct fp_perf_event *event)
@@ -102,7 +102,8 @@ static void find_stalls(struct infer_work *w)
         for (size_t i = 0; i < sizeof known_stalls / sizeof *known_stalls; i++)
             if (!strcmp(known_stalls[i].event, name)) w->stall_cycles[e] = known_stalls[i].cycles;
         for (size_t i = 0; i < w->request->stalls.len; i++)
-            if (!strcmp(w->request->stalls.at[i].event, name)) w->stall_cycles[e] = w->request->stalls.at[i].cycles;
+            if (!strcmp(w->request->stalls.at[i].event, name))
+                w->stall_cycles[e] = w->request->stalls.at[i].cycles;
     }
 }
 
@@ -127,8 +128,9 @@ static void find_cycles(struct infer_work *w)
     w->mean_cpi = instructions > 0 ? total_of(w, w->cycles) / instructions : 1;
 }
 
-static uint8_t *classify(struct infer_work *w, struct fp_arena *arena, const struct fp_sampled_object *s,
-                         struct fp_edge_profile *p, const struct fp_machine_function *f, const double *weights)
+static uint8_t *classify(struct infer_work *w, struct fp_arena *arena,
+                         const struct fp_sampled_object *s, struct fp_edge_profile *p,
+                         const struct fp_machine_function *f, const double *weights)
 {
     uint8_t *classes = FP_NEW_ARRAY(arena, uint8_t, f->cfg->nblocks);
     if (w->have_truth) {
@@ -145,10 +147,11 @@ static uint8_t *classify(struct infer_work *w, struct fp_arena *arena, const str
         const double *events = fp_block_samples(arena, s, f, e);
         for (uint32_t b = 0; b < f->cfg->nblocks; b++) stalled[b] += w->stall_cycles[e] * events[b];
     }
-    double period = (double)w->data.events.at[w->event].period, cycle_period = (double)w->data.events.at[w->cycles].period;
+    double period = (double)w->data.events.at[w->event].period,
+           cycle_period = (double)w->data.events.at[w->cycles].period;
     for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
-        struct fp_block_events block = {instructions[b], cycles[b], stalled[b], instructions[b] / period,
-                                        cycles[b] / cycle_period};
+        struct fp_block_events block = {instructions[b], cycles[b], stalled[b],
+                                        instructions[b] / period, cycles[b] / cycle_period};
         classes[b] = (uint8_t)fp_classify(&block, w->mean_cpi);
     }
     return classes;
@@ -157,9 +160,9 @@ static uint8_t *classify(struct infer_work *w, struct fp_arena *arena, const str
 /* ---- functions ---- */
 
 /* Counts of block weights: samples over sizes. */
-static void infer_from_samples(struct infer_work *w, struct fp_arena *scratch, const struct fp_sampled_object *s,
-                               struct fp_edge_profile *p, struct fp_machine_function *f,
-                               struct fp_edge_counts *counts)
+static void infer_from_samples(struct infer_work *w, struct fp_arena *scratch,
+                               const struct fp_sampled_object *s, struct fp_edge_profile *p,
+                               struct fp_machine_function *f, struct fp_edge_counts *counts)
 {
     struct fp_inference in = {.cfg = f->cfg, .model = w->request->model, .entries = -1};
     double *sizes = FP_NEW_ARRAY(scratch, double, f->cfg->nblocks);
@@ -170,8 +173,10 @@ static void infer_from_samples(struct infer_work *w, struct fp_arena *scratch, c
     bool again = in.model == FP_COSTS_FOOTPATH && (w->by == FP_BY_TIME || misses);
     unsigned rounds = again ? ROUNDS : 1;
     for (unsigned round = 0; round < rounds; round++) {
-        fp_block_sizes(f, w->by, round ? &(struct fp_branch_knowledge){counts->edges, misses} : NULL, sizes);
-        for (uint32_t b = 0; b < f->cfg->nblocks; b++) weights[b] = sizes[b] > 0 ? samples[b] / sizes[b] : 0;
+        fp_block_sizes(f, w->by,
+                       round ? &(struct fp_branch_knowledge){counts->edges, misses} : NULL, sizes);
+        for (uint32_t b = 0; b < f->cfg->nblocks; b++)
+            weights[b] = sizes[b] > 0 ? samples[b] / sizes[b] : 0;
         in.sizes = sizes;
         in.weights = weights;
         if (w->request->classify && (w->have_truth || w->cycles != FP_NONE))
@@ -182,16 +187,21 @@ static void infer_from_samples(struct infer_work *w, struct fp_arena *scratch, c
 
 /* Records count blocks and edges themselves; what they contradict each other in, at
  * their ends, is corrected. False where no record is in the function. */
-static bool infer_from_branches(struct infer_work *w, struct fp_arena *scratch, const struct fp_sampled_object *s,
-                                struct fp_machine_function *f, struct fp_edge_counts *counts)
+static bool infer_from_branches(struct infer_work *w, struct fp_arena *scratch,
+                                const struct fp_sampled_object *s, struct fp_machine_function *f,
+                                struct fp_edge_counts *counts)
 {
     struct fp_branch_counts branches;
     fp_branch_count(scratch, s, f, &branches);
     if (branches.total <= 0) return false;
     double *sizes = FP_NEW_ARRAY(scratch, double, f->cfg->nblocks);
     fp_block_sizes(f, FP_BY_INSTRUCTIONS, NULL, sizes);
-    struct fp_inference in = {.cfg = f->cfg, .model = w->request->model, .entries = -1, .sizes = sizes,
-                              .weights = branches.blocks, .edge_weights = branches.edges};
+    struct fp_inference in = {.cfg = f->cfg,
+                              .model = w->request->model,
+                              .entries = -1,
+                              .sizes = sizes,
+                              .weights = branches.blocks,
+                              .edge_weights = branches.edges};
     fp_infer(scratch, &in, counts);
     return true;
 }
@@ -202,14 +212,16 @@ static bool has_records(const struct infer_work *w, const struct fp_sampled_obje
 }
 
 /* Counts by samples and by records are not in the same units: an object has one kind. */
-static void infer_function(struct infer_work *w, const struct fp_sampled_object *s, struct fp_edge_profile *p,
-                           struct fp_machine_function *f)
+static void infer_function(struct infer_work *w, const struct fp_sampled_object *s,
+                           struct fp_edge_profile *p, struct fp_machine_function *f)
 {
     struct fp_arena scratch = {0};
     struct fp_edge_counts counts;
     bool found = true;
-    if (has_records(w, s)) found = infer_from_branches(w, &scratch, s, f, &counts);
-    else infer_from_samples(w, &scratch, s, p, f, &counts);
+    if (has_records(w, s))
+        found = infer_from_branches(w, &scratch, s, f, &counts);
+    else
+        infer_from_samples(w, &scratch, s, p, f, &counts);
     if (found) {
         fp_edge_profile_add(p, f, counts.entries, counts.edges);
         w->nfunctions++;
@@ -237,7 +249,8 @@ static void infer_object(struct infer_work *w, const struct fp_sampled_object *s
     fp_edge_profile_init(p, &w->arena, s->object);
     bool *done = FP_NEW_ARRAY(&w->arena, bool, p->machine.nfunctions);
     for (size_t i = 0; i < s->hits.len; i++)
-        if (visit(w, s, p, done, s->hits.at[i].address)) w->samples += s->hits.at[i].counts[w->event];
+        if (visit(w, s, p, done, s->hits.at[i].address))
+            w->samples += s->hits.at[i].counts[w->event];
     for (size_t i = 0; has_records(w, s) && i < s->spans.len; i++)
         if (visit(w, s, p, done, s->spans.at[i].from)) w->records += s->spans.at[i].count;
     fp_vec_push(&w->arena, &w->profiles, p);
@@ -265,24 +278,29 @@ static bool enough(const struct infer_work *w)
     if (!w->data.samples.len)
         cli_say("%s: holds no samples; did the program run at all, and long enough for -c?", input);
     else if (!a->user)
-        cli_say("%s: of %zu samples none is in a program's own code (%s in the kernel, %s in memory "
-                "without a file); record the program itself, in user mode",
-                input, w->data.samples.len, cli_count(a->kernel), cli_count(a->unmapped));
+        cli_say(
+            "%s: of %zu samples none is in a program's own code (%s in the kernel, %s in memory "
+            "without a file); record the program itself, in user mode",
+            input, w->data.samples.len, cli_count(a->kernel), cli_count(a->unmapped));
     else if (w->samples < FEWEST_SAMPLES)
-        cli_say("%s: only %s samples of %s are in functions that have a name, too few to infer from; "
-                "run longer, take a smaller period, or use a program that is not stripped",
-                input, cli_count(w->samples), w->data.events.at[w->event].name);
+        cli_say(
+            "%s: only %s samples of %s are in functions that have a name, too few to infer from; "
+            "run longer, take a smaller period, or use a program that is not stripped",
+            input, cli_count(w->samples), w->data.events.at[w->event].name);
     else
         return true;
     for (size_t i = 0; i < a->objects.len; i++)
-        if (a->objects.at[i]->problem.set) cli_fail(&a->objects.at[i]->problem, "its samples are not used");
+        if (a->objects.at[i]->problem.set)
+            cli_fail(&a->objects.at[i]->problem, "its samples are not used");
     return false;
 }
 
 static void warn(const struct infer_work *w)
 {
-    if (w->data.cut) cli_say("%s: ends in the middle of a record; what is before is used", w->request->input);
-    if (w->data.lost) cli_say("%s: the kernel lost %s samples", w->request->input, cli_count(w->data.lost));
+    if (w->data.cut)
+        cli_say("%s: ends in the middle of a record; what is before is used", w->request->input);
+    if (w->data.lost)
+        cli_say("%s: the kernel lost %s samples", w->request->input, cli_count(w->data.lost));
     for (size_t i = 0; i < w->found.objects.len; i++) {
         const struct fp_sampled_object *s = w->found.objects.at[i];
         if (wanted(w, s) && s->samples && s->object && !s->object->dwarf)
@@ -338,8 +356,9 @@ static int infer(struct infer_request *request)
         fp_attribute(&w.arena, &w.data, request->binary, &w.found);
         if (infer_all(&w)) {
             warn(&w);
-            status = fp_profile_write(request->output, w.runs.at, w.runs.len, 0, &error) ? EXIT_OK
-                                                                                   : cli_fail(&error, NULL);
+            status = fp_profile_write(request->output, w.runs.at, w.runs.len, 0, &error)
+                         ? EXIT_OK
+                         : cli_fail(&error, NULL);
         }
         for (size_t i = 0; i < w.profiles.len; i++) fp_edge_profile_free(w.profiles.at[i]);
         fp_attribution_close(&w.found);
@@ -347,7 +366,8 @@ static int infer(struct infer_request *request)
     if (status == EXIT_OK)
         printf("%s: %s of %s samples in %s functions\n", request->output, cli_count(w.samples),
                cli_count(w.data.samples.len), cli_count(w.nfunctions));
-    if (status == EXIT_OK && w.records) printf("counted by %s branch records\n", cli_count(w.records));
+    if (status == EXIT_OK && w.records)
+        printf("counted by %s branch records\n", cli_count(w.records));
     fp_arena_free(&w.arena);
     return status;
 }
@@ -358,20 +378,23 @@ static void add_stall(struct cli_command *command, struct infer_request *r, char
     if (!equals) cli_usage(command, "--stall needs EVENT=CYCLES, got '%s'", text);
     *equals = 0;
     struct stall stall = {text, strtod(equals + 1, &end)};
-    if (end == equals + 1 || *end) cli_usage(command, "--stall needs a number of cycles for %s", text);
+    if (end == equals + 1 || *end)
+        cli_usage(command, "--stall needs a number of cycles for %s", text);
     fp_vec_push(&r->truth.arena, &r->stalls, stall);
 }
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct infer_request r = {.command = command, .output = "footpath.prof", .model = FP_COSTS_FOOTPATH};
+    struct infer_request r = {
+        .command = command, .output = "footpath.prof", .model = FP_COSTS_FOOTPATH};
     char *value;
     for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
         switch (option) {
         case OUTPUT: r.output = value; break;
         case COSTS:
-            if (!fp_cost_model_named(value, &r.model)) cli_usage(command, "no cost model '%s'", value);
+            if (!fp_cost_model_named(value, &r.model))
+                cli_usage(command, "no cost model '%s'", value);
             break;
         case EVENT: r.event = value; break;
         case BY: r.by = value; break;

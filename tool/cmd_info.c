@@ -67,12 +67,15 @@ static struct totals totals_of(const struct fp_program *p)
 static void say_program(struct fp_writer *out, const struct fp_program *p)
 {
     struct totals t = totals_of(p);
-    fp_say(out, "  functions   %zu: %" PRIu64 " with path counters (%" PRIu64 " in hash tables), %" PRIu64
-                " with edge counters, %" PRIu64 " exact to the end, %zu left out\n",
+    fp_say(out,
+           "  functions   %zu: %" PRIu64 " with path counters (%" PRIu64
+           " in hash tables), %" PRIu64 " with edge counters, %" PRIu64
+           " exact to the end, %zu left out\n",
            p->nfunctions, t.paths, t.hashed, t.edges, t.exits, p->nskipped);
-    if (t.cut) fp_say(out, "  cut         paths of %" PRIu64 " functions, which have too many\n", t.cut);
-    fp_say(out, "  counters    %s, %s of them for loops with one way round\n", cli_count(t.counters),
-           cli_count(t.laps));
+    if (t.cut)
+        fp_say(out, "  cut         paths of %" PRIu64 " functions, which have too many\n", t.cut);
+    fp_say(out, "  counters    %s, %s of them for loops with one way round\n",
+           cli_count(t.counters), cli_count(t.laps));
 }
 
 static void say_text(struct fp_writer *out, const char *text)
@@ -92,9 +95,10 @@ static void say_module(struct fp_writer *out, const struct fp_module *m)
 
 static void say_run(struct fp_writer *out, const struct fp_run *r)
 {
-    const char *unfinished = r->flags & FP_RUN_LEAVING      ? ", went on by exec or daemon"
-                             : r->flags & FP_RUN_UNFINISHED ? ", still running when this was written"
-                                                            : "";
+    const char *unfinished = r->flags & FP_RUN_LEAVING ? ", went on by exec or daemon"
+                             : r->flags & FP_RUN_UNFINISHED
+                                 ? ", still running when this was written"
+                                 : "";
     fp_say(out, "run of ");
     say_time(out, r->start_ns);
     fp_say(out, ", %.3f s, pid %" PRIu64 " on ", (double)(r->end_ns - r->start_ns) * 1e-9, r->pid);
@@ -203,7 +207,8 @@ static bool info_of_program(struct info *info, const char *path)
         say_program(&info->out, &program);
         for (size_t i = 0; i < program.nfunctions; i++)
             if (program.functions[i].flags & FP_FUNCTION_SKIPPED)
-                fp_say(&info->out, "  left out: %s: %s\n", fp_plain(&arena, program.functions[i].name),
+                fp_say(&info->out, "  left out: %s: %s\n",
+                       fp_plain(&arena, program.functions[i].name),
                        fp_plain(&arena, program.functions[i].skipped));
     }
     fp_arena_free(&arena);
@@ -214,25 +219,31 @@ static bool info_of_programs(struct info *info)
 {
     bool ok = true;
     if (info->as_json) fp_json_key(&info->json, "programs"), fp_json_begin(&info->json, '[');
-    for (size_t i = 0; i < info->programs.len; i++) ok &= info_of_program(info, info->programs.at[i]);
+    for (size_t i = 0; i < info->programs.len; i++)
+        ok &= info_of_program(info, info->programs.at[i]);
     if (info->as_json) fp_json_end(&info->json, ']');
     return ok;
 }
 
 static bool info_of_profiles(struct info *info)
 {
-    struct fp_profile *p = cli_check_binary(info->profiles.binary) ? cli_read(&info->profiles) : NULL;
+    struct fp_profile *p =
+        cli_check_binary(info->profiles.binary) ? cli_read(&info->profiles) : NULL;
     if (!p) return false;
     fp_profile_load_maps(p, info->profiles.binary);
     struct fp_json *j = &info->json;
     if (info->as_json) fp_json_key(j, "modules"), fp_json_begin(j, '[');
     for (size_t i = 0; i < p->modules.len; i++)
-        if (info->as_json) json_module(j, p->modules.at[i]);
-        else say_module(&info->out, p->modules.at[i]);
+        if (info->as_json)
+            json_module(j, p->modules.at[i]);
+        else
+            say_module(&info->out, p->modules.at[i]);
     if (info->as_json) fp_json_end(j, ']'), fp_json_key(j, "runs"), fp_json_begin(j, '[');
     for (size_t i = 0; i < p->runs.len; i++)
-        if (info->as_json) json_run(j, &p->runs.at[i]);
-        else say_run(&info->out, &p->runs.at[i]);
+        if (info->as_json)
+            json_run(j, &p->runs.at[i]);
+        else
+            say_run(&info->out, &p->runs.at[i]);
     if (info->as_json) fp_json_end(j, ']');
     fp_profile_free(p);
     return true;
@@ -249,7 +260,8 @@ static void count_events(const struct fp_combined *c, uint64_t events[FP_EVENT_K
 
 static bool info_of_combined(struct info *info, const char *path)
 {
-    struct fp_combiner *combiner = fp_combiner_new(&info->profiles.binary, info->profiles.binary != NULL);
+    struct fp_combiner *combiner =
+        fp_combiner_new(&info->profiles.binary, info->profiles.binary != NULL);
     struct fp_combined *c = cli_read_combined(&path, 1, combiner, cli_combined_bins(&path, 1));
     uint64_t events[FP_EVENT_KINDS] = {0};
     struct fp_json *j = &info->json;
@@ -264,13 +276,16 @@ static bool info_of_combined(struct info *info, const char *path)
         fp_json_key(j, "paths"), fp_json_uint(j, events[FP_EVENT_PATH]);
         fp_json_end(j, '}');
     } else if (c) {
-        fp_say(&info->out, "combined profile %s\n  %s runs, up to %u bins\n  functions   %zu, %s of them called\n"
-                           "  events      %s edges, %s paths\n",
-               fp_plain(&c->arena, path), cli_count(c->runs), c->bins, c->functions.len, cli_count(events[FP_EVENT_ENTRY]),
-               cli_count(events[FP_EVENT_EDGE]), cli_count(events[FP_EVENT_PATH]));
+        fp_say(
+            &info->out,
+            "combined profile %s\n  %s runs, up to %u bins\n  functions   %zu, %s of them called\n"
+            "  events      %s edges, %s paths\n",
+            fp_plain(&c->arena, path), cli_count(c->runs), c->bins, c->functions.len,
+            cli_count(events[FP_EVENT_ENTRY]), cli_count(events[FP_EVENT_EDGE]),
+            cli_count(events[FP_EVENT_PATH]));
         for (size_t i = 0; i < c->modules.len; i++)
-            fp_say(&info->out, "  module      %s, in %s runs\n", fp_plain(&c->arena, c->modules.at[i].path),
-                   cli_count(c->modules.at[i].runs));
+            fp_say(&info->out, "  module      %s, in %s runs\n",
+                   fp_plain(&c->arena, c->modules.at[i].path), cli_count(c->modules.at[i].runs));
     }
     bool ok = c != NULL;
     fp_combined_free(c);
@@ -282,7 +297,8 @@ static bool info_of_all_combined(struct info *info)
 {
     bool ok = true;
     if (info->as_json) fp_json_key(&info->json, "combined"), fp_json_begin(&info->json, '[');
-    for (size_t i = 0; i < info->combined.len; i++) ok &= info_of_combined(info, info->combined.at[i]);
+    for (size_t i = 0; i < info->combined.len; i++)
+        ok &= info_of_combined(info, info->combined.at[i]);
     if (info->as_json) fp_json_end(&info->json, ']');
     return ok;
 }

@@ -61,8 +61,8 @@ static int run(struct cli_command *command, int argc, char **argv)
         cli_say("no plugin for LLVM %s: expected %s", llvm, plugin);
         return EXIT_FAILED;
     }
-    execlp(opt, opt, fp_arena_printf(&arena, "-load-pass-plugin=%s", plugin), "-passes=footpath", input,
-           "-o", output, (char *)NULL);
+    execlp(opt, opt, fp_arena_printf(&arena, "-load-pass-plugin=%s", plugin), "-passes=footpath",
+           input, "-o", output, (char *)NULL);
     cli_say("cannot run %s: %s; install llvm-%s", opt, strerror(errno), llvm);
     return EXIT_FAILED;
 }

@@ -31,8 +31,8 @@ struct learn_work {
 
 /* ---- blocks ---- */
 
-static void print_block(const struct learn_work *w, const struct fp_machine_function *f, uint32_t block,
-                        const double *events, double truth)
+static void print_block(const struct learn_work *w, const struct fp_machine_function *f,
+                        uint32_t block, const double *events, double truth)
 {
     const struct fp_machine_block *b = &f->blocks[block];
     uint32_t loads = 0, stores = 0, slow = 0, calls = 0;
@@ -45,13 +45,14 @@ static void print_block(const struct learn_work *w, const struct fp_machine_func
     }
     cli_print_plain(f->symbol->name);
     printf("\t%llx\t%u\t%u\t%u\t%u\t%u\t%.0f",
-           (unsigned long long)f->insns.at[b->first_insn].address, b->ninsns, loads, stores, slow, calls, truth);
+           (unsigned long long)f->insns.at[b->first_insn].address, b->ninsns, loads, stores, slow,
+           calls, truth);
     for (uint32_t e = 0; e < w->found.nevents; e++) printf("\t%.0f", events[e]);
     printf("\n");
 }
 
-static void add_function(struct learn_work *w, const struct fp_sampled_object *s, struct fp_edge_profile *p,
-                         struct fp_machine_function *f)
+static void add_function(struct learn_work *w, const struct fp_sampled_object *s,
+                         struct fp_edge_profile *p, struct fp_machine_function *f)
 {
     struct fp_arena scratch = {0};
     double **events = FP_NEW_ARRAY(&scratch, double *, w->found.nevents);
@@ -119,7 +120,8 @@ static int learn(struct learn_work *w, const char *input, const char *binary, bo
     struct fp_model model;
     if (!fp_perf_read(&w->arena, input, &w->data, &error)) return cli_fail(&error, NULL);
     fp_attribute(&w->arena, &w->data, binary, &w->found);
-    if (binary && !w->found.binary_used) cli_say("%s: no object of that name was sampled; it is not used", binary);
+    if (binary && !w->found.binary_used)
+        cli_say("%s: no object of that name was sampled; it is not used", binary);
     w->training.nevents = w->found.nevents;
     for (size_t i = 0; i < w->found.objects.len; i++) {
         const struct fp_sampled_object *s = w->found.objects.at[i];

@@ -112,7 +112,8 @@ static bool say_problems(struct merge_job *job, const struct fp_profile *sum)
     if (bad) cli_say("skipped %zu of %zu profiles", bad, job->inputs->names.len);
     for (size_t i = 0; i < sum->cut.len; i++)
         cli_say("%s: ends in the middle of a record; the runs before it are used", sum->cut.at[i]);
-    if (!sum->modules.len) cli_say("no runs to merge; did the instrumented program run to its end?");
+    if (!sum->modules.len)
+        cli_say("no runs to merge; did the instrumented program run to its end?");
     return sum->modules.len != 0;
 }
 
@@ -125,7 +126,8 @@ static int merge(const struct cli_profiles *inputs, size_t threads, const char *
     struct cli_in_place in_place;
     job.problems = calloc(inputs->names.len, sizeof *job.problems);
     if (!job.problems) abort();
-    if (!cli_in_place_begin(&in_place, output, inputs->names.at, inputs->names.len, &error)) cli_fail(&error, NULL);
+    if (!cli_in_place_begin(&in_place, output, inputs->names.at, inputs->names.len, &error))
+        cli_fail(&error, NULL);
     job.in_place = in_place.index;
     cli_progress_begin(&job.progress, "merging", inputs->names.len);
     sum_by_threads(&job, threads < most ? threads : most, sum);
@@ -133,7 +135,8 @@ static int merge(const struct cli_profiles *inputs, size_t threads, const char *
     bool ok = say_problems(&job, sum);
     if (ok) {
         struct fp_run *runs = fp_profile_merged(sum, &nruns);
-        if (!fp_profile_write(output, runs, nruns, in_place.id, &error)) ok = cli_fail(&error, NULL) == EXIT_OK;
+        if (!fp_profile_write(output, runs, nruns, in_place.id, &error))
+            ok = cli_fail(&error, NULL) == EXIT_OK;
     }
     cli_in_place_end(&in_place);
     free(job.problems);
@@ -161,7 +164,8 @@ static int run(struct cli_command *command, int argc, char **argv)
         if (option == CLI_WORD) fp_vec_push(&inputs.arena, &inputs.names, value);
     }
     if (!inputs.names.len) cli_usage(command, "no profile given");
-    if (threads < 1 || threads > MOST_THREADS) cli_usage(command, "--jobs is 1 to %d", MOST_THREADS);
+    if (threads < 1 || threads > MOST_THREADS)
+        cli_usage(command, "--jobs is 1 to %d", MOST_THREADS);
     cli_drop_aside(inputs.names.at, &inputs.names.len);
     int status = merge(&inputs, threads, output);
     fp_arena_free(&inputs.arena);

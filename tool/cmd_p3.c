@@ -31,8 +31,24 @@ static const struct cli_option options[] = {
     {"--json", NULL, "times and hits as JSON, on standard error"},
     {NULL, NULL, NULL},
 };
-enum { COPIES, BUILD, SOURCE, OUTPUT, STRATEGY, GUIDE, LABELS, WORK, REUSE, LAUNCHER, PRIVATE, HERE,
-       HITS, CHECK, ANY_OUTPUT, JSON };
+enum {
+    COPIES,
+    BUILD,
+    SOURCE,
+    OUTPUT,
+    STRATEGY,
+    GUIDE,
+    LABELS,
+    WORK,
+    REUSE,
+    LAUNCHER,
+    PRIVATE,
+    HERE,
+    HITS,
+    CHECK,
+    ANY_OUTPUT,
+    JSON
+};
 
 struct p3_request {
     struct p3 p;
@@ -273,7 +289,8 @@ static void take_option(struct cli_command *command, struct p3_request *r, int o
     case SOURCE: r->p.source = value; break;
     case OUTPUT: r->output = value; break;
     case STRATEGY:
-        if (!cli_strategy(value, &r->how.strategy)) cli_usage(command, "unknown strategy %s", value);
+        if (!cli_strategy(value, &r->how.strategy))
+            cli_usage(command, "unknown strategy %s", value);
         break;
     case GUIDE: r->guide = value; break;
     case LABELS:
@@ -297,7 +314,7 @@ static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
     struct p3_request r = {.output = "footpath.prof",
-                        .how = {.ncopies = 2, .strategy = FP_STRATEGY_INVOCATIONS}};
+                           .how = {.ncopies = 2, .strategy = FP_STRATEGY_INVOCATIONS}};
     char *value, here[PATH_MAX];
     r.p.ncopies = 2;
     r.p.work = "footpath-p3";

@@ -46,7 +46,8 @@ int p3_system(char *const *words)
         _exit(127);
     }
     if (child < 0) return -1;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -74,7 +75,8 @@ static char *flags_for(struct p3 *p, int copy)
                                   cli_as_word(&p->arena, p3_file(p, copy, "build")));
     if (p->hits) flags = fp_arena_printf(&p->arena, "%s --fp-hits", flags);
     if (copy == P3_REFERENCE) return fp_arena_printf(&p->arena, "%s --fp-callees", flags);
-    return fp_arena_printf(&p->arena, "%s --fp-plan=%s/plan --fp-copy=%d", flags, cli_as_word(&p->arena, p->work), copy);
+    return fp_arena_printf(&p->arena, "%s --fp-plan=%s/plan --fp-copy=%d", flags,
+                           cli_as_word(&p->arena, p->work), copy);
 }
 
 static int run_build(struct p3 *p, int copy, const char *folder, const char *log)
@@ -94,7 +96,8 @@ static int run_build(struct p3 *p, int copy, const char *folder, const char *log
         if (chdir(folder) == 0) execl("/bin/sh", "sh", "-c", p->build, (char *)NULL);
         _exit(127);
     }
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
     return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -113,7 +116,8 @@ bool p3_build(struct p3 *p, int copy)
     char *program = fp_arena_printf(&p->arena, "%s/%s", folder, p->argv[0]);
     if (status == 0 && access(program, X_OK) == 0) return true;
     if (status == 0)
-        cli_say("%s: the build made no such program; PROGRAM is relative to the build folder", program);
+        cli_say("%s: the build made no such program; PROGRAM is relative to the build folder",
+                program);
     else
         cli_say("%s: the build failed with status %d; its output is there", log, status);
     return false;

@@ -83,8 +83,9 @@ static bool write_script(struct p3 *p, int copy)
     char *status = p3_file(p, copy, "status");
     char *tail = fp_arena_printf(
         a, " <%s >%s 2>%s\necho $? >%s && mv %s %s\n",
-        p3_quote(a, fp_arena_printf(a, "%s/stdin", p->work)), p3_quote(a, p3_file(p, copy, "stdout")),
-        p3_quote(a, p3_file(p, copy, "stderr")), p3_quote(a, fp_arena_printf(a, "%s.new", status)),
+        p3_quote(a, fp_arena_printf(a, "%s/stdin", p->work)),
+        p3_quote(a, p3_file(p, copy, "stdout")), p3_quote(a, p3_file(p, copy, "stderr")),
+        p3_quote(a, fp_arena_printf(a, "%s.new", status)),
         p3_quote(a, fp_arena_printf(a, "%s.new", status)), p3_quote(a, status));
     fp_write_bytes(&text, tail, strlen(tail));
     bool ok = fp_file_write(p3_file(p, copy, "run.sh"), text.bytes, text.len, &error);
@@ -154,8 +155,10 @@ static bool same_output(struct p3 *p, int copy, const char *stream)
     while (at < a.len && at < b.len && a.bytes[at] == b.bytes[at]) at++;
     bool same = at == a.len && at == b.len;
     if (!same)
-        cli_say("%s: %s wrote something else than copy 0, from byte %zu on; do all get the same input, "
-                "or use --any-output", p3_file(p, copy, stream), name_of(copy), at);
+        cli_say(
+            "%s: %s wrote something else than copy 0, from byte %zu on; do all get the same input, "
+            "or use --any-output",
+            p3_file(p, copy, stream), name_of(copy), at);
     fp_file_close(&a);
     fp_file_close(&b);
     return same;
@@ -194,7 +197,8 @@ bool p3_run(struct p3 *p, int *status)
     for (int i = first; i < n; i++) children[i + 1] = start(p, i);
     for (int i = first; i < n; i++) {
         int ignored;
-        while (children[i + 1] > 0 && waitpid(children[i + 1], &ignored, 0) < 0 && errno == EINTR) {}
+        while (children[i + 1] > 0 && waitpid(children[i + 1], &ignored, 0) < 0 && errno == EINTR) {
+        }
     }
     show(p, "stdout", stdout);
     show(p, "stderr", stderr);

@@ -57,8 +57,8 @@ static bool run_step(const char *what, const char *command)
     int status = system(command);
     clock_gettime(CLOCK_MONOTONIC, &end);
     if (status == 0) {
-        fprintf(stderr, "      %.1f s\n", (double)(end.tv_sec - start.tv_sec) +
-                                              (double)(end.tv_nsec - start.tv_nsec) / 1e9);
+        fprintf(stderr, "      %.1f s\n",
+                (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9);
         return true;
     }
     if (WIFEXITED(status))
@@ -107,7 +107,9 @@ static bool go_round(struct fp_arena *arena, const struct cycle *c)
     setenv("FOOTPATH_OUT", cli_as_pattern(arena, profile), 1);
     if (!run_step("Training", c->train)) return false;
     if (!make_guide(profile, guide, c->by)) return false;
-    set_compilers(arena, c, fp_arena_printf(arena, "--fp-use=%s%s", cli_as_word(arena, guide), c->edges ? " --fp-paths=no" : ""));
+    set_compilers(arena, c,
+                  fp_arena_printf(arena, "--fp-use=%s%s", cli_as_word(arena, guide),
+                                  c->edges ? " --fp-paths=no" : ""));
     if (c->clean && system(c->clean) != 0) return cli_say("%s failed", c->clean), false;
     return run_step("Building by the profile", c->build);
 }

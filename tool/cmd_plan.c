@@ -122,7 +122,7 @@ static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
     struct plan_request r = {.output = "footpath.plan",
-                        .how = {.ncopies = 2, .strategy = FP_STRATEGY_INVOCATIONS}};
+                             .how = {.ncopies = 2, .strategy = FP_STRATEGY_INVOCATIONS}};
     char *value;
     for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
         if (option == COPIES) {

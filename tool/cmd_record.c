@@ -24,7 +24,8 @@ static uint64_t mask(const struct cli_command *command, const char *value)
 {
     char *end;
     uint64_t number = strtoull(value, &end, 0);
-    if (end == value || *end) cli_usage(command, "--random needs a mask such as 0xffff, got '%s'", value);
+    if (end == value || *end)
+        cli_usage(command, "--random needs a mask such as 0xffff, got '%s'", value);
     return number;
 }
 
@@ -38,12 +39,15 @@ static size_t split(const struct cli_command *command, char *list, const char **
     return count;
 }
 
-static void say_result(const struct fp_record_options *o, const struct fp_record_result *r, bool quiet)
+static void say_result(const struct fp_record_options *o, const struct fp_record_result *r,
+                       bool quiet)
 {
     if (r->fallback[0])
         cli_say("%s: this machine has no counter for it (no PMU, or not shown to this system); "
-                "sampled %s", r->fallback, r->used);
-    if (o->branches && !r->have_branches) cli_say("this machine has no branch records; recorded without");
+                "sampled %s",
+                r->fallback, r->used);
+    if (o->branches && !r->have_branches)
+        cli_say("this machine has no branch records; recorded without");
     if (r->lost) cli_say("%s: %s samples were lost", o->output, cli_count(r->lost));
     if (quiet) return;
     cli_say("%s: %s samples of %.2f s; recording took %.2f s beside it (%s)", o->output,
@@ -83,7 +87,8 @@ static int run(struct cli_command *command, int argc, char **argv)
     if (!o.nevents) cli_usage(command, "-e needs an event");
     for (size_t i = 0; i < o.nevents; i++)
         if (!fp_record_event_known(names[i]))
-            cli_usage(command, "unknown event %s (the kernel's names, libpfm4's, or rNNNN)", names[i]);
+            cli_usage(command, "unknown event %s (the kernel's names, libpfm4's, or rNNNN)",
+                      names[i]);
     if (!fp_record(&o, &result, &error)) return cli_fail(&error, NULL);
     say_result(&o, &result, quiet);
     return exit_status(result.status);
@@ -93,7 +98,8 @@ struct cli_command command_record = {
     .name = "record",
     .arguments = "[--] PROGRAM [ARGUMENT...]",
     .summary = "Sample an ordinary program",
-    .text = "Writes a file of samples that footpath infer, and perf, can read. Ends as PROGRAM ends.",
+    .text =
+        "Writes a file of samples that footpath infer, and perf, can read. Ends as PROGRAM ends.",
     .options = options,
     .run = run,
 };

@@ -54,8 +54,10 @@ static void warn_of_missing(const struct fp_sources *sources, const char *folder
     size_t missing = 0;
     for (size_t i = 0; i < sources->all.len; i++) missing += sources->all.at[i]->missing != NULL;
     if (missing)
-        cli_say("%s: %zu of %zu source files were not found; say where they are by --source-root DIR or "
-                "--map OLD=NEW", folder, missing, sources->all.len);
+        cli_say("%s: %zu of %zu source files were not found; say where they are by --source-root "
+                "DIR or "
+                "--map OLD=NEW",
+                folder, missing, sources->all.len);
 }
 
 static int write_site(struct cli_profiles *inputs, struct fp_sources *sources, const char *function,
@@ -74,7 +76,8 @@ static int write_site(struct cli_profiles *inputs, struct fp_sources *sources, c
     struct fp_site_column *columns = NULL;
     how->ncolumns = load_columns(&arena, profile, &columns);
     how->columns = columns;
-    if (!how->title) how->title = profile->runs.len ? fp_base_name(profile->runs.at[0].program) : "footpath";
+    if (!how->title)
+        how->title = profile->runs.len ? fp_base_name(profile->runs.at[0].program) : "footpath";
     struct fp_report_options what = {.function = function, .edges = true};
     struct fp_report *report = fp_report_make(&arena, profile, &what);
     bool ok = fp_site_write(report, sources, how, &error);
@@ -82,7 +85,8 @@ static int write_site(struct cli_profiles *inputs, struct fp_sources *sources, c
         warn_of_missing(sources, how->folder);
         printf("%s/index.html\n", how->folder);
     }
-    for (size_t i = 0; i < how->ncolumns; i++) fp_profile_free((struct fp_profile *)columns[i].profile);
+    for (size_t i = 0; i < how->ncolumns; i++)
+        fp_profile_free((struct fp_profile *)columns[i].profile);
     fp_arena_free(&arena);
     fp_profile_free(profile);
     return ok ? EXIT_OK : cli_fail(&error, NULL);
@@ -93,7 +97,10 @@ static int run(struct cli_command *command, int argc, char **argv)
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
     struct cli_profiles inputs = {0};
     struct fp_sources sources = {0};
-    struct fp_site_options how = {.folder = "footpath-report", .paths = 200, .untaken = 20, .graphs = 400,
+    struct fp_site_options how = {.folder = "footpath-report",
+                                  .paths = 200,
+                                  .untaken = 20,
+                                  .graphs = 400,
                                   .progress = cli_progress};
     const char *function = NULL;
     char *value;

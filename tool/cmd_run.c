@@ -32,9 +32,11 @@ static int run_once(char **argv)
         return 127;
     }
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
     if (WIFSIGNALED(status)) {
-        cli_say("%s ended by signal %d (%s)", argv[0], WTERMSIG(status), strsignal(WTERMSIG(status)));
+        cli_say("%s ended by signal %d (%s)", argv[0], WTERMSIG(status),
+                strsignal(WTERMSIG(status)));
         return 128 + WTERMSIG(status);
     }
     return WEXITSTATUS(status);
@@ -48,7 +50,8 @@ static void show(const char *path, uint64_t top)
     if (profile) {
         struct fp_arena arena = {0};
         struct fp_writer out = {0};
-        struct fp_show_options how = {.view = FP_SHOW_PATHS, .top = top, .colours = cli_colours(stderr)};
+        struct fp_show_options how = {
+            .view = FP_SHOW_PATHS, .top = top, .colours = cli_colours(stderr)};
         fp_show_text(&out, fp_report_make(&arena, profile, &(struct fp_report_options){0}), &how);
         /* the program's output goes on being what standard output holds */
         fflush(stdout);

@@ -25,14 +25,16 @@ static double read_frequency(const struct cli_command *command, const char *valu
 {
     char *end;
     double number = strtod(value, &end);
-    if (*end || end == value || !(number >= 0)) cli_usage(command, "--above needs a number, got '%s'", value);
+    if (*end || end == value || !(number >= 0))
+        cli_usage(command, "--above needs a number, got '%s'", value);
     return number;
 }
 
 static int no_such_function(const char *name)
 {
     struct fp_error error = {0};
-    fp_fail(&error, NULL, "no function '%s' in the profile; footpath show --functions lists them", name);
+    fp_fail(&error, NULL, "no function '%s' in the profile; footpath show --functions lists them",
+            name);
     return cli_fail(&error, NULL);
 }
 
@@ -54,7 +56,8 @@ static int run(struct cli_command *command, int argc, char **argv)
         case BLOCKS: how.view = FP_SHOW_BLOCKS, combined.every_kind = false; break;
         case JSON: json = true; break;
         case SORT:
-            if (!cli_rank_named(value, &combined.by)) cli_usage(command, "--sort: unknown key '%s'", value);
+            if (!cli_rank_named(value, &combined.by))
+                cli_usage(command, "--sort: unknown key '%s'", value);
             break;
         case ABOVE: combined.above = read_frequency(command, value); break;
         case UNSEEN: combined.unseen = true; break;

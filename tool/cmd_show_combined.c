@@ -21,7 +21,8 @@ static bool terminal_has_utf8(void)
 static unsigned kinds_of(const struct fp_combined *c, enum fp_show_view view)
 {
     bool paths = false;
-    for (size_t i = 0; i < c->functions.len; i++) paths |= c->functions.at[i]->trials[FP_TRIALS_PATHS] != 0;
+    for (size_t i = 0; i < c->functions.len; i++)
+        paths |= c->functions.at[i]->trials[FP_TRIALS_PATHS] != 0;
     switch (view) {
     case FP_SHOW_PATHS: break;
     case FP_SHOW_FUNCTIONS: return 1u << FP_EVENT_ENTRY;
@@ -54,13 +55,16 @@ int cli_show_combined(const struct cli_profiles *inputs, const struct cli_show_c
     struct fp_arena arena = {0};
     struct fp_writer out = {0};
     struct fp_error missing = {0};
-    struct fp_show_combined options = {.function = how->function, .top = how->top, .above = how->above,
+    struct fp_show_combined options = {.function = how->function,
+                                       .top = how->top,
+                                       .above = how->above,
                                        .colours = cli_colours(how->to ? how->to : stdout),
                                        .utf8 = terminal_has_utf8()};
-    options.filter = (struct fp_rank_filter){.kinds = kinds_of(c, how->view), .by = how->by,
-                                             .unseen = how->unseen, .above = how->above};
+    options.filter = (struct fp_rank_filter){
+        .kinds = kinds_of(c, how->view), .by = how->by, .unseen = how->unseen, .above = how->above};
     if (how->json && how->every_kind) options.filter.kinds = (1u << FP_EVENT_KINDS) - 1;
-    const struct fp_function **functions = fp_show_combined_functions(&arena, c, combiner, &missing);
+    const struct fp_function **functions =
+        fp_show_combined_functions(&arena, c, combiner, &missing);
     if (missing.set) cli_fail(&missing, "until then events have no source lines");
     if (how->json)
         fp_show_combined_json(&out, c, functions, &options);

@@ -25,7 +25,8 @@ static int print(const struct cli_profiles *inputs, bool json)
     struct fp_common common;
     struct fp_writer out = {0};
     bool two = inputs->names.len == 2;
-    struct fp_profile *profile = load_one(inputs, 0), *other = two && profile ? load_one(inputs, 1) : NULL;
+    struct fp_profile *profile = load_one(inputs, 0),
+                      *other = two && profile ? load_one(inputs, 1) : NULL;
     int status = EXIT_FAILED;
     if (profile && (other || !two)) {
         fp_stats_of(profile, &stats);
@@ -57,7 +58,8 @@ static int run(struct cli_command *command, int argc, char **argv)
         }
     }
     if (!inputs.names.len) fp_vec_push(&inputs.arena, &inputs.names, "footpath.prof");
-    if (inputs.names.len > 2) cli_usage(command, "at most two profiles; footpath merge adds runs up");
+    if (inputs.names.len > 2)
+        cli_usage(command, "at most two profiles; footpath merge adds runs up");
     int status = print(&inputs, json);
     fp_arena_free(&inputs.arena);
     return status;

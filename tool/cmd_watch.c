@@ -121,7 +121,8 @@ static int watch(const struct watch *w)
     struct fp_profile *before = NULL;
     struct stat last = {0};
     int status = EXIT_OK, failures = 0;
-    for (uint64_t looks = 0; status == EXIT_OK && (!w->looks || looks < w->looks); pause_for(w->every)) {
+    for (uint64_t looks = 0; status == EXIT_OK && (!w->looks || looks < w->looks);
+         pause_for(w->every)) {
         struct fp_error error = {0};
         if (!changed(w->path, &last)) continue;
         struct fp_profile *now = read_locked(w, &error);
@@ -146,7 +147,9 @@ static int watch(const struct watch *w)
 static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct watch w = {.path = NULL, .every = 2, .screen = isatty(STDOUT_FILENO),
+    struct watch w = {.path = NULL,
+                      .every = 2,
+                      .screen = isatty(STDOUT_FILENO),
                       .how = {.view = FP_SHOW_PATHS, .top = 15, .colours = cli_colours(stdout)}};
     char *value;
     for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {

@@ -7,8 +7,9 @@
 
 extern struct cli_command command_combine;
 extern struct cli_command command_infer, command_learn, command_record;
-extern struct cli_command command_compare, command_dot, command_export, command_import, command_info,
-    command_instrument, command_merge, command_run, command_show, command_verify, command_watch;
+extern struct cli_command command_compare, command_dot, command_export, command_import,
+    command_info, command_instrument, command_merge, command_run, command_show, command_verify,
+    command_watch;
 extern struct cli_command command_p3, command_plan;
 extern struct cli_command command_optimize, command_pgo;
 

@@ -16,13 +16,28 @@ enum { PIECE = 1 << 30, TAG = 0 };
  * a sanitized build passes over what is allocated during the start, and looks for leaks
  * before the end; that look is the only one. */
 #ifdef __SANITIZE_ADDRESS__
-static void pass_over_leaks(void) { __lsan_disable(); }
-static void note_leaks(void) { __lsan_enable(); }
-static void check_leaks(void) { __lsan_do_leak_check(); }
+static void pass_over_leaks(void)
+{
+    __lsan_disable();
+}
+static void note_leaks(void)
+{
+    __lsan_enable();
+}
+static void check_leaks(void)
+{
+    __lsan_do_leak_check();
+}
 #else
-static void pass_over_leaks(void) {}
-static void note_leaks(void) {}
-static void check_leaks(void) {}
+static void pass_over_leaks(void)
+{
+}
+static void note_leaks(void)
+{
+}
+static void check_leaks(void)
+{
+}
 #endif
 
 static bool begin(struct cli_mpi *mpi)
@@ -40,7 +55,8 @@ static bool send_bytes(int to, const void *bytes, size_t len)
     if (MPI_Send(&length, 1, MPI_UINT64_T, to, TAG, MPI_COMM_WORLD) != MPI_SUCCESS) return false;
     for (const char *at = bytes; len;) {
         size_t piece = len < PIECE ? len : PIECE;
-        if (MPI_Send(at, (int)piece, MPI_BYTE, to, TAG, MPI_COMM_WORLD) != MPI_SUCCESS) return false;
+        if (MPI_Send(at, (int)piece, MPI_BYTE, to, TAG, MPI_COMM_WORLD) != MPI_SUCCESS)
+            return false;
         at += piece;
         len -= piece;
     }
@@ -50,13 +66,14 @@ static bool send_bytes(int to, const void *bytes, size_t len)
 static unsigned char *receive_bytes(int from, size_t *len)
 {
     uint64_t length;
-    if (MPI_Recv(&length, 1, MPI_UINT64_T, from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+    if (MPI_Recv(&length, 1, MPI_UINT64_T, from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE) !=
+        MPI_SUCCESS)
         return NULL;
     unsigned char *bytes = malloc(length ? length : 1);
     for (size_t at = 0; bytes && at < length;) {
         size_t piece = length - at < PIECE ? length - at : PIECE;
-        if (MPI_Recv(bytes + at, (int)piece, MPI_BYTE, from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE) !=
-            MPI_SUCCESS) {
+        if (MPI_Recv(bytes + at, (int)piece, MPI_BYTE, from, TAG, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE) != MPI_SUCCESS) {
             free(bytes);
             return NULL;
         }

@@ -37,7 +37,8 @@ static int way(const struct footpath_function *f, uint32_t edge)
     return edge > 0 && f->edges[edge - 1].from == f->edges[edge].from;
 }
 
-static void fill(struct footpath *fp, size_t index, uint32_t earlier, uint32_t later, struct table *t)
+static void fill(struct footpath *fp, size_t index, uint32_t earlier, uint32_t later,
+                 struct table *t)
 {
     const struct footpath_function *f = footpath_function(fp, index);
     for (size_t k = 0; k < f->npaths; k++) {
@@ -64,7 +65,8 @@ static void show_pair(struct footpath *fp, size_t index, uint32_t earlier, uint3
     if (alone - knowing <= f->blocks[later].count / LEAST_SHARE) return;
     printf("%s: line %u follows line %u: %" PRIu64 " of %" PRIu64 " go the rarer way, %" PRIu64
            " when it is known\n",
-           f->name, f->blocks[later].line, f->blocks[earlier].line, alone, f->blocks[later].count, knowing);
+           f->name, f->blocks[later].line, f->blocks[earlier].line, alone, f->blocks[later].count,
+           knowing);
 }
 
 int main(int argc, char **argv)

@@ -68,7 +68,7 @@ struct fp_site {
     uint32_t flags;
     char place[4];
     int64_t next;
-    char word[16]; /* where a running register lies, as assembly: 24(%rsp) */
+    char word[16];            /* where a running register lies, as assembly: 24(%rsp) */
     uint32_t block, function; /* low half of its id */
 };
 
@@ -125,8 +125,8 @@ enum { FP_HASH_DIRECT = 1024 };
 #define FP_DIRECT_PREFIX "__footpath_d_"
 
 struct fp_hash_table {
-    uint64_t level;   /* FP_HASH_EMPTY_SYMBOL as linked */
-    uint64_t direct;  /* address of the first thread's direct counts, by id; or 0 */
+    uint64_t level;  /* FP_HASH_EMPTY_SYMBOL as linked */
+    uint64_t direct; /* address of the first thread's direct counts, by id; or 0 */
     uint64_t ndirect;
 };
 

@@ -1,6 +1,7 @@
 /* libfootpath: profiles of paths, for tools and for optimisations.
  *
- *     struct footpath *fp = footpath_open(&(struct footpath_options){.profiles = (const char *[]){"footpath.prof", NULL}});
+ *     const char *profiles[] = {"footpath.prof", NULL};
+ *     struct footpath *fp = footpath_open(&(struct footpath_options){.profiles = profiles});
  *     if (footpath_error(fp)) ...
  *     for (size_t i = 0; i < footpath_functions(fp); i++) {
  *         const struct footpath_function *f = footpath_function(fp, i);
@@ -68,11 +69,11 @@ struct footpath_function {
     const char *name; /* linkage name */
     const char *file;
     uint32_t line;
-    uint64_t shape; /* hash of blocks and edges: another one means that the function changed */
+    uint64_t shape;      /* hash of blocks and edges: another one means that the function changed */
     const char *skipped; /* why it was not measured, or NULL */
     uint64_t calls;
     uint64_t possible_paths;
-    size_t npaths; /* executed */
+    size_t npaths;            /* executed */
     uint32_t nblocks, nedges; /* block 0 is the entry */
     const struct footpath_block *blocks;
     const struct footpath_edge *edges; /* ordered by from */
@@ -98,10 +99,12 @@ struct footpath_path {
 };
 
 /* The rank-th most frequent path of a function, decoded. 0, or -1 if there is none. */
-FOOTPATH_API int footpath_path(struct footpath *fp, size_t function, size_t rank, struct footpath_path *path);
+FOOTPATH_API int footpath_path(struct footpath *fp, size_t function, size_t rank,
+                               struct footpath_path *path);
 
 /* A path by its number, executed or not. */
-FOOTPATH_API int footpath_decode(struct footpath *fp, size_t function, uint64_t id, struct footpath_path *path);
+FOOTPATH_API int footpath_decode(struct footpath *fp, size_t function, uint64_t id,
+                                 struct footpath_path *path);
 
 #ifdef __cplusplus
 }

@@ -41,8 +41,8 @@ struct fp_record_header {
 #define FP_RECORD_MAGIC 0x43525046u /* "FPRC" */
 
 enum fp_record_type {
-    FP_RECORD_RUN = 1, /* counts of one module in one run */
-    FP_RECORD_MAP = 2, /* an embedded map: build-id, then the section */
+    FP_RECORD_RUN = 1,      /* counts of one module in one run */
+    FP_RECORD_MAP = 2,      /* an embedded map: build-id, then the section */
     FP_RECORD_COMBINED = 3, /* distributions over runs: docs/formats/combined.md */
 };
 

@@ -104,7 +104,8 @@ static bool load(struct footpath *fp, const struct footpath_options *options)
 {
     for (const char *const *name = options->profiles; name && *name; name++)
         if (!fp_profile_add(fp->profile, *name, &fp->error)) return false;
-    if (!fp->profile->modules.len) return fp_fail(&fp->error, NULL, "no profile with a run was given");
+    if (!fp->profile->modules.len)
+        return fp_fail(&fp->error, NULL, "no profile with a run was given");
     fp_profile_load_maps(fp->profile, options->binary);
     for (size_t i = 0; i < fp->profile->modules.len; i++)
         if (!add_module(fp, fp->profile->modules.at[i])) return false;
@@ -160,26 +161,29 @@ size_t footpath_find(struct footpath *fp, const char *name, const char *file)
 {
     for (size_t i = 0; i < fp->functions.len; i++) {
         const struct footpath_function *f = &fp->functions.at[i].shown;
-        if (!strcmp(f->name, name) && (!file || !strcmp(last_part(f->file), last_part(file)))) return i;
+        if (!strcmp(f->name, name) && (!file || !strcmp(last_part(f->file), last_part(file))))
+            return i;
     }
     return FOOTPATH_NONE;
 }
 
 /* ---- paths ---- */
 
-static void show_path(struct footpath *fp, const struct fp_function *f, const struct fp_path *decoded,
-                      struct footpath_path *path)
+static void show_path(struct footpath *fp, const struct fp_function *f,
+                      const struct fp_path *decoded, struct footpath_path *path)
 {
     uint32_t *blocks = FP_NEW_ARRAY(&fp->scratch, uint32_t, (size_t)decoded->nedges + 1);
     blocks[0] = decoded->first_block;
-    for (uint32_t i = 0; i < decoded->nedges; i++) blocks[i + 1] = f->cfg->edges[decoded->edges[i]].dst;
+    for (uint32_t i = 0; i < decoded->nedges; i++)
+        blocks[i + 1] = f->cfg->edges[decoded->edges[i]].dst;
     path->from_entry = decoded->start == FP_STARTS_AT_ENTRY;
     path->to_exit = decoded->end == FP_ENDS_AT_EXIT;
     path->end_edge = decoded->end_edge;
     path->nblocks = decoded->nedges + 1;
     path->blocks = blocks;
     path->edges = decoded->edges;
-    for (uint32_t i = 0; i < path->nblocks; i++) path->instructions += f->blocks[blocks[i]].instructions;
+    for (uint32_t i = 0; i < path->nblocks; i++)
+        path->instructions += f->blocks[blocks[i]].instructions;
 }
 
 int footpath_decode(struct footpath *fp, size_t function, uint64_t id, struct footpath_path *path)
@@ -189,7 +193,8 @@ int footpath_decode(struct footpath *fp, size_t function, uint64_t id, struct fo
     if (function >= fp->functions.len) return -1;
     const struct measured *m = &fp->functions.at[function];
     fp_arena_free(&fp->scratch);
-    if (!m->function->numbering || !fp_path_decode(&fp->scratch, m->function->numbering, id, &decoded))
+    if (!m->function->numbering ||
+        !fp_path_decode(&fp->scratch, m->function->numbering, id, &decoded))
         return -1;
     for (size_t i = 0; i < m->shown.npaths; i++)
         if (m->paths[i].id == id) path->count = m->paths[i].count;

@@ -139,7 +139,8 @@ bool fp_make_folder(const char *path, struct fp_error *error)
         if (kept && kept != '/') continue;
         *slash = 0;
         struct stat info;
-        if (mkdir(copy, 0777) < 0 && (errno != EEXIST || stat(copy, &info) < 0 || !S_ISDIR(info.st_mode)))
+        if (mkdir(copy, 0777) < 0 &&
+            (errno != EEXIST || stat(copy, &info) < 0 || !S_ISDIR(info.st_mode)))
             ok = fp_fail(error, copy, "cannot create folder: %s", strerror(errno));
         *slash = kept;
         if (!kept) break;

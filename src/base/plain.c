@@ -15,7 +15,7 @@ size_t fp_utf8_length(const char *string, size_t left)
     if (len > left) return 0;
     for (size_t i = 1; i < len; i++)
         if ((text[i] & 0xc0) != 0x80) return 0;
-    if (len == 3 && text[0] == 0xe0 && text[1] < 0xa0) return 0; /* overlong */
+    if (len == 3 && text[0] == 0xe0 && text[1] < 0xa0) return 0;  /* overlong */
     if (len == 3 && text[0] == 0xed && text[1] >= 0xa0) return 0; /* surrogate */
     if (len == 4 && text[0] == 0xf0 && text[1] < 0x90) return 0;
     if (len == 4 && text[0] == 0xf4 && text[1] >= 0x90) return 0;
@@ -29,7 +29,8 @@ bool fp_is_control(const char *string, size_t len)
     if (len == 2) return c[0] == 0xc2 && c[1] < 0xa0;
     if (len != 3 || c[0] != 0xe2) return false;
     /* U+2028 .. U+202E, U+2066 .. U+2069 */
-    return (c[1] == 0x80 && c[2] >= 0xa8 && c[2] <= 0xae) || (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9);
+    return (c[1] == 0x80 && c[2] >= 0xa8 && c[2] <= 0xae) ||
+           (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9);
 }
 
 /* Most text is plain already, and is written in one go. */

@@ -82,7 +82,7 @@ void fp_strtable_init(struct fp_strtable *map, struct fp_arena *arena)
 }
 
 static struct fp_strtable_slot *strmap_slot(const struct fp_strtable *map, const char *key,
-                                          uint64_t hash)
+                                            uint64_t hash)
 {
     size_t i = hash & (map->cap - 1);
     for (; map->slots[i].key; i = (i + 1) & (map->cap - 1))
@@ -96,8 +96,7 @@ static void strmap_grow(struct fp_strtable *map)
     map->cap = old.cap ? old.cap * 2 : FIRST_CAP;
     map->slots = FP_NEW_ARRAY(map->arena, struct fp_strtable_slot, map->cap);
     for (size_t i = 0; i < old.cap; i++)
-        if (old.slots[i].key)
-            *strmap_slot(map, old.slots[i].key, old.slots[i].hash) = old.slots[i];
+        if (old.slots[i].key) *strmap_slot(map, old.slots[i].key, old.slots[i].hash) = old.slots[i];
 }
 
 uint64_t *fp_strtable_add(struct fp_strtable *map, const char *key)

@@ -14,11 +14,11 @@
 
 #include <string.h>
 
-#define FP_VEC(type)   \
-    struct {           \
-        type *at;      \
-        size_t len;    \
-        size_t cap;    \
+#define FP_VEC(type) \
+    struct {         \
+        type *at;    \
+        size_t len;  \
+        size_t cap;  \
     }
 
 static inline void *fp_vec_grown(struct fp_arena *arena, const void *old, size_t len, size_t *cap,
@@ -32,13 +32,14 @@ static inline void *fp_vec_grown(struct fp_arena *arena, const void *old, size_t
     return at;
 }
 
-#define fp_vec_reserve(arena, vec, need)                                                       \
-    ((vec)->cap >= (need) ? (void)0                                                            \
-                          : (void)((vec)->at = fp_vec_grown((arena), (vec)->at, (vec)->len,    \
-                                                            &(vec)->cap, (need), sizeof *(vec)->at)))
+#define fp_vec_reserve(arena, vec, need)                                                        \
+    ((vec)->cap >= (need)                                                                       \
+         ? (void)0                                                                              \
+         : (void)((vec)->at = fp_vec_grown((arena), (vec)->at, (vec)->len, &(vec)->cap, (need), \
+                                           sizeof *(vec)->at)))
 
-#define fp_vec_push(arena, vec, ...)                        \
-    (fp_vec_reserve((arena), (vec), (vec)->len + 1),        \
+#define fp_vec_push(arena, vec, ...)                 \
+    (fp_vec_reserve((arena), (vec), (vec)->len + 1), \
      (void)((vec)->at[(vec)->len++] = (__VA_ARGS__)))
 
 #define fp_vec_pop(vec) ((vec)->at[--(vec)->len])

@@ -13,14 +13,14 @@ struct callgrind_parsing {
     struct fp_callgrind *out;
     struct fp_table names; /* (n) of ob= -> 1: is the object; 2: is another */
     const char *object;
-    bool here;          /* in the object that was asked for */
-    bool called_here;   /* the callee is in it too */
-    bool lines;         /* positions have a line behind the address */
-    uint64_t address;   /* last one */
+    bool here;        /* in the object that was asked for */
+    bool called_here; /* the callee is in it too */
+    bool lines;       /* positions have a line behind the address */
+    uint64_t address; /* last one */
     uint64_t line;
-    bool skip;          /* the next line is the cost of a call */
+    bool skip; /* the next line is the cost of a call */
     uint64_t call_count, call_target;
-    bool jump;          /* the next line is the source of a jump */
+    bool jump; /* the next line is the source of a jump */
     uint64_t jump_count, jump_target;
 };
 
@@ -85,9 +85,12 @@ static bool cost_line(struct callgrind_parsing *p, const char *at)
     if (p->lines && !position(&at, p->line, &line)) return false;
     p->address = address;
     p->line = line;
-    if (p->jump) take_jump(p);
-    else if (p->skip && p->called_here) *fp_table_add(&p->out->called, p->call_target) += p->call_count;
-    else if (!p->skip) take_cost(p, at);
+    if (p->jump)
+        take_jump(p);
+    else if (p->skip && p->called_here)
+        *fp_table_add(&p->out->called, p->call_target) += p->call_count;
+    else if (!p->skip)
+        take_cost(p, at);
     if (p->skip) p->called_here = p->here; /* cob= holds for one call */
     p->jump = p->skip = false;
     return true;
@@ -129,11 +132,16 @@ static bool parse_line(struct callgrind_parsing *p, const char *line)
         p->lines = strstr(rest, "line") != NULL;
         return strstr(rest, "instr") != NULL;
     }
-    if (starts(line, "ob=", &rest)) p->here = p->called_here = names_object(p, rest);
-    else if (starts(line, "cob=", &rest)) p->called_here = names_object(p, rest);
-    else if (starts(line, "fn=", &rest)) p->called_here = p->here;
-    else if (starts(line, "calls=", &rest)) return calls_line(p, rest);
-    else if (starts(line, "jump=", &rest) || starts(line, "jcnd=", &rest)) return jump_line(p, rest);
+    if (starts(line, "ob=", &rest))
+        p->here = p->called_here = names_object(p, rest);
+    else if (starts(line, "cob=", &rest))
+        p->called_here = names_object(p, rest);
+    else if (starts(line, "fn=", &rest))
+        p->called_here = p->here;
+    else if (starts(line, "calls=", &rest))
+        return calls_line(p, rest);
+    else if (starts(line, "jump=", &rest) || starts(line, "jcnd=", &rest))
+        return jump_line(p, rest);
     return true;
 }
 
@@ -149,7 +157,8 @@ static int by_source(const void *a, const void *b)
 static void index_jumps(struct fp_callgrind *c)
 {
     if (c->jumps.len) qsort(c->jumps.at, c->jumps.len, sizeof *c->jumps.at, by_source);
-    for (size_t i = c->jumps.len; i > 0; i--) *fp_table_add(&c->jumps_from, c->jumps.at[i - 1].from) = i;
+    for (size_t i = c->jumps.len; i > 0; i--)
+        *fp_table_add(&c->jumps_from, c->jumps.at[i - 1].from) = i;
 }
 
 bool fp_callgrind_read(struct fp_arena *arena, const char *path, const char *object,
@@ -172,14 +181,13 @@ bool fp_callgrind_read(struct fp_arena *arena, const char *path, const char *obj
         memcpy(line, file.bytes + at, kept);
         line[kept] = 0;
         if (!parse_line(&p, line))
-            ok = fp_fail_at(error, path, at, "expected callgrind's output with --dump-instr=yes, got '%.40s'",
-                            line);
+            ok = fp_fail_at(error, path, at,
+                            "expected callgrind's output with --dump-instr=yes, got '%.40s'", line);
         at += len + 1;
     }
     fp_file_close(&file);
     index_jumps(out);
-    if (ok && !out->executed.len)
-        return fp_fail(error, path, "holds no instruction of %s", object);
+    if (ok && !out->executed.len) return fp_fail(error, path, "holds no instruction of %s", object);
     return ok;
 }
 
@@ -210,12 +218,13 @@ uint64_t fp_callgrind_block(const struct fp_callgrind *c, const struct fp_machin
     return count_near(c, f, block, f->blocks[block].first_insn);
 }
 
-static uint64_t taken(const struct fp_callgrind *c, const struct fp_machine_function *f, uint64_t from,
-                      uint32_t to_block)
+static uint64_t taken(const struct fp_callgrind *c, const struct fp_machine_function *f,
+                      uint64_t from, uint32_t to_block)
 {
     uint64_t sum = 0;
     const uint64_t *first = fp_table_find(&c->jumps_from, from);
-    for (size_t i = first ? (size_t)*first - 1 : c->jumps.len; i < c->jumps.len && c->jumps.at[i].from == from; i++) {
+    for (size_t i = first ? (size_t)*first - 1 : c->jumps.len;
+         i < c->jumps.len && c->jumps.at[i].from == from; i++) {
         uint32_t insn = fp_machine_insn(f, c->jumps.at[i].to, true);
         uint32_t block = insn == FP_NONE ? f->tail : f->insns.at[insn].block;
         if (block == to_block) sum += c->jumps.at[i].count;
@@ -224,7 +233,8 @@ static uint64_t taken(const struct fp_callgrind *c, const struct fp_machine_func
 }
 
 /* Control goes from a block by a jump, or on to the next one. */
-static uint64_t edge_count(const struct fp_callgrind *c, const struct fp_machine_function *f, uint32_t edge)
+static uint64_t edge_count(const struct fp_callgrind *c, const struct fp_machine_function *f,
+                           uint32_t edge)
 {
     const struct fp_edge *e = &f->cfg->edges[edge];
     uint32_t last = f->blocks[e->src].first_insn + f->blocks[e->src].ninsns - 1;
@@ -233,7 +243,8 @@ static uint64_t edge_count(const struct fp_callgrind *c, const struct fp_machine
     bool falls = f->blocks[e->dst].ninsns &&
                  f->insns.at[f->blocks[e->dst].first_insn].address == insn->address + insn->length;
     uint64_t jumped = taken(c, f, insn->address, e->dst);
-    if (insn->kind == FP_INSN_JUMP && jumped == 0 && fp_cfg_out_degree(f->cfg, e->src) == 1) return ran;
+    if (insn->kind == FP_INSN_JUMP && jumped == 0 && fp_cfg_out_degree(f->cfg, e->src) == 1)
+        return ran;
     if (!falls || insn->kind == FP_INSN_JUMP || insn->kind == FP_INSN_JUMP_INDIRECT) return jumped;
     if (insn->kind != FP_INSN_BRANCH) return ran;
     const uint64_t *first = fp_table_find(&c->jumps_from, insn->address);
@@ -244,8 +255,8 @@ static uint64_t edge_count(const struct fp_callgrind *c, const struct fp_machine
 }
 
 /* What arrives at a block less what comes by its ordinary in-edges. */
-static uint64_t arrivals(const struct fp_callgrind *c, const struct fp_machine_function *f, uint32_t block,
-                         const uint64_t *edges)
+static uint64_t arrivals(const struct fp_callgrind *c, const struct fp_machine_function *f,
+                         uint32_t block, const uint64_t *edges)
 {
     uint64_t in = 0, count = fp_callgrind_block(c, f, block);
     for (uint32_t i = f->cfg->first_in[block]; i < f->cfg->first_in[block + 1]; i++)
@@ -253,16 +264,17 @@ static uint64_t arrivals(const struct fp_callgrind *c, const struct fp_machine_f
     return count > in ? count - in : 0;
 }
 
-static uint64_t departures(const struct fp_callgrind *c, const struct fp_machine_function *f, uint32_t block,
-                           const uint64_t *edges)
+static uint64_t departures(const struct fp_callgrind *c, const struct fp_machine_function *f,
+                           uint32_t block, const uint64_t *edges)
 {
     uint64_t out = 0, count = fp_callgrind_block(c, f, block);
-    for (uint32_t e = f->cfg->first_out[block]; e < f->cfg->first_out[block + 1]; e++) out += edges[e];
+    for (uint32_t e = f->cfg->first_out[block]; e < f->cfg->first_out[block + 1]; e++)
+        out += edges[e];
     return count > out ? count - out : 0;
 }
 
-bool fp_callgrind_edges(const struct fp_callgrind *c, const struct fp_machine_function *f, uint64_t *entries,
-                        uint64_t *edges)
+bool fp_callgrind_edges(const struct fp_callgrind *c, const struct fp_machine_function *f,
+                        uint64_t *entries, uint64_t *edges)
 {
     bool ran = false;
     for (uint32_t b = 0; b < f->cfg->nblocks && !ran; b++) ran = fp_callgrind_block(c, f, b) != 0;
@@ -275,7 +287,8 @@ bool fp_callgrind_edges(const struct fp_callgrind *c, const struct fp_machine_fu
     for (uint32_t e = 0; e < f->cfg->nedges; e++) {
         const struct fp_edge *edge = &f->cfg->edges[e];
         if (f->hub == FP_NONE) break;
-        if (edge->src == f->hub) edges[e] = edge->dst == f->tail ? 0 : arrivals(c, f, edge->dst, edges);
+        if (edge->src == f->hub)
+            edges[e] = edge->dst == f->tail ? 0 : arrivals(c, f, edge->dst, edges);
         if (edge->dst == f->hub) edges[e] = departures(c, f, edge->src, edges);
     }
     *entries = arrivals(c, f, 0, edges);

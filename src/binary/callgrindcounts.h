@@ -28,8 +28,9 @@ bool fp_callgrind_read(struct fp_arena *arena, const char *path, const char *obj
                        struct fp_callgrind *out, struct fp_error *error);
 
 /* Exact edge counts of a function that was built; false when it did not run. */
-bool fp_callgrind_edges(const struct fp_callgrind *callgrind, const struct fp_machine_function *function,
-                        uint64_t *entries, uint64_t *edges);
+bool fp_callgrind_edges(const struct fp_callgrind *callgrind,
+                        const struct fp_machine_function *function, uint64_t *entries,
+                        uint64_t *edges);
 
 /* Executions of a block: those of its instructions, of which all are equal but
  * for `rep` and for calls that did not return. */

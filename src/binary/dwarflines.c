@@ -62,8 +62,10 @@ static const struct range *range_at(const struct range *ranges, size_t len, uint
     size_t low = 0, high = len;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (ranges[middle].from <= address) low = middle + 1;
-        else high = middle;
+        if (ranges[middle].from <= address)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low && address < ranges[low - 1].to ? &ranges[low - 1] : NULL;
 }
@@ -99,8 +101,9 @@ static int by_row(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
     if (x->address != y->address) return x->address < y->address ? -1 : 1;
-    if (x->ends != y->ends) return (int)y->ends - (int)x->ends; /* an end gives way to what starts there */
-    return (x->order > y->order) - (x->order < y->order);       /* the last row of an address counts */
+    if (x->ends != y->ends)
+        return (int)y->ends - (int)x->ends; /* an end gives way to what starts there */
+    return (x->order > y->order) - (x->order < y->order); /* the last row of an address counts */
 }
 
 static void load_rows(struct fp_dwarf_lines *lines, struct unit *unit)
@@ -133,8 +136,10 @@ static const struct row *row_at(const struct unit *unit, uint64_t address)
     size_t low = 0, high = unit->rows.len;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (unit->rows.at[middle].address <= address) low = middle + 1;
-        else high = middle;
+        if (unit->rows.at[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low && !unit->rows.at[low - 1].ends ? &unit->rows.at[low - 1] : NULL;
 }
@@ -145,8 +150,8 @@ static uint32_t number_of(Dwarf_Die *die, unsigned attribute, bool integrate)
 {
     Dwarf_Attribute room;
     Dwarf_Word value = 0;
-    Dwarf_Attribute *found = integrate ? dwarf_attr_integrate(die, attribute, &room)
-                                       : dwarf_attr(die, attribute, &room);
+    Dwarf_Attribute *found =
+        integrate ? dwarf_attr_integrate(die, attribute, &room) : dwarf_attr(die, attribute, &room);
     return found && !dwarf_formudata(found, &value) ? (uint32_t)value : 0;
 }
 
@@ -168,7 +173,8 @@ static const char *file_of(Dwarf_Die *unit, uint32_t number)
     return dwarf_filesrc(files, number, NULL, NULL);
 }
 
-static uint32_t add_scope(struct fp_dwarf_lines *lines, struct unit *unit, Dwarf_Die *die, uint32_t parent)
+static uint32_t add_scope(struct fp_dwarf_lines *lines, struct unit *unit, Dwarf_Die *die,
+                          uint32_t parent)
 {
     struct dwarf_scope scope = {.parent = parent, .die = dwarf_dieoffset(die)};
     const char *name = dwarf_diename(die);
@@ -187,18 +193,22 @@ static uint32_t add_scope(struct fp_dwarf_lines *lines, struct unit *unit, Dwarf
     return (uint32_t)unit->scopes.len - 1;
 }
 
-static void add_ranges(struct fp_dwarf_lines *lines, struct unit *unit, Dwarf_Die *die, uint32_t scope)
+static void add_ranges(struct fp_dwarf_lines *lines, struct unit *unit, Dwarf_Die *die,
+                       uint32_t scope)
 {
     Dwarf_Addr base, from, to;
     for (ptrdiff_t k = 0; (k = dwarf_ranges(die, k, &base, &from, &to)) > 0;) {
         struct range range = {from, to, scope};
         if (from >= to) continue;
-        if (unit->scopes.at[scope].parent == FP_NONE) fp_vec_push(lines->arena, &unit->functions, range);
-        else fp_vec_push(lines->arena, &unit->inlined, range);
+        if (unit->scopes.at[scope].parent == FP_NONE)
+            fp_vec_push(lines->arena, &unit->functions, range);
+        else
+            fp_vec_push(lines->arena, &unit->inlined, range);
     }
 }
 
-static void load_inlined(struct fp_dwarf_lines *lines, struct unit *unit, Dwarf_Die *parent, uint32_t scope)
+static void load_inlined(struct fp_dwarf_lines *lines, struct unit *unit, Dwarf_Die *parent,
+                         uint32_t scope)
 {
     Dwarf_Die child;
     if (unit->scopes.at[scope].depth >= DEEPEST || dwarf_child(parent, &child)) return;
@@ -208,14 +218,16 @@ static void load_inlined(struct fp_dwarf_lines *lines, struct unit *unit, Dwarf_
             uint32_t inner = add_scope(lines, unit, &child, scope);
             add_ranges(lines, unit, &child, inner);
             load_inlined(lines, unit, &child, inner);
-        } else if (tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block) {
+        } else if (tag == DW_TAG_lexical_block || tag == DW_TAG_try_block ||
+                   tag == DW_TAG_catch_block) {
             load_inlined(lines, unit, &child, scope);
         }
     } while (!dwarf_siblingof(&child, &child));
 }
 
 /* Functions are in units, namespaces and types. */
-static void load_functions(struct fp_dwarf_lines *lines, struct unit *unit, Dwarf_Die *parent, unsigned depth)
+static void load_functions(struct fp_dwarf_lines *lines, struct unit *unit, Dwarf_Die *parent,
+                           unsigned depth)
 {
     Dwarf_Die child;
     if (depth > DEEPEST || dwarf_child(parent, &child)) return;
@@ -228,8 +240,8 @@ static void load_functions(struct fp_dwarf_lines *lines, struct unit *unit, Dwar
             add_ranges(lines, unit, &child, scope);
             load_inlined(lines, unit, &child, scope);
             unit->scopes.at[scope].end = (uint32_t)unit->scopes.len;
-        } else if (tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
-                   tag == DW_TAG_module) {
+        } else if (tag == DW_TAG_namespace || tag == DW_TAG_class_type ||
+                   tag == DW_TAG_structure_type || tag == DW_TAG_module) {
             load_functions(lines, unit, &child, depth + 1);
         }
     } while (!dwarf_siblingof(&child, &child));
@@ -265,13 +277,16 @@ static struct unit *unit_at(struct fp_dwarf_lines *lines, uint64_t address)
 
 /* ---- questions ---- */
 
-bool fp_dwarf_lines_function(struct fp_dwarf_lines *lines, uint64_t address, struct fp_function_place *place)
+bool fp_dwarf_lines_function(struct fp_dwarf_lines *lines, uint64_t address,
+                             struct fp_function_place *place)
 {
     const struct unit *unit = unit_at(lines, address);
-    const struct range *range = unit ? range_at(unit->functions.at, unit->functions.len, address) : NULL;
+    const struct range *range =
+        unit ? range_at(unit->functions.at, unit->functions.len, address) : NULL;
     if (!range) return false;
     const struct dwarf_scope *scope = &unit->scopes.at[range->index];
-    *place = (struct fp_function_place){scope->linkage, scope->file ? scope->file : "", scope->declared};
+    *place =
+        (struct fp_function_place){scope->linkage, scope->file ? scope->file : "", scope->declared};
     return true;
 }
 
@@ -287,10 +302,12 @@ static uint32_t innermost(const struct unit *unit, uint32_t function, uint64_t a
     return best;
 }
 
-size_t fp_dwarf_lines_frames(struct fp_dwarf_lines *lines, uint64_t address, struct fp_frame *frames, size_t room)
+size_t fp_dwarf_lines_frames(struct fp_dwarf_lines *lines, uint64_t address,
+                             struct fp_frame *frames, size_t room)
 {
     const struct unit *unit = unit_at(lines, address);
-    const struct range *range = unit ? range_at(unit->functions.at, unit->functions.len, address) : NULL;
+    const struct range *range =
+        unit ? range_at(unit->functions.at, unit->functions.len, address) : NULL;
     const struct row *row = unit ? row_at(unit, address) : NULL;
     size_t count = 0;
     if (!range || !row) return 0;
@@ -300,7 +317,8 @@ size_t fp_dwarf_lines_frames(struct fp_dwarf_lines *lines, uint64_t address, str
          s = unit->scopes.at[s].parent) {
         const struct dwarf_scope *scope = &unit->scopes.at[s];
         frames[count++] = (struct fp_frame){scope->function, scope->linkage, file ? file : "",
-                                            scope->declared, line, column, discriminator, scope->die};
+                                            scope->declared, line,           column,
+                                            discriminator,   scope->die};
         line = scope->call_line, column = scope->call_column;
         discriminator = scope->call_discriminator;
         file = scope->call_file;

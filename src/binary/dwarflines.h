@@ -20,7 +20,8 @@ struct fp_function_place {
     const char *linkage, *file;
     uint32_t line;
 };
-bool fp_dwarf_lines_function(struct fp_dwarf_lines *lines, uint64_t address, struct fp_function_place *place);
+bool fp_dwarf_lines_function(struct fp_dwarf_lines *lines, uint64_t address,
+                             struct fp_function_place *place);
 
 /* One frame of the chain, innermost first. Lines are of the place within. */
 struct fp_frame {
@@ -29,6 +30,7 @@ struct fp_frame {
     uint64_t identity; /* of this inlined instance */
 };
 /* The number of frames, at most `room`; 0 where nothing is known. */
-size_t fp_dwarf_lines_frames(struct fp_dwarf_lines *lines, uint64_t address, struct fp_frame *frames, size_t room);
+size_t fp_dwarf_lines_frames(struct fp_dwarf_lines *lines, uint64_t address,
+                             struct fp_frame *frames, size_t room);
 
 #endif

@@ -8,7 +8,8 @@
 /* Counters do not exist in the program; they have addresses of their own. */
 enum { COUNTERS_ADDRESS = 0x1000, MOST_FRAMES = 64 };
 
-void fp_edge_profile_init(struct fp_edge_profile *p, struct fp_arena *arena, struct fp_object *object)
+void fp_edge_profile_init(struct fp_edge_profile *p, struct fp_arena *arena,
+                          struct fp_object *object)
 {
     *p = (struct fp_edge_profile){.arena = arena};
     fp_machine_init(&p->machine, arena, object);
@@ -35,8 +36,11 @@ static uint32_t scope_of(struct placing *at, const struct fp_frame *frames, size
 {
     uint64_t *known = fp_table_find(&at->scopes, frames[0].identity);
     if (known) return (uint32_t)*known - 1;
-    struct fp_scope scope = {.function = frames[0].function, .linkage = frames[0].linkage,
-                             .file = frames[0].file, .line = frames[0].declared, .parent = FP_NONE};
+    struct fp_scope scope = {.function = frames[0].function,
+                             .linkage = frames[0].linkage,
+                             .file = frames[0].file,
+                             .line = frames[0].declared,
+                             .parent = FP_NONE};
     if (count > 1) {
         scope.parent = scope_of(at, frames + 1, count - 1);
         scope.call_line = frames[1].line;
@@ -63,7 +67,8 @@ static void place_insn(struct placing *at, uint64_t address, size_t first)
     fp_vec_push(at->arena, &at->positions, position);
 }
 
-static void place_blocks(struct placing *at, const struct fp_machine_function *m, struct fp_function *f)
+static void place_blocks(struct placing *at, const struct fp_machine_function *m,
+                         struct fp_function *f)
 {
     f->blocks = FP_NEW_ARRAY(at->arena, struct fp_block_info, m->cfg->nblocks);
     for (uint32_t b = 0; b < m->cfg->nblocks; b++) {
@@ -81,10 +86,12 @@ static void place_blocks(struct placing *at, const struct fp_machine_function *m
 
 /* ---- counts ---- */
 
-static uint64_t leaving(const struct fp_cfg *cfg, uint32_t block, uint64_t entries, const uint64_t *edges)
+static uint64_t leaving(const struct fp_cfg *cfg, uint32_t block, uint64_t entries,
+                        const uint64_t *edges)
 {
     uint64_t in = block == 0 ? entries : 0;
-    for (uint32_t i = cfg->first_in[block]; i < cfg->first_in[block + 1]; i++) in += edges[cfg->in_edges[i]];
+    for (uint32_t i = cfg->first_in[block]; i < cfg->first_in[block + 1]; i++)
+        in += edges[cfg->in_edges[i]];
     return in;
 }
 
@@ -149,20 +156,28 @@ void fp_edge_profile_add(struct fp_edge_profile *p, const struct fp_machine_func
     fp_arena_free(&scratch);
 }
 
-struct fp_run fp_edge_profile_run(struct fp_edge_profile *p, struct fp_embedded_map *map, char **args,
-                                  size_t nargs)
+struct fp_run fp_edge_profile_run(struct fp_edge_profile *p, struct fp_embedded_map *map,
+                                  char **args, size_t nargs)
 {
     const struct fp_object *object = p->machine.object;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    *map = (struct fp_embedded_map){
-        .module = {.path = object->path, .build_id = object->build_id,
-                   .build_id_len = object->build_id_len, .sections.counters_address = COUNTERS_ADDRESS,
-                   .sections.counters_size = p->nwords * 8},
-        .map = p->map.bytes, .map_len = p->map.len};
-    return (struct fp_run){
-        .id = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
-        .runs = 1, .host = "", .program = object->path, .folder = "",
-        .args = args, .nargs = nargs, .module = map->module,
-        .counters = p->counters.at, .ncounters = p->counters.len, .map = map};
+    *map = (struct fp_embedded_map){.module = {.path = object->path,
+                                               .build_id = object->build_id,
+                                               .build_id_len = object->build_id_len,
+                                               .sections.counters_address = COUNTERS_ADDRESS,
+                                               .sections.counters_size = p->nwords * 8},
+                                    .map = p->map.bytes,
+                                    .map_len = p->map.len};
+    return (struct fp_run){.id = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
+                           .runs = 1,
+                           .host = "",
+                           .program = object->path,
+                           .folder = "",
+                           .args = args,
+                           .nargs = nargs,
+                           .module = map->module,
+                           .counters = p->counters.at,
+                           .ncounters = p->counters.len,
+                           .map = map};
 }

@@ -22,12 +22,13 @@ void fp_edge_profile_init(struct fp_edge_profile *profile, struct fp_arena *aren
                           struct fp_object *object);
 
 /* Name, file, line, id and cfg of a function that was built. */
-void fp_edge_profile_identity(struct fp_edge_profile *profile, const struct fp_machine_function *function,
-                              struct fp_function *out);
+void fp_edge_profile_identity(struct fp_edge_profile *profile,
+                              const struct fp_machine_function *function, struct fp_function *out);
 
 /* A function that was built, with its calls and a count per cfg edge. */
-void fp_edge_profile_add(struct fp_edge_profile *profile, const struct fp_machine_function *function,
-                         uint64_t entries, const uint64_t *edges);
+void fp_edge_profile_add(struct fp_edge_profile *profile,
+                         const struct fp_machine_function *function, uint64_t entries,
+                         const uint64_t *edges);
 
 /* The run record of the object; `map` is room that must live as long. */
 struct fp_run fp_edge_profile_run(struct fp_edge_profile *profile, struct fp_embedded_map *map,

@@ -41,8 +41,9 @@ static uint8_t flags_of(const ZydisDecodedInstruction *i)
     int m = (int)i->mnemonic;
     if (memory && m != ZYDIS_MNEMONIC_LEA && m != ZYDIS_MNEMONIC_NOP) {
         /* 88, 89, c6, c7 and moves to memory of vector registers only store */
-        bool stores = i->opcode == 0x88 || i->opcode == 0x89 || i->opcode == 0xc6 || i->opcode == 0xc7 ||
-                      i->opcode == 0x11 || i->opcode == 0x29 || i->opcode == 0x7f;
+        bool stores = i->opcode == 0x88 || i->opcode == 0x89 || i->opcode == 0xc6 ||
+                      i->opcode == 0xc7 || i->opcode == 0x11 || i->opcode == 0x29 ||
+                      i->opcode == 0x7f;
         flags |= stores ? FP_INSN_STORES : FP_INSN_LOADS;
     }
     if (m == ZYDIS_MNEMONIC_POP) flags |= FP_INSN_LOADS;
@@ -60,15 +61,18 @@ static uint8_t flags_of(const ZydisDecodedInstruction *i)
     return (uint8_t)flags;
 }
 
-uint8_t fp_insn_decode(const unsigned char *bytes, size_t len, uint64_t address, struct fp_insn *insn)
+uint8_t fp_insn_decode(const unsigned char *bytes, size_t len, uint64_t address,
+                       struct fp_insn *insn)
 {
     ZydisDecodedInstruction i;
-    *insn = (struct fp_insn){.address = address, .block = FP_NONE, .length = 1, .kind = FP_INSN_STOP};
+    *insn =
+        (struct fp_insn){.address = address, .block = FP_NONE, .length = 1, .kind = FP_INSN_STOP};
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(), NULL, bytes, len, &i))) return 1;
     insn->length = i.length;
     insn->kind = (uint8_t)kind_of(&i);
     insn->flags = flags_of(&i);
-    bool relative = insn->kind == FP_INSN_JUMP || insn->kind == FP_INSN_BRANCH || insn->kind == FP_INSN_CALL;
+    bool relative =
+        insn->kind == FP_INSN_JUMP || insn->kind == FP_INSN_BRANCH || insn->kind == FP_INSN_CALL;
     if (relative && i.raw.imm[0].size)
         insn->target = address + i.length + (uint64_t)i.raw.imm[0].value.s;
     else if (insn->kind == FP_INSN_CALL && i.raw.modrm.mod == 0 && i.raw.modrm.rm == 5)

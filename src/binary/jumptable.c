@@ -6,8 +6,9 @@
 #include <Zydis/Zydis.h>
 
 enum {
-    LOOK_BACK = 24,        /* for load, addition and bounds check */
-    LOOK_BACK_BASE = 4000, /* the address of the table may be computed far above, in front of a loop */
+    LOOK_BACK = 24, /* for load, addition and bounds check */
+    LOOK_BACK_BASE =
+        4000, /* the address of the table may be computed far above, in front of a loop */
     MOST_ENTRIES = 65536,
 };
 
@@ -44,8 +45,8 @@ static bool writes(const struct decoded *d, ZydisRegister reg)
 }
 
 /* The last instruction before `from` that writes a register. */
-static uint32_t writer_of(const struct table_search *s, uint32_t from, ZydisRegister reg, uint32_t look_back,
-                          struct decoded *d)
+static uint32_t writer_of(const struct table_search *s, uint32_t from, ZydisRegister reg,
+                          uint32_t look_back, struct decoded *d)
 {
     for (uint32_t k = 1; k <= look_back && k <= from; k++)
         if (decode(s, from - k, d) && writes(d, reg)) return from - k;
@@ -60,7 +61,8 @@ static bool base_address(struct table_search *s, uint32_t from, ZydisRegister re
         if (!decode(s, from - k, &d) || !writes(&d, reg)) continue;
         bool lea = d.i.mnemonic == ZYDIS_MNEMONIC_LEA && d.op[1].mem.base == ZYDIS_REGISTER_RIP;
         if (lea) {
-            s->table = s->f->insns.at[from - k].address + d.i.length + (uint64_t)d.op[1].mem.disp.value;
+            s->table =
+                s->f->insns.at[from - k].address + d.i.length + (uint64_t)d.op[1].mem.disp.value;
             return true;
         }
         if (d.i.mnemonic == ZYDIS_MNEMONIC_MOV && d.op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
@@ -73,7 +75,8 @@ static bool base_address(struct table_search *s, uint32_t from, ZydisRegister re
     return false;
 }
 
-static bool table_of_addresses(struct table_search *s, uint32_t at, const ZydisDecodedOperandMem *mem)
+static bool table_of_addresses(struct table_search *s, uint32_t at,
+                               const ZydisDecodedOperandMem *mem)
 {
     if (mem->scale != 8 || mem->index == ZYDIS_REGISTER_NONE) return false;
     s->offsets = false;
@@ -89,7 +92,8 @@ static bool table_of_addresses(struct table_search *s, uint32_t at, const ZydisD
 /* add B,R with movslq (B,I,4),R, in either order of the operands of add */
 static bool table_of_offsets(struct table_search *s, uint32_t add, const struct decoded *d)
 {
-    if (d->i.mnemonic != ZYDIS_MNEMONIC_ADD || d->op[1].type != ZYDIS_OPERAND_TYPE_REGISTER) return false;
+    if (d->i.mnemonic != ZYDIS_MNEMONIC_ADD || d->op[1].type != ZYDIS_OPERAND_TYPE_REGISTER)
+        return false;
     ZydisRegister regs[2] = {wide(d->op[0].reg.value), wide(d->op[1].reg.value)};
     for (int k = 0; k < 2; k++) {
         struct decoded load;
@@ -124,13 +128,16 @@ static size_t bound_of(const struct table_search *s, uint32_t jump)
     struct decoded test, compare;
     for (uint32_t k = 1; k < LOOK_BACK && k < jump; k++) {
         const struct fp_insn *insn = &s->f->insns.at[jump - k];
-        if (insn->kind == FP_INSN_RETURN || insn->kind == FP_INSN_JUMP || insn->kind == FP_INSN_JUMP_INDIRECT)
+        if (insn->kind == FP_INSN_RETURN || insn->kind == FP_INSN_JUMP ||
+            insn->kind == FP_INSN_JUMP_INDIRECT)
             return MOST_ENTRIES;
         if (insn->kind != FP_INSN_BRANCH || !decode(s, jump - k, &test)) continue;
-        bool above = test.i.mnemonic == ZYDIS_MNEMONIC_JNBE, not_below = test.i.mnemonic == ZYDIS_MNEMONIC_JNB;
+        bool above = test.i.mnemonic == ZYDIS_MNEMONIC_JNBE,
+             not_below = test.i.mnemonic == ZYDIS_MNEMONIC_JNB;
         if (!above && !not_below) return MOST_ENTRIES;
         for (uint32_t n = k + 1; n <= k + 3 && n <= jump; n++) {
-            if (!decode(s, jump - n, &compare) || compare.i.mnemonic != ZYDIS_MNEMONIC_CMP) continue;
+            if (!decode(s, jump - n, &compare) || compare.i.mnemonic != ZYDIS_MNEMONIC_CMP)
+                continue;
             if (compare.op[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE) return MOST_ENTRIES;
             uint64_t limit = compare.op[1].imm.value.u + above;
             return limit && limit < MOST_ENTRIES ? (size_t)limit : MOST_ENTRIES;

@@ -24,7 +24,8 @@ static void join_parts(struct fp_machine *m, struct fp_strtable *by_name)
         const struct fp_object_symbol *symbol = &o->functions.at[i];
         size_t len = part_of(symbol->name);
         if (!len) continue;
-        const uint64_t *whole = fp_strtable_find(by_name, fp_arena_strndup(m->arena, symbol->name, len));
+        const uint64_t *whole =
+            fp_strtable_find(by_name, fp_arena_strndup(m->arena, symbol->name, len));
         if (!whole) continue;
         struct fp_machine_function *f = &m->functions[*whole - 1];
         struct fp_code_range range = {.address = symbol->address, .size = symbol->size};
@@ -65,7 +66,8 @@ struct fp_machine_function *fp_machine_find(const struct fp_machine *m, uint64_t
 
 /* ---- instructions ---- */
 
-static void decode_range(struct fp_machine *m, struct fp_machine_function *f, struct fp_code_range *range)
+static void decode_range(struct fp_machine *m, struct fp_machine_function *f,
+                         struct fp_code_range *range)
 {
     size_t len, at = 0;
     const unsigned char *bytes = fp_object_bytes(m->object, range->address, &len);
@@ -80,14 +82,16 @@ static void decode_range(struct fp_machine *m, struct fp_machine_function *f, st
     range->ninsns = (uint32_t)f->insns.len - range->first_insn;
 }
 
-static uint32_t insn_in_range(const struct fp_machine_function *f, const struct fp_code_range *range,
-                              uint64_t address)
+static uint32_t insn_in_range(const struct fp_machine_function *f,
+                              const struct fp_code_range *range, uint64_t address)
 {
     uint32_t low = range->first_insn, high = low + range->ninsns;
     while (low < high) { /* the first one behind the address */
         uint32_t middle = low + (high - low) / 2;
-        if (f->insns.at[middle].address <= address) low = middle + 1;
-        else high = middle;
+        if (f->insns.at[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low == range->first_insn ? FP_NONE : low - 1;
 }
@@ -111,9 +115,9 @@ struct building {
     struct fp_machine *m;
     struct fp_machine_function *f;
     struct fp_arena scratch;
-    struct fp_bitset leader;     /* per instruction */
-    uint32_t *target;            /* per instruction: of a jump within the function, or FP_NONE */
-    uint64_t **table;            /* per instruction: of an indirect jump */
+    struct fp_bitset leader; /* per instruction */
+    uint32_t *target;        /* per instruction: of a jump within the function, or FP_NONE */
+    uint64_t **table;        /* per instruction: of an indirect jump */
     size_t *table_len;
     FP_VEC(struct fp_machine_block) blocks;
     FP_VEC(struct fp_edge) edges;
@@ -123,18 +127,46 @@ struct building {
 
 static bool never_returns(const struct fp_machine *m, const struct fp_insn *call)
 {
-    static const char *const names[] = {
-        "abort", "exit", "_exit", "_Exit", "quick_exit", "__assert_fail", "__stack_chk_fail", "__fortify_fail",
-        "__chk_fail", "longjmp", "_longjmp", "siglongjmp", "__longjmp_chk", "_Unwind_Resume", "__cxa_throw",
-        "__cxa_rethrow", "__cxa_throw_bad_array_new_length", "__cxa_bad_cast", "__cxa_pure_virtual",
-        "__clang_call_terminate", "_ZSt9terminatev", "_ZSt17__throw_bad_allocv",
-        "_ZSt19__throw_logic_errorPKc", "_ZSt20__throw_length_errorPKc", "_ZSt20__throw_out_of_rangePKc",
-        "_ZSt24__throw_out_of_range_fmtPKcz", "_ZSt16__throw_bad_castv", "_ZSt25__throw_bad_function_callv",
-        "_ZSt28__throw_bad_array_new_lengthv", "_ZSt24__throw_invalid_argumentPKc",
-        "_ZSt20__throw_system_errori", "pthread_exit", "err", "errx", "verr", "verrx"};
+    static const char *const names[] = {"abort",
+                                        "exit",
+                                        "_exit",
+                                        "_Exit",
+                                        "quick_exit",
+                                        "__assert_fail",
+                                        "__stack_chk_fail",
+                                        "__fortify_fail",
+                                        "__chk_fail",
+                                        "longjmp",
+                                        "_longjmp",
+                                        "siglongjmp",
+                                        "__longjmp_chk",
+                                        "_Unwind_Resume",
+                                        "__cxa_throw",
+                                        "__cxa_rethrow",
+                                        "__cxa_throw_bad_array_new_length",
+                                        "__cxa_bad_cast",
+                                        "__cxa_pure_virtual",
+                                        "__clang_call_terminate",
+                                        "_ZSt9terminatev",
+                                        "_ZSt17__throw_bad_allocv",
+                                        "_ZSt19__throw_logic_errorPKc",
+                                        "_ZSt20__throw_length_errorPKc",
+                                        "_ZSt20__throw_out_of_rangePKc",
+                                        "_ZSt24__throw_out_of_range_fmtPKcz",
+                                        "_ZSt16__throw_bad_castv",
+                                        "_ZSt25__throw_bad_function_callv",
+                                        "_ZSt28__throw_bad_array_new_lengthv",
+                                        "_ZSt24__throw_invalid_argumentPKc",
+                                        "_ZSt20__throw_system_errori",
+                                        "pthread_exit",
+                                        "err",
+                                        "errx",
+                                        "verr",
+                                        "verrx"};
     if (!call->target) return false;
     const char *name = fp_object_import(m->object, call->target);
-    const struct fp_object_symbol *symbol = name ? NULL : fp_object_function(m->object, call->target);
+    const struct fp_object_symbol *symbol =
+        name ? NULL : fp_object_function(m->object, call->target);
     if (symbol && symbol->address == call->target) name = symbol->name;
     for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
         if (!strcmp(name, names[i])) return true;
@@ -187,11 +219,13 @@ static bool goes_on(struct fp_machine *m, const struct fp_insn *insn)
 static void make_blocks(struct building *b)
 {
     struct fp_machine_function *f = b->f;
-    bool open = false, comes_on = false; /* the block goes on; control comes on from the one before */
+    bool open = false,
+         comes_on = false; /* the block goes on; control comes on from the one before */
     for (uint32_t i = 0; i < f->insns.len; i++) {
         struct fp_insn *insn = &f->insns.at[i];
         bool start = i == 0 || fp_bitset_has(&b->leader, i) || !same_range(f, i - 1);
-        if (!comes_on && !start && (insn->kind == FP_INSN_NOP || insn->kind == FP_INSN_STOP)) continue;
+        if (!comes_on && !start && (insn->kind == FP_INSN_NOP || insn->kind == FP_INSN_STOP))
+            continue;
         if (start || !open) {
             struct fp_machine_block block = {i, 0};
             fp_vec_push(&b->scratch, &b->blocks, block);
@@ -266,7 +300,8 @@ static void connect_rest(struct building *b, uint32_t ncode)
     if (!roots.len) return;
     size_t before = b->edges.len;
     for (uint32_t k = 0; k < ncode; k++) {
-        const struct fp_insn *last = &f->insns.at[b->blocks.at[k].first_insn + b->blocks.at[k].ninsns - 1];
+        const struct fp_insn *last =
+            &f->insns.at[b->blocks.at[k].first_insn + b->blocks.at[k].ninsns - 1];
         bool unresolved = last->kind == FP_INSN_JUMP_INDIRECT && !b->table_len[last - f->insns.at];
         bool throws = !f->unresolved && b->flags.at[k] & FP_BLOCK_CALLS;
         if (unresolved || throws)
@@ -277,7 +312,8 @@ static void connect_rest(struct building *b, uint32_t ncode)
     for (size_t i = 0; i < roots.len; i++)
         add_edge(b, f->hub, roots.at[i], FP_EDGE_NORMAL, (struct fp_edge_info){0});
     if (f->unresolved) /* it may as well be a tail call */
-        add_edge(b, f->hub, codeless_block(b, &f->tail, 0), FP_EDGE_NORMAL, (struct fp_edge_info){0});
+        add_edge(b, f->hub, codeless_block(b, &f->tail, 0), FP_EDGE_NORMAL,
+                 (struct fp_edge_info){0});
 }
 
 static void finish(struct building *b)

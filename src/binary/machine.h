@@ -22,12 +22,12 @@
 enum fp_insn_kind {
     FP_INSN_PLAIN,
     FP_INSN_NOP,
-    FP_INSN_CALL,          /* target is 0 where it is not known */
+    FP_INSN_CALL, /* target is 0 where it is not known */
     FP_INSN_JUMP,
-    FP_INSN_BRANCH,        /* a conditional jump */
+    FP_INSN_BRANCH, /* a conditional jump */
     FP_INSN_JUMP_INDIRECT,
     FP_INSN_RETURN,
-    FP_INSN_STOP,          /* control does not go on: ud2, hlt, not code at all */
+    FP_INSN_STOP, /* control does not go on: ud2, hlt, not code at all */
 };
 
 enum fp_insn_flag {
@@ -61,10 +61,10 @@ struct fp_machine_function {
     FP_VEC(struct fp_code_range) ranges; /* the first has the entry */
     FP_VEC(struct fp_insn) insns;        /* range by range, by address */
     struct fp_cfg *cfg;
-    struct fp_edge_info *edges;          /* per cfg edge */
+    struct fp_edge_info *edges; /* per cfg edge */
     struct fp_machine_block *blocks;
-    uint32_t hub, tail;                  /* blocks without code, or FP_NONE */
-    uint32_t unresolved;                 /* indirect jumps whose targets are not known */
+    uint32_t hub, tail;  /* blocks without code, or FP_NONE */
+    uint32_t unresolved; /* indirect jumps whose targets are not known */
 };
 
 /* All functions of an object, in order of addresses; parts are joined. */
@@ -87,6 +87,7 @@ struct fp_machine_function *fp_machine_find(const struct fp_machine *machine, ui
 uint32_t fp_machine_insn(const struct fp_machine_function *function, uint64_t address, bool exact);
 
 /* Decodes up to the end of `bytes`; gives the number of bytes used, at least 1. */
-uint8_t fp_insn_decode(const unsigned char *bytes, size_t len, uint64_t address, struct fp_insn *insn);
+uint8_t fp_insn_decode(const unsigned char *bytes, size_t len, uint64_t address,
+                       struct fp_insn *insn);
 
 #endif

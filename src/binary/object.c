@@ -23,7 +23,8 @@ static void read_segments(struct fp_object *o, Elf *elf)
     elf_getphdrnum(elf, &count);
     for (size_t i = 0; i < count; i++) {
         GElf_Phdr header;
-        if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD || !(header.p_flags & PF_X))
+        if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD ||
+            !(header.p_flags & PF_X))
             continue;
         struct fp_segment segment = {header.p_vaddr, header.p_offset, header.p_filesz};
         fp_vec_push(o->arena, &o->segments, segment);
@@ -77,7 +78,7 @@ static void read_symbols(struct fp_object *o, Elf *elf, Elf_Scn *scn, const GElf
         const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
         if (!name || !*name) continue;
         struct fp_object_symbol function = {symbol.st_value, symbol.st_size, name,
-                                     GELF_ST_BIND(symbol.st_info) != STB_LOCAL};
+                                            GELF_ST_BIND(symbol.st_info) != STB_LOCAL};
         fp_vec_push(o->arena, &o->functions, function);
     }
 }
@@ -103,7 +104,8 @@ static void arrange_symbols(struct fp_object *o)
         if (kept && all[i].address < all[kept - 1].address + all[kept - 1].size) continue;
         if (kept && all[i].address == all[kept - 1].address) continue;
         uint64_t end = section->address + section->size;
-        if (kept && !all[kept - 1].size) all[kept - 1].size = all[i].address - all[kept - 1].address;
+        if (kept && !all[kept - 1].size)
+            all[kept - 1].size = all[i].address - all[kept - 1].address;
         if (all[i].size > end - all[i].address) all[i].size = end - all[i].address;
         all[kept++] = all[i];
     }
@@ -132,7 +134,8 @@ static void read_relocations(struct fp_object *o, Elf *elf, Elf_Scn *scn, const 
             *fp_table_add(&o->pointers, rela.r_offset) = (uint64_t)rela.r_addend;
             continue;
         }
-        if (!symbol_data || !gelf_getsym(symbol_data, (int)GELF_R_SYM(rela.r_info), &symbol)) continue;
+        if (!symbol_data || !gelf_getsym(symbol_data, (int)GELF_R_SYM(rela.r_info), &symbol))
+            continue;
         const char *name = elf_strptr(elf, symbol_header.sh_link, symbol.st_name);
         if (name && *name) *fp_table_add(&o->imports, rela.r_offset) = (uintptr_t)name;
     }
@@ -196,7 +199,8 @@ static bool same_build(const struct fp_object *o, Elf *elf)
 {
     const void *id;
     ssize_t len = dwelf_elf_gnu_build_id(elf, &id);
-    return !o->build_id_len || (len == (ssize_t)o->build_id_len && !memcmp(id, o->build_id, (size_t)len));
+    return !o->build_id_len ||
+           (len == (ssize_t)o->build_id_len && !memcmp(id, o->build_id, (size_t)len));
 }
 
 static bool try_debug_file(struct fp_object *o, const char *path)
@@ -222,8 +226,8 @@ static void find_debug_file(struct fp_object *o)
         char hex[130];
         for (size_t i = 0; i < o->build_id_len && i < 64; i++)
             snprintf(hex + 2 * i, 3, "%02x", o->build_id[i]);
-        if (try_debug_file(o, fp_arena_printf(o->arena, "/usr/lib/debug/.build-id/%.2s/%s.debug", hex,
-                                              hex + 2)))
+        if (try_debug_file(o, fp_arena_printf(o->arena, "/usr/lib/debug/.build-id/%.2s/%s.debug",
+                                              hex, hex + 2)))
             return;
     }
     GElf_Word checksum;
@@ -255,7 +259,8 @@ static bool read_object(struct fp_object *o, struct fp_error *error)
     if (elf_kind(o->elf) != ELF_K_ELF || !gelf_getehdr(o->elf, &header))
         return fp_fail(error, o->path, "expected an ELF file");
     if (header.e_machine != EM_X86_64)
-        return fp_fail(error, o->path, "expected code for x86-64, got machine %u", header.e_machine);
+        return fp_fail(error, o->path, "expected code for x86-64, got machine %u",
+                       header.e_machine);
     o->fixed = header.e_type == ET_EXEC;
     read_segments(o, o->elf);
     read_sections(o, o->elf, true);
@@ -270,15 +275,16 @@ static bool read_object(struct fp_object *o, struct fp_error *error)
 bool fp_object_open(struct fp_arena *arena, const char *path, struct fp_object *o,
                     struct fp_error *error)
 {
-    *o = (struct fp_object){.arena = arena, .path = fp_arena_strdup(arena, path), .fd = -1,
-                            .debug_fd = -1};
+    *o = (struct fp_object){
+        .arena = arena, .path = fp_arena_strdup(arena, path), .fd = -1, .debug_fd = -1};
     elf_version(EV_CURRENT);
     fp_table_init(&o->imports, arena);
     fp_table_init(&o->pointers, arena);
     o->fd = fp_open_regular(path, error);
     if (o->fd < 0) return false;
     o->elf = elf_begin(o->fd, ELF_C_READ_MMAP, NULL);
-    bool ok = o->elf ? read_object(o, error) : fp_fail(error, path, "cannot read: %s", elf_errmsg(-1));
+    bool ok =
+        o->elf ? read_object(o, error) : fp_fail(error, path, "cannot read: %s", elf_errmsg(-1));
     if (!ok) fp_object_close(o);
     return ok;
 }
@@ -317,8 +323,10 @@ bool fp_object_pointer(const struct fp_object *o, uint64_t address, uint64_t *va
     const uint64_t *relocated = fp_table_find(&o->pointers, address);
     size_t len;
     const unsigned char *bytes = fp_object_bytes(o, address, &len);
-    if (relocated) *value = *relocated;
-    else if (bytes && len >= 8) memcpy(value, bytes, 8);
+    if (relocated)
+        *value = *relocated;
+    else if (bytes && len >= 8)
+        memcpy(value, bytes, 8);
     return relocated || (bytes && len >= 8);
 }
 
@@ -327,8 +335,10 @@ const struct fp_object_symbol *fp_object_function(const struct fp_object *o, uin
     size_t low = 0, high = o->functions.len;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (o->functions.at[middle].address <= address) low = middle + 1;
-        else high = middle;
+        if (o->functions.at[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
     }
     if (!low) return NULL;
     const struct fp_object_symbol *found = &o->functions.at[low - 1];

@@ -36,12 +36,13 @@ struct fp_object {
     size_t build_id_len;
     FP_VEC(struct fp_segment) segments; /* the executable ones */
     FP_VEC(struct fp_section) sections; /* those that are loaded from the file */
-    FP_VEC(struct fp_object_symbol) functions; /* by address, one per address, none inside another */
-    struct fp_table imports; /* address of a PLT entry or GOT slot -> name (a pointer) */
+    FP_VEC(struct fp_object_symbol)
+    functions;                /* by address, one per address, none inside another */
+    struct fp_table imports;  /* address of a PLT entry or GOT slot -> name (a pointer) */
     struct fp_table pointers; /* address of a relocated word -> what it points to */
-    bool fixed; /* linked at its address: not PIE, not shared */
-    const char *debug_path; /* separate debug file, or NULL */
-    Dwarf *dwarf; /* or NULL */
+    bool fixed;               /* linked at its address: not PIE, not shared */
+    const char *debug_path;   /* separate debug file, or NULL */
+    Dwarf *dwarf;             /* or NULL */
     int fd, debug_fd;
     Elf *elf, *debug_elf;
 };

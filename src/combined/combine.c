@@ -39,7 +39,7 @@ struct fp_combiner {
     const char *program; /* only runs of this one, or NULL */
     FP_VEC(struct known *) modules;
     FP_VEC(struct fp_embedded_map) embedded; /* of profiles */
-    struct fp_profile *maps; /* owns the maps */
+    struct fp_profile *maps;                 /* owns the maps */
 };
 
 struct fp_combiner *fp_combiner_new(const char *const *binaries, size_t nbinaries)
@@ -74,7 +74,8 @@ static uint64_t numbering_hash(const struct fp_numbering *n)
     uint64_t hash = fp_hash_bytes(n->value, n->dag->nedges * sizeof *n->value, n->num_ids);
     for (uint32_t e = 0; e < n->dag->nedges; e++) {
         const struct fp_dag_edge *edge = &n->dag->edges[e];
-        hash = fp_hash64(hash ^ (uint64_t)edge->cfg_edge << 32 ^ edge->dst ^ (uint64_t)edge->kind << 61);
+        hash = fp_hash64(hash ^ (uint64_t)edge->cfg_edge << 32 ^ edge->dst ^
+                         (uint64_t)edge->kind << 61);
     }
     return hash ? hash : 1;
 }
@@ -82,7 +83,8 @@ static uint64_t numbering_hash(const struct fp_numbering *n)
 static int by_identity(const void *a, const void *b, void *context)
 {
     const struct fp_combined_function *keys = context;
-    const struct fp_combined_function *x = &keys[*(const uint32_t *)a], *y = &keys[*(const uint32_t *)b];
+    const struct fp_combined_function *x = &keys[*(const uint32_t *)a],
+                                      *y = &keys[*(const uint32_t *)b];
     const char *xs = strrchr(x->file, '/'), *ys = strrchr(y->file, '/');
     int order = strcmp(x->name, y->name);
     if (!order) order = strcmp(xs ? xs + 1 : x->file, ys ? ys + 1 : y->file);
@@ -118,7 +120,8 @@ static bool is_counted(const struct fp_function *f)
     return !(f->flags & FP_FUNCTION_SKIPPED) && f->flags & (FP_FUNCTION_PATHS | FP_FUNCTION_EDGES);
 }
 
-struct fp_combined_function *fp_combine_keys(struct fp_arena *arena, const struct fp_program *program)
+struct fp_combined_function *fp_combine_keys(struct fp_arena *arena,
+                                             const struct fp_program *program)
 {
     struct fp_combined_function *keys =
         FP_NEW_ARRAY(arena, struct fp_combined_function, program->nfunctions);
@@ -178,7 +181,8 @@ static bool load_map(struct fp_combiner *c, struct fp_module *module, struct fp_
                    module->problem.what);
 }
 
-static struct known *add_known(struct fp_combiner *c, const struct fp_module_id *id, struct fp_error *error)
+static struct known *add_known(struct fp_combiner *c, const struct fp_module_id *id,
+                               struct fp_error *error)
 {
     struct known *k = FP_NEW(&c->arena, struct known);
     k->module.id = *id;
@@ -202,14 +206,16 @@ static struct known *known_module(struct fp_combiner *c, const struct fp_module_
     return add_known(c, id, error);
 }
 
-const struct fp_program *fp_combiner_program(struct fp_combiner *c, const struct fp_combined_module *m,
+const struct fp_program *fp_combiner_program(struct fp_combiner *c,
+                                             const struct fp_combined_module *m,
                                              struct fp_error *error)
 {
     struct fp_module *module = FP_NEW(&c->arena, struct fp_module);
-    module->id = (struct fp_module_id){.path = m->path, .build_id = m->build_id,
-                                       .build_id_len = m->build_id_len};
+    module->id = (struct fp_module_id){
+        .path = m->path, .build_id = m->build_id, .build_id_len = m->build_id_len};
     if (m->map.bytes)
-        keep_map(c, &(struct fp_embedded_map){module->id, m->map.bytes, m->live.bytes, m->map.len, m->live.len});
+        keep_map(c, &(struct fp_embedded_map){module->id, m->map.bytes, m->live.bytes, m->map.len,
+                                              m->live.len});
     return load_map(c, module, error) ? &module->program : NULL;
 }
 
@@ -225,9 +231,11 @@ static bool aim(struct known *k, struct fp_combined *into, struct fp_error *erro
         fp_combined_join(into, f, first);
         if (!k->keys[i].numbering) continue;
         if (f->numbering && f->numbering != k->keys[i].numbering)
-            return fp_fail(error, k->module.id.path,
-                           "the paths of %s are numbered differently than in other inputs; combine builds "
-                           "with different options by themselves", f->name);
+            return fp_fail(
+                error, k->module.id.path,
+                "the paths of %s are numbered differently than in other inputs; combine builds "
+                "with different options by themselves",
+                f->name);
         f->numbering = k->keys[i].numbering;
         f->num_ids = k->keys[i].num_ids;
     }
@@ -258,7 +266,7 @@ struct trial_tally {
     bool touched, paths;
     struct fp_edge_counts edges;
     struct fp_counts counts;
-    uint64_t path_entries; /* calls of the copies that count paths */
+    uint64_t path_entries;   /* calls of the copies that count paths */
     struct fp_error problem; /* the counts of a copy are no flow */
 };
 
@@ -277,7 +285,8 @@ static bool any_counter(const struct fp_run *run, uint64_t address, uint64_t slo
     return low < run->ncounters && run->counters[low].index < from + slots;
 }
 
-static bool touches(const struct fp_run *run, const struct known *known, const struct fp_function *f)
+static bool touches(const struct fp_run *run, const struct known *known,
+                    const struct fp_function *f)
 {
     uint64_t table;
     if (any_counter(run, f->edge_address, f->edge_slots)) return true;
@@ -294,7 +303,8 @@ static bool touches(const struct fp_run *run, const struct known *known, const s
 }
 
 /* Did anything of the function run? Most functions of most runs did not. */
-static bool is_touched(const struct trial *a, const struct known *known, const struct fp_function *f)
+static bool is_touched(const struct trial *a, const struct known *known,
+                       const struct fp_function *f)
 {
     for (size_t i = 0; i < a->nrecords; i++)
         if (a->modules[i] == known && touches(&a->records[i], known, f)) return true;
@@ -312,7 +322,8 @@ static void add_edges(struct trial *a, const struct trial_tally *t)
     const struct fp_edge_counts *edges = &t->edges;
     if (!*t->dominators) *t->dominators = fp_edge_dominators(&a->combiner->arena, cfg);
     if (edges->entries)
-        fp_combined_add(a->into, t->target, FP_EVENT_ENTRY, 0, 0, (double)edges->entries, edges->entries);
+        fp_combined_add(a->into, t->target, FP_EVENT_ENTRY, 0, 0, (double)edges->entries,
+                        edges->entries);
     for (uint32_t e = 0; e < cfg->nedges; e++) {
         uint32_t above = (*t->dominators)[e];
         if (!edges->edges[e]) continue;
@@ -351,7 +362,8 @@ static void add_paths(struct trial *a, const struct trial_tally *t)
     add_partials(a, t->target, counts, t->path_entries);
 }
 
-static void leave_out(struct fp_combined *into, const struct fp_function *f, const struct fp_error *error)
+static void leave_out(struct fp_combined *into, const struct fp_function *f,
+                      const struct fp_error *error)
 {
     into->left_out++;
     if (!into->left_out_why)
@@ -376,8 +388,11 @@ static struct trial_tally tally_function(struct trial *a, struct known *known, s
 {
     struct fp_arena *scratch = &a->combiner->scratch;
     const struct fp_function *f = &known->module.program.functions[index];
-    struct trial_tally t = {.target = known->targets[index], .function = f, .dominators = &known->dominators[index],
-                      .paths = f->flags & FP_FUNCTION_PATHS, .touched = is_touched(a, known, f)};
+    struct trial_tally t = {.target = known->targets[index],
+                            .function = f,
+                            .dominators = &known->dominators[index],
+                            .paths = f->flags & FP_FUNCTION_PATHS,
+                            .touched = is_touched(a, known, f)};
     if (!t.touched) return t;
     fp_profile_counts(scratch, &known->module, f, &t.counts);
     fp_edges_of(scratch, &t.counts, &t.edges, &t.problem);
@@ -398,7 +413,8 @@ static int by_path(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static void sum_paths(struct fp_arena *scratch, struct fp_counts *into, const struct fp_counts *from)
+static void sum_paths(struct fp_arena *scratch, struct fp_counts *into,
+                      const struct fp_counts *from)
 {
     size_t n = into->npaths + from->npaths, kept = 0;
     struct fp_path_count *paths = FP_NEW_ARRAY(scratch, struct fp_path_count, n);
@@ -415,24 +431,29 @@ static void sum_paths(struct fp_arena *scratch, struct fp_counts *into, const st
     into->npaths = kept;
 }
 
-static void sum_partials(struct fp_arena *scratch, struct fp_counts *into, const struct fp_counts *from)
+static void sum_partials(struct fp_arena *scratch, struct fp_counts *into,
+                         const struct fp_counts *from)
 {
     size_t n = into->npartials + from->npartials;
     struct fp_partial_path *partials = FP_NEW_ARRAY(scratch, struct fp_partial_path, n);
     if (into->npartials) memcpy(partials, into->partials, into->npartials * sizeof *partials);
-    if (from->npartials) memcpy(partials + into->npartials, from->partials, from->npartials * sizeof *partials);
+    if (from->npartials)
+        memcpy(partials + into->npartials, from->partials, from->npartials * sizeof *partials);
     into->partials = partials;
     into->npartials = n;
 }
 
-static void sum_edges(struct fp_edge_counts *into, const struct fp_edge_counts *from, uint32_t nedges)
+static void sum_edges(struct fp_edge_counts *into, const struct fp_edge_counts *from,
+                      uint32_t nedges)
 {
     into->entries = fp_add_saturated(into->entries, from->entries);
-    for (uint32_t e = 0; e < nedges; e++) into->edges[e] = fp_add_saturated(into->edges[e], from->edges[e]);
+    for (uint32_t e = 0; e < nedges; e++)
+        into->edges[e] = fp_add_saturated(into->edges[e], from->edges[e]);
 }
 
 /* The same shape, so the same edges; the same numbers of paths, which aim() saw to. */
-static void sum_tallies(struct fp_arena *scratch, struct trial_tally *into, const struct trial_tally *from)
+static void sum_tallies(struct fp_arena *scratch, struct trial_tally *into,
+                        const struct trial_tally *from)
 {
     if (from->problem.set) into->problem = from->problem;
     into->paths |= from->paths;
@@ -505,11 +526,13 @@ static void note_module(struct trial *a, size_t i)
     struct fp_combined_module *place =
         fp_combined_module(a->into, id->path, id->build_id, id->build_id_len);
     const struct fp_module *module = &a->modules[i]->module;
-    const struct fp_combined_function *first = some_function(a->modules[0]), *any = some_function(a->modules[i]);
+    const struct fp_combined_function *first = some_function(a->modules[0]),
+                                      *any = some_function(a->modules[i]);
     place->runs++;
     if (!place->any) place->any = any;
     if (first && any) fp_combined_join(a->into, a->into->functions.at[first->index], any);
-    if (module->embedded && !place->map.bytes) fp_combined_set_map(a->into, place, module->embedded);
+    if (module->embedded && !place->map.bytes)
+        fp_combined_set_map(a->into, place, module->embedded);
 }
 
 static void load_records(struct trial *a)
@@ -634,18 +657,21 @@ static bool take_next(struct combining *r, const struct fp_run *run)
 {
     uint64_t *left = fp_table_add(&r->left, run->id);
     bool last = --*left == 0, finished = fp_unfinished_take(&r->waiting, run);
-    if (finished && (!run->id || (last && !fp_table_find(&r->parts, run->id) && !waits(r, run->id))))
+    if (finished &&
+        (!run->id || (last && !fp_table_find(&r->parts, run->id) && !waits(r, run->id))))
         return take_run(r, run, 1); /* made by a tool, or a run of one record */
     if (finished) fp_unfinished_keep(part_of(r, run->id), run);
-    return !last || waits(r, run->id) || !fp_table_find(&r->parts, run->id) || take_part(r, part_of(r, run->id));
+    return !last || waits(r, run->id) || !fp_table_find(&r->parts, run->id) ||
+           take_part(r, part_of(r, run->id));
 }
 
 static bool take_combined(struct fp_reader *payload, void *context)
 {
     struct combining *r = context;
     if (r->combiner->program)
-        return fp_fail(r->error, r->path, "is a combined profile, in which runs can no longer be told apart; "
-                                          "choose the program when its runs are combined");
+        return fp_fail(r->error, r->path,
+                       "is a combined profile, in which runs can no longer be told apart; "
+                       "choose the program when its runs are combined");
     struct fp_combined *other = fp_combined_decode(payload);
     if (!other) return false;
     bool ok = r->check_only || fp_combined_merge(r->into, other, r->error);
@@ -684,7 +710,8 @@ static bool read_file(struct combining *r, const struct fp_file *file, const cha
     fp_table_init(&r->left, &r->arena);
     fp_table_init(&r->parts, &r->arena);
     r->check_only = true;
-    if (!fp_profile_visit(file->bytes, file->len, path, &visitor, &r->notes.cut, r->error) || r->error->set)
+    if (!fp_profile_visit(file->bytes, file->len, path, &visitor, &r->notes.cut, r->error) ||
+        r->error->set)
         return false;
     r->check_only = false;
     r->notes.records = 0;
@@ -718,7 +745,8 @@ bool fp_combine_file(struct fp_combiner *c, struct fp_combined *into, const char
                      struct fp_combine_going *going, struct fp_combine_notes *notes,
                      struct fp_error *error)
 {
-    struct combining r = {.combiner = c, .into = into, .going = going, .path = path, .error = error};
+    struct combining r = {
+        .combiner = c, .into = into, .going = going, .path = path, .error = error};
     struct fp_file file;
     if (!(going ? fp_file_open : fp_profile_open)(&file, path, error)) return false;
     r.notes.opened = true;

@@ -46,8 +46,8 @@ bool fp_combine_file(struct fp_combiner *combiner, struct fp_combined *into, con
                      struct fp_error *error);
 
 /* The same for one run: its records, one per module. */
-bool fp_combine_run(struct fp_combiner *combiner, struct fp_combined *into, const struct fp_run *records,
-                    size_t nrecords, struct fp_error *error);
+bool fp_combine_run(struct fp_combiner *combiner, struct fp_combined *into,
+                    const struct fp_run *records, size_t nrecords, struct fp_error *error);
 
 /* The map of a module, NULL where none was found. */
 const struct fp_program *fp_combiner_program(struct fp_combiner *combiner,
@@ -56,6 +56,7 @@ const struct fp_program *fp_combiner_program(struct fp_combiner *combiner,
 
 /* Which function of the program stands for which in the combined profile: the key of
  * each, in the order of the program's functions; skipped ones have a NULL name. */
-struct fp_combined_function *fp_combine_keys(struct fp_arena *arena, const struct fp_program *program);
+struct fp_combined_function *fp_combine_keys(struct fp_arena *arena,
+                                             const struct fp_program *program);
 
 #endif

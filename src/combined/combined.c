@@ -33,7 +33,8 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static int compare_functions(const struct fp_combined_function *a, const struct fp_combined_function *b)
+static int compare_functions(const struct fp_combined_function *a,
+                             const struct fp_combined_function *b)
 {
     int order = strcmp(a->name, b->name);
     if (!order) order = strcmp(last_part(a->file), last_part(b->file));
@@ -52,7 +53,8 @@ struct fp_combined_function *fp_combined_lookup(const struct fp_combined *c,
 {
     const uint64_t *index;
     for (uint64_t key = key_of(like); (index = fp_table_find(&c->by_key, key)); key++)
-        if (compare_functions(c->functions.at[*index - 1], like) == 0) return c->functions.at[*index - 1];
+        if (compare_functions(c->functions.at[*index - 1], like) == 0)
+            return c->functions.at[*index - 1];
     return NULL;
 }
 
@@ -87,18 +89,21 @@ struct fp_combined_module *fp_combined_module(struct fp_combined *c, const char 
     for (size_t i = 0; i < c->modules.len; i++) {
         struct fp_combined_module *m = &c->modules.at[i];
         if (m->build_id_len != build_id_len) continue;
-        if (build_id_len ? !memcmp(m->build_id, build_id, build_id_len) : !strcmp(m->path, path)) return m;
+        if (build_id_len ? !memcmp(m->build_id, build_id, build_id_len) : !strcmp(m->path, path))
+            return m;
     }
     struct fp_combined_module module = {
         .path = fp_arena_strdup(&c->arena, path),
-        .build_id = (unsigned char *)fp_arena_strndup(&c->arena, (const char *)build_id, build_id_len),
+        .build_id =
+            (unsigned char *)fp_arena_strndup(&c->arena, (const char *)build_id, build_id_len),
         .build_id_len = build_id_len,
     };
     fp_vec_push(&c->arena, &c->modules, module);
     return &c->modules.at[c->modules.len - 1];
 }
 
-static struct fp_combined_bytes copied(struct fp_arena *arena, const unsigned char *bytes, size_t len)
+static struct fp_combined_bytes copied(struct fp_arena *arena, const unsigned char *bytes,
+                                       size_t len)
 {
     struct fp_combined_bytes copy = {NULL, len};
     if (bytes) copy.bytes = (unsigned char *)fp_arena_strndup(arena, (const char *)bytes, len);
@@ -196,8 +201,8 @@ void fp_combined_add(struct fp_combined *c, struct fp_combined_function *f, enum
     fp_distribution_add(&c->arena, &event->distribution, frequency, count, c->bins);
 }
 
-void fp_combined_add_many(struct fp_combined *c, struct fp_combined_function *f, enum fp_event_kind kind,
-                          uint64_t id, const struct fp_distribution *d)
+void fp_combined_add_many(struct fp_combined *c, struct fp_combined_function *f,
+                          enum fp_event_kind kind, uint64_t id, const struct fp_distribution *d)
 {
     struct fp_event *event = find_or_add(c, f, kind, 0, id);
     catch_up(c, event, f->trials[fp_event_trials(kind)] - d->trials);
@@ -216,14 +221,15 @@ void fp_combined_settle(struct fp_combined *c)
 /* ---- merging ---- */
 
 /* Path numbers mean the same paths only where both were numbered alike. */
-static bool agree_on_numbers(struct fp_combined_function *into, const struct fp_combined_function *from,
-                             struct fp_error *error)
+static bool agree_on_numbers(struct fp_combined_function *into,
+                             const struct fp_combined_function *from, struct fp_error *error)
 {
     if (!from->numbering) return true;
     if (into->numbering && into->numbering != from->numbering)
-        return fp_fail(error, into->name,
-                       "its paths are numbered differently in two of the inputs; they are of builds with "
-                       "different options, combine each kind by itself");
+        return fp_fail(
+            error, into->name,
+            "its paths are numbered differently in two of the inputs; they are of builds with "
+            "different options, combine each kind by itself");
     into->numbering = from->numbering;
     into->num_ids = from->num_ids;
     return true;
@@ -240,7 +246,8 @@ static bool merge_function(struct fp_combined *c, const struct fp_combined_funct
         catch_up(c, known, into->trials[fp_event_trials(event->kind)]);
         fp_distribution_merge(&c->arena, &known->distribution, &event->distribution, c->bins);
     }
-    for (int k = 0; k < 2; k++) into->trials[k] = fp_add_saturated(into->trials[k], from->trials[k]);
+    for (int k = 0; k < 2; k++)
+        into->trials[k] = fp_add_saturated(into->trials[k], from->trials[k]);
     return true;
 }
 
@@ -249,7 +256,8 @@ bool fp_combined_merge(struct fp_combined *into, struct fp_combined *from, struc
     fp_combined_settle(from);
     for (size_t i = 0; i < from->modules.len; i++) {
         const struct fp_combined_module *m = &from->modules.at[i];
-        struct fp_combined_module *known = fp_combined_module(into, m->path, m->build_id, m->build_id_len);
+        struct fp_combined_module *known =
+            fp_combined_module(into, m->path, m->build_id, m->build_id_len);
         known->runs = fp_add_saturated(known->runs, m->runs);
         if (m->any && !known->any) known->any = fp_combined_function(into, m->any);
         if (known->map.bytes || !m->map.bytes) continue;
@@ -259,8 +267,9 @@ bool fp_combined_merge(struct fp_combined *into, struct fp_combined *from, struc
     for (size_t i = 0; i < from->functions.len; i++)
         if (!merge_function(into, from->functions.at[i], error)) return false;
     for (size_t i = 0; i < from->functions.len; i++)
-        fp_combined_join(into, fp_combined_function(into, from->functions.at[i]),
-                         fp_combined_function(into, from->functions.at[root_of(from, (uint32_t)i)]));
+        fp_combined_join(
+            into, fp_combined_function(into, from->functions.at[i]),
+            fp_combined_function(into, from->functions.at[root_of(from, (uint32_t)i)]));
     into->runs = fp_add_saturated(into->runs, from->runs);
     into->left_out = fp_add_saturated(into->left_out, from->left_out);
     if (!into->left_out_why && from->left_out_why)
@@ -276,7 +285,8 @@ static int functions_in_order(const void *a, const void *b)
                              *(struct fp_combined_function *const *)b);
 }
 
-struct fp_combined_function **fp_combined_sorted(struct fp_arena *arena, const struct fp_combined *c)
+struct fp_combined_function **fp_combined_sorted(struct fp_arena *arena,
+                                                 const struct fp_combined *c)
 {
     struct fp_combined_function **sorted =
         FP_NEW_ARRAY(arena, struct fp_combined_function *, c->functions.len);
@@ -293,7 +303,8 @@ static int events_in_order(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-struct fp_event **fp_combined_sorted_events(struct fp_arena *arena, const struct fp_combined_function *f)
+struct fp_event **fp_combined_sorted_events(struct fp_arena *arena,
+                                            const struct fp_combined_function *f)
 {
     struct fp_event **sorted = FP_NEW_ARRAY(arena, struct fp_event *, f->events.len);
     for (size_t i = 0; i < f->events.len; i++) sorted[i] = &f->events.at[i];

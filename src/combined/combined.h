@@ -30,7 +30,7 @@ struct fp_event {
     enum fp_event_kind kind;
     uint32_t block;
     uint64_t id;
-    uint32_t next; /* 1 + index of one more event with this id, or 0 */
+    uint32_t next;                       /* 1 + index of one more event with this id, or 0 */
     struct fp_distribution distribution; /* trials may lag: see fp_combined_settle */
 };
 
@@ -44,11 +44,11 @@ struct fp_combined_function {
     uint32_t line, nth;
     uint64_t shape;
     uint64_t num_ids, numbering; /* of paths: how many, hash of how; 0 without */
-    uint64_t trials[2]; /* by enum fp_trial_kind */
+    uint64_t trials[2];          /* by enum fp_trial_kind */
     FP_VEC(struct fp_event) events;
     struct fp_table by_id; /* id -> 1 + index of its first event */
-    uint32_t index; /* its own, in the combined profile */
-    uint32_t kin;   /* index of a function of the same program or its own: see fp_combined_join */
+    uint32_t index;        /* its own, in the combined profile */
+    uint32_t kin; /* index of a function of the same program or its own: see fp_combined_join */
 };
 
 struct fp_combined_bytes {
@@ -61,7 +61,7 @@ struct fp_combined_module {
     const unsigned char *build_id;
     size_t build_id_len;
     uint64_t runs;
-    struct fp_combined_bytes map, live; /* its map, where a profile brought it along */
+    struct fp_combined_bytes map, live;     /* its map, where a profile brought it along */
     const struct fp_combined_function *any; /* one of its functions, or NULL */
 };
 
@@ -70,7 +70,7 @@ struct fp_combined {
     uint64_t serial; /* tells apart what had one address after the other */
     uint32_t bins;
     uint64_t runs;
-    uint64_t left_out; /* functions, run by run, whose counts were no flow */
+    uint64_t left_out;        /* functions, run by run, whose counts were no flow */
     const char *left_out_why; /* of the first, or NULL */
     FP_VEC(struct fp_combined_module) modules;
     FP_VEC(struct fp_combined_function *) functions;
@@ -99,11 +99,12 @@ void fp_combined_join(struct fp_combined *combined, struct fp_combined_function 
                       const struct fp_combined_function *b);
 /* How many such programs there are; of each one module in `of`, which has room for as
  * many as there are modules. */
-size_t fp_combined_programs(const struct fp_combined *combined, const struct fp_combined_module **of);
+size_t fp_combined_programs(const struct fp_combined *combined,
+                            const struct fp_combined_module **of);
 
 /* NULL where it never happened. */
-struct fp_event *fp_combined_find(const struct fp_combined_function *function, enum fp_event_kind kind,
-                                  uint32_t block, uint64_t id);
+struct fp_event *fp_combined_find(const struct fp_combined_function *function,
+                                  enum fp_event_kind kind, uint32_t block, uint64_t id);
 
 /* What happened in the run that is counted in the function's trials already. */
 void fp_combined_add(struct fp_combined *combined, struct fp_combined_function *function,
@@ -112,7 +113,8 @@ void fp_combined_add(struct fp_combined *combined, struct fp_combined_function *
 
 /* The same for several runs, as many as the distribution has trials. */
 void fp_combined_add_many(struct fp_combined *combined, struct fp_combined_function *function,
-                          enum fp_event_kind kind, uint64_t id, const struct fp_distribution *distribution);
+                          enum fp_event_kind kind, uint64_t id,
+                          const struct fp_distribution *distribution);
 
 enum fp_trial_kind fp_event_trials(enum fp_event_kind kind);
 
@@ -123,7 +125,8 @@ void fp_combined_settle(struct fp_combined *combined);
 bool fp_combined_merge(struct fp_combined *into, struct fp_combined *from, struct fp_error *error);
 
 /* The order of functions and events in files: by name, by kind and id. */
-struct fp_combined_function **fp_combined_sorted(struct fp_arena *arena, const struct fp_combined *combined);
+struct fp_combined_function **fp_combined_sorted(struct fp_arena *arena,
+                                                 const struct fp_combined *combined);
 struct fp_event **fp_combined_sorted_events(struct fp_arena *arena,
                                             const struct fp_combined_function *function);
 

@@ -109,7 +109,8 @@ void fp_combined_encode_kin(struct fp_writer *w, const struct fp_combined *c)
     for (size_t i = 0; i < c->functions.len; i++) place[sorted[i]->index] = (uint32_t)i;
     for (size_t i = 0; i < c->functions.len; i++) fp_write_uint(w, place[sorted[i]->kin]);
     for (size_t i = 0; i < c->modules.len; i++)
-        fp_write_uint(w, c->modules.at[i].any ? (uint64_t)place[c->modules.at[i].any->index] + 1 : 0);
+        fp_write_uint(w,
+                      c->modules.at[i].any ? (uint64_t)place[c->modules.at[i].any->index] + 1 : 0);
     fp_arena_free(&scratch);
 }
 
@@ -158,7 +159,8 @@ static void decode_distribution(struct fp_arena *arena, struct fp_reader *r, uin
     decode_histogram(arena, r, &d->histogram, flags & WEIGHTS_ARE_WHOLE);
     if (!r->failed) fp_distribution_mend(d);
     if (!r->failed && !fp_distribution_is_sound(d))
-        fp_reader_fail(r, "expected a histogram of %" PRIu64 " trials from %g to %g, got another one",
+        fp_reader_fail(r,
+                       "expected a histogram of %" PRIu64 " trials from %g to %g, got another one",
                        trials, d->min, d->max);
 }
 
@@ -171,7 +173,8 @@ static void decode_event(struct fp_combined *c, struct fp_reader *r, struct fp_c
     decode_distribution(&c->arena, r, f->trials[fp_event_trials(event.kind)], &event.distribution);
     if (r->failed) return;
     if (fp_combined_find(f, event.kind, event.block, event.id)) {
-        fp_reader_fail(r, "expected an event once, got %" PRIu64 " of kind %d again", event.id, event.kind);
+        fp_reader_fail(r, "expected an event once, got %" PRIu64 " of kind %d again", event.id,
+                       event.kind);
         return;
     }
     uint64_t *first = fp_table_add(&f->by_id, event.id);
@@ -247,7 +250,8 @@ struct fp_combined *fp_combined_decode(struct fp_reader *r)
     }
     for (size_t i = 1; i < c->functions.len; i++)
         fp_combined_join(c, c->functions.at[i], c->functions.at[0]);
-    for (size_t i = 0; c->functions.len && i < c->modules.len; i++) c->modules.at[i].any = c->functions.at[0];
+    for (size_t i = 0; c->functions.len && i < c->modules.len; i++)
+        c->modules.at[i].any = c->functions.at[0];
     return c;
 }
 

@@ -53,8 +53,8 @@ struct exporting {
     uint64_t trials;
 };
 
-static bool find_functions(struct exporting *x, const struct fp_program *program, enum fp_trial_kind kind,
-                           struct fp_error *error)
+static bool find_functions(struct exporting *x, const struct fp_program *program,
+                           enum fp_trial_kind kind, struct fp_error *error)
 {
     struct fp_combined_function *keys = fp_combine_keys(&x->arena, program);
     x->order = fp_legacy_order(&x->arena, program, &x->nfunctions);
@@ -62,12 +62,16 @@ static bool find_functions(struct exporting *x, const struct fp_program *program
     bool any = false;
     for (size_t i = 0; i < x->nfunctions; i++) {
         const struct fp_combined_function *key = &keys[x->order[i] - program->functions];
-        const struct fp_combined_function *f = key->name ? fp_combined_lookup(x->combined, key) : NULL;
+        const struct fp_combined_function *f =
+            key->name ? fp_combined_lookup(x->combined, key) : NULL;
         if (!f || (kind == FP_TRIALS_PATHS && f->numbering && f->numbering != key->numbering))
-            return fp_fail(error, x->order[i]->name, "is not in the combined profile as in %s", program->path);
+            return fp_fail(error, x->order[i]->name, "is not in the combined profile as in %s",
+                           program->path);
         if (any && f->trials[kind] != x->trials)
-            return fp_fail(error, f->name, "has %" PRIu64 " trials where others have %" PRIu64
-                           "; the legacy format has one number for all", f->trials[kind], x->trials);
+            return fp_fail(error, f->name,
+                           "has %" PRIu64 " trials where others have %" PRIu64
+                           "; the legacy format has one number for all",
+                           f->trials[kind], x->trials);
         x->trials = f->trials[kind];
         x->functions[i] = f;
         any = true;
@@ -112,7 +116,8 @@ static bool write_paths(struct fp_writer *out, struct exporting *x, struct fp_er
         for (size_t k = 0; k < x->functions[i]->events.len && ok; k++) {
             if (events[k]->kind != FP_EVENT_PATH) continue;
             if (events[k]->id > UINT32_MAX)
-                ok = fp_fail(error, x->functions[i]->name, "path %" PRIu64 " does not fit the 32 bits of the format",
+                ok = fp_fail(error, x->functions[i]->name,
+                             "path %" PRIu64 " does not fit the 32 bits of the format",
                              events[k]->id);
             write_histogram(&of_function, (uint32_t)events[k]->id, &events[k]->distribution);
             paths++;
@@ -193,7 +198,8 @@ static void read_bins(struct packet *p, struct fp_distribution *d, double lower,
         index[i] = fp_read_u8(p->r);
         weight[i] = read_amount(p->r);
         if (i && index[i] <= index[i - 1])
-            fp_reader_fail(p->r, "expected bins in order, got %u behind %u", index[i], index[i - 1]);
+            fp_reader_fail(p->r, "expected bins in order, got %u behind %u", index[i],
+                           index[i - 1]);
     }
     if (p->r->failed) return;
     if (!used) {
@@ -207,20 +213,22 @@ static void read_bins(struct packet *p, struct fp_distribution *d, double lower,
         fp_distribution_spread(&p->into->arena, d, lower + index[i] * width + inset,
                                lower + (index[i] + 1) * width - inset, weight[i], p->into->bins);
     if (!fp_distribution_is_sound(d))
-        fp_reader_fail(p->r, "expected a histogram of %" PRIu64 " trials, got the weight %g", d->trials,
-                       fp_histogram_weight(&d->histogram));
+        fp_reader_fail(p->r, "expected a histogram of %" PRIu64 " trials, got the weight %g",
+                       d->trials, fp_histogram_weight(&d->histogram));
 }
 
 static uint32_t read_histogram(struct packet *p, struct fp_distribution *d)
 {
-    *d = (struct fp_distribution){.trials = p->trials, .sum = read_sum(p->r), .squares = read_amount(p->r)};
+    *d = (struct fp_distribution){
+        .trials = p->trials, .sum = read_sum(p->r), .squares = read_amount(p->r)};
     double width = read_amount(p->r), lower = read_amount(p->r);
     read_amount(p->r); /* the upper bound follows from the bins */
     uint32_t id = fp_read_u32(p->r);
     d->nonzero = fp_read_u32(p->r);
     if (!p->r->failed && (d->nonzero > d->trials || !(width > 0)))
-        fp_reader_fail(p->r, "expected at most %" PRIu64 " trials and a width, got %" PRIu64 " and %g", d->trials,
-                       d->nonzero, width);
+        fp_reader_fail(p->r,
+                       "expected at most %" PRIu64 " trials and a width, got %" PRIu64 " and %g",
+                       d->trials, d->nonzero, width);
     if (!p->r->failed) read_bins(p, d, lower, width);
     return id;
 }
@@ -246,7 +254,8 @@ static void read_edges(struct packet *p, struct fp_arena *arena, const struct fp
             fp_reader_fail(p->r, "expected edges of this program in order, got number %u", id);
             return;
         }
-        if (edges[id - first] != FP_NONE) fp_combined_add_many(p->into, targets[at], FP_EVENT_EDGE, edges[id - first], &d);
+        if (edges[id - first] != FP_NONE)
+            fp_combined_add_many(p->into, targets[at], FP_EVENT_EDGE, edges[id - first], &d);
     }
 }
 
@@ -264,7 +273,8 @@ static void read_paths(struct packet *p, struct fp_combined_function **targets, 
             uint32_t id = read_histogram(p, &d);
             if (p->r->failed) return;
             if (id >= f->num_ids) {
-                fp_reader_fail(p->r, "%s: expected a path below %" PRIu64 ", got %u", f->name, f->num_ids, id);
+                fp_reader_fail(p->r, "%s: expected a path below %" PRIu64 ", got %u", f->name,
+                               f->num_ids, id);
                 return;
             }
             fp_combined_add_many(p->into, f, FP_EVENT_PATH, id, &d);
@@ -297,7 +307,8 @@ bool fp_combined_from_legacy(struct fp_combined *into, const struct fp_program *
     if (bins > into->bins) into->bins = bins;
     struct fp_combined_function *keys = fp_combine_keys(&arena, program);
     const struct fp_function **order = fp_legacy_order(&arena, program, &nfunctions);
-    struct fp_combined_function **targets = FP_NEW_ARRAY(&arena, struct fp_combined_function *, nfunctions);
+    struct fp_combined_function **targets =
+        FP_NEW_ARRAY(&arena, struct fp_combined_function *, nfunctions);
     for (size_t i = 0; i < nfunctions && !p.r->failed; i++) {
         targets[i] = fp_combined_function(into, &keys[order[i] - program->functions]);
         targets[i]->trials[kind] = fp_add_saturated(targets[i]->trials[kind], p.trials);
@@ -317,5 +328,6 @@ bool fp_legacy_is_combined(const unsigned char *bytes, size_t len)
     bool more = fp_legacy_next(&arena, &reader);
     while (more && reader.type == FP_LEGACY_ARGUMENTS) more = fp_legacy_next(&arena, &reader);
     fp_arena_free(&arena);
-    return more && (reader.type == FP_LEGACY_COMBINED_EDGES || reader.type == FP_LEGACY_COMBINED_PATHS);
+    return more &&
+           (reader.type == FP_LEGACY_COMBINED_EDGES || reader.type == FP_LEGACY_COMBINED_PATHS);
 }

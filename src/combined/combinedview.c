@@ -16,39 +16,45 @@ static int by_id(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static void give_paths(struct fp_arena *arena, const struct fp_combined_function *cf, struct fp_counts *counts)
+static void give_paths(struct fp_arena *arena, const struct fp_combined_function *cf,
+                       struct fp_counts *counts)
 {
     FP_VEC(struct fp_path_count) paths = {0};
     FP_VEC(struct fp_partial_path) partials = {0};
     for (size_t i = 0; i < cf->events.len; i++) {
         const struct fp_event *event = &cf->events.at[i];
         uint64_t count = event->distribution.count;
-        if (event->kind == FP_EVENT_PATH && count && event->id < counts->function->numbering->num_ids)
+        if (event->kind == FP_EVENT_PATH && count &&
+            event->id < counts->function->numbering->num_ids)
             fp_vec_push(arena, &paths, (struct fp_path_count){event->id, count, 0});
-        if (event->kind == FP_EVENT_PARTIAL && count && event->block < counts->function->cfg->nblocks)
-            fp_vec_push(arena, &partials, (struct fp_partial_path){event->block, event->id,
-                                                                    count < INT64_MAX ? (int64_t)count : INT64_MAX});
+        if (event->kind == FP_EVENT_PARTIAL && count &&
+            event->block < counts->function->cfg->nblocks)
+            fp_vec_push(arena, &partials,
+                        (struct fp_partial_path){event->block, event->id,
+                                                 count < INT64_MAX ? (int64_t)count : INT64_MAX});
     }
     if (paths.len) qsort(paths.at, paths.len, sizeof *paths.at, by_id);
     counts->paths = paths.at, counts->npaths = paths.len;
     counts->partials = partials.at, counts->npartials = partials.len;
 }
 
-static void give_flow(struct fp_arena *arena, const struct fp_combined_function *cf, struct fp_counts *counts)
+static void give_flow(struct fp_arena *arena, const struct fp_combined_function *cf,
+                      struct fp_counts *counts)
 {
     const struct fp_flow *flow = counts->function->flow;
     counts->flow = FP_NEW_ARRAY(arena, uint64_t, flow->nedges);
     for (uint32_t i = 0; i < flow->nedges; i++) {
         bool entry = flow->edges[i].kind == FP_FLOW_ENTRY;
         if (!entry && flow->edges[i].kind != FP_FLOW_EDGE) continue;
-        const struct fp_event *event = fp_combined_find(cf, entry ? FP_EVENT_ENTRY : FP_EVENT_EDGE, 0,
-                                                        entry ? 0 : flow->edges[i].cfg_edge);
+        const struct fp_event *event = fp_combined_find(cf, entry ? FP_EVENT_ENTRY : FP_EVENT_EDGE,
+                                                        0, entry ? 0 : flow->edges[i].cfg_edge);
         if (event) counts->flow[i] = event->distribution.count;
     }
 }
 
 /* A function that several builds have in common is shown in the first alone. */
-static void give_counts(struct fp_combined_view *view, struct fp_module *module, struct fp_table *used)
+static void give_counts(struct fp_combined_view *view, struct fp_module *module,
+                        struct fp_table *used)
 {
     struct fp_arena *arena = &view->profile->arena;
     struct fp_counts *given = FP_NEW_ARRAY(arena, struct fp_counts, module->program.nfunctions);
@@ -57,7 +63,8 @@ static void give_counts(struct fp_combined_view *view, struct fp_module *module,
         given[i].function = &module->program.functions[i];
         const struct fp_function *f = given[i].function;
         if (f->flags & FP_FUNCTION_SKIPPED) continue;
-        struct fp_combined_function *cf = keys[i].name ? fp_combined_lookup(view->combined, &keys[i]) : NULL;
+        struct fp_combined_function *cf =
+            keys[i].name ? fp_combined_lookup(view->combined, &keys[i]) : NULL;
         bool fresh = cf && !(*fp_table_add(used, (uintptr_t)cf))++;
         if (fresh && f->numbering) give_paths(arena, cf, &given[i]);
         if (f->flags & FP_FUNCTION_EDGES) {
@@ -69,34 +76,37 @@ static void give_counts(struct fp_combined_view *view, struct fp_module *module,
     module->given = given;
 }
 
-static struct fp_module *add_module(struct fp_combined_view *view, const struct fp_combined_module *cm,
-                                    struct fp_error *error)
+static struct fp_module *add_module(struct fp_combined_view *view,
+                                    const struct fp_combined_module *cm, struct fp_error *error)
 {
     struct fp_arena *arena = &view->profile->arena;
     struct fp_module *module = FP_NEW(arena, struct fp_module);
     const struct fp_program *program = fp_combiner_program(view->combiner, cm, error);
-    module->id = (struct fp_module_id){.path = cm->path, .build_id = cm->build_id, .build_id_len = cm->build_id_len};
+    module->id = (struct fp_module_id){
+        .path = cm->path, .build_id = cm->build_id, .build_id_len = cm->build_id_len};
     module->runs = cm->runs;
     module->have_program = program != NULL;
     if (program)
         module->program = *program;
     else
         module->problem = *error;
-    struct fp_run about = {.runs = cm->runs, .host = "", .program = cm->path, .folder = "", .module = module->id};
+    struct fp_run about = {
+        .runs = cm->runs, .host = "", .program = cm->path, .folder = "", .module = module->id};
     fp_vec_push(arena, &view->profile->modules, module);
     fp_vec_push(arena, &view->profile->runs, about);
     return module;
 }
 
-struct fp_combined_view *fp_combined_view_make(struct fp_combiner *combiner, struct fp_combined *combined,
-                                               struct fp_error *error)
+struct fp_combined_view *fp_combined_view_make(struct fp_combiner *combiner,
+                                               struct fp_combined *combined, struct fp_error *error)
 {
     struct fp_profile *profile = fp_profile_new();
     struct fp_combined_view *view = FP_NEW(&profile->arena, struct fp_combined_view);
     struct fp_arena scratch = {0};
     struct fp_table used;
     size_t found = 0;
-    *view = (struct fp_combined_view){.profile = profile, .combined = combined, .combiner = combiner};
+    *view =
+        (struct fp_combined_view){.profile = profile, .combined = combined, .combiner = combiner};
     profile->owner = view, profile->free_owner = free_view;
     fp_table_init(&view->of, &profile->arena);
     fp_table_init(&used, &scratch);
@@ -125,13 +135,15 @@ const struct fp_distribution *fp_combined_view_path(const struct fp_combined_vie
 }
 
 /* The paper's sum of squared deviations, back to one of squares. */
-struct fp_sample fp_combined_view_sample(const void *context, const struct fp_function *f, uint64_t id)
+struct fp_sample fp_combined_view_sample(const void *context, const struct fp_function *f,
+                                         uint64_t id)
 {
     const struct fp_combined_view *view = context;
     const struct fp_distribution *d = fp_combined_view_path(view, f, id);
     const uint64_t *cf = fp_table_find(&view->of, (uintptr_t)f);
     if (!cf) return (struct fp_sample){0};
-    uint64_t trials = ((const struct fp_combined_function *)(uintptr_t)*cf)->trials[FP_TRIALS_PATHS];
+    uint64_t trials =
+        ((const struct fp_combined_function *)(uintptr_t)*cf)->trials[FP_TRIALS_PATHS];
     if (!d) return (struct fp_sample){.n = (double)trials};
     double n = (double)d->trials;
     return (struct fp_sample){n, d->sum, n > 0 ? d->squares + d->sum * d->sum / n : 0};

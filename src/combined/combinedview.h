@@ -15,13 +15,16 @@ struct fp_combined_view {
 
 /* Takes combiner and combined over, in any case. Both are settled and have the maps.
  * NULL, with an error, where no map is found. */
-struct fp_combined_view *fp_combined_view_make(struct fp_combiner *combiner, struct fp_combined *combined,
+struct fp_combined_view *fp_combined_view_make(struct fp_combiner *combiner,
+                                               struct fp_combined *combined,
                                                struct fp_error *error);
 
 /* How often a path was taken per call, run by run; NULL where that is not known. */
 const struct fp_distribution *fp_combined_view_path(const struct fp_combined_view *view,
-                                                    const struct fp_function *function, uint64_t id);
+                                                    const struct fp_function *function,
+                                                    uint64_t id);
 /* The same as struct fp_diff_side wants it; view: a struct fp_combined_view. */
-struct fp_sample fp_combined_view_sample(const void *view, const struct fp_function *function, uint64_t id);
+struct fp_sample fp_combined_view_sample(const void *view, const struct fp_function *function,
+                                         uint64_t id);
 
 #endif

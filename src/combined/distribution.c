@@ -99,9 +99,11 @@ static void widen(struct fp_arena *arena, struct fp_histogram *h, uint64_t first
     h->nbins = need;
 }
 
-static void add_weight(struct fp_arena *arena, struct fp_histogram *h, uint64_t place, double weight)
+static void add_weight(struct fp_arena *arena, struct fp_histogram *h, uint64_t place,
+                       double weight)
 {
-    if (!h->nbins || place < h->first || place >= h->first + h->nbins) widen(arena, h, place, place);
+    if (!h->nbins || place < h->first || place >= h->first + h->nbins)
+        widen(arena, h, place, place);
     h->bins[place - h->first] += weight;
 }
 
@@ -153,7 +155,8 @@ static void merge_histograms(struct fp_arena *arena, struct fp_distribution *d,
     uint32_t scale = scale_for(d->min, d->max, bins, least), by = scale - other->scale;
     coarsen(h, scale);
     for (uint32_t i = 0; i < other->nbins; i++)
-        if (other->bins[i] != 0) add_weight(arena, h, by < 64 ? (other->first + i) >> by : 0, other->bins[i]);
+        if (other->bins[i] != 0)
+            add_weight(arena, h, by < 64 ? (other->first + i) >> by : 0, other->bins[i]);
 }
 
 void fp_distribution_merge(struct fp_arena *arena, struct fp_distribution *d,
@@ -175,14 +178,19 @@ void fp_distribution_merge(struct fp_arena *arena, struct fp_distribution *d,
     merge_histograms(arena, d, &other->histogram, bins);
 }
 
-static void add_equal(struct fp_arena *arena, struct fp_distribution *d, double frequency, uint64_t count,
-                      uint64_t trials, uint32_t bins)
+static void add_equal(struct fp_arena *arena, struct fp_distribution *d, double frequency,
+                      uint64_t count, uint64_t trials, uint32_t bins)
 {
     double weight = (double)trials;
     struct fp_distribution point = {
-        .trials = trials, .nonzero = frequency > 0 || count ? trials : 0,
-        .sum = frequency * weight, .min = frequency, .max = frequency,
-        .count = fp_mul_saturated(count, trials), .least = count, .most = count,
+        .trials = trials,
+        .nonzero = frequency > 0 || count ? trials : 0,
+        .sum = frequency * weight,
+        .min = frequency,
+        .max = frequency,
+        .count = fp_mul_saturated(count, trials),
+        .least = count,
+        .most = count,
         .histogram = {.nbins = 1, .bins = &weight},
     };
     point.histogram.scale = scale_for(frequency, frequency, bins, 0);
@@ -207,8 +215,8 @@ void fp_distribution_set_bins(struct fp_distribution *d, uint32_t bins)
     if (d->trials) coarsen(&d->histogram, scale_for(d->min, d->max, bins, d->histogram.scale));
 }
 
-void fp_distribution_spread(struct fp_arena *arena, struct fp_distribution *d, double lower, double upper,
-                            double weight, uint32_t bins)
+void fp_distribution_spread(struct fp_arena *arena, struct fp_distribution *d, double lower,
+                            double upper, double weight, uint32_t bins)
 {
     struct fp_histogram *h = &d->histogram;
     coarsen(h, scale_for(d->min, d->max, bins, h->scale));
@@ -290,7 +298,8 @@ struct part {
 static struct part part_of(const struct fp_distribution *d, uint32_t i)
 {
     const struct fp_histogram *h = &d->histogram;
-    struct part part = {boundary(h->first + i, h->scale), boundary(h->first + i + 1, h->scale), h->bins[i]};
+    struct part part = {boundary(h->first + i, h->scale), boundary(h->first + i + 1, h->scale),
+                        h->bins[i]};
     if (h->first + i == 0) part.weight -= (double)(d->trials - d->nonzero);
     if (part.weight < 0) part.weight = 0;
     if (part.from < d->min) part.from = d->min;

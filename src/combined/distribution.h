@@ -31,10 +31,10 @@ struct fp_histogram {
 
 struct fp_distribution {
     uint64_t trials, nonzero;
-    double sum, rest; /* of the frequencies; rest is what sum lacks by rounding */
-    double squares;   /* sum of squared deviations */
-    double min, max;     /* frequencies, runs without the event included */
-    uint64_t count;      /* raw, over all runs; saturated */
+    double sum, rest;     /* of the frequencies; rest is what sum lacks by rounding */
+    double squares;       /* sum of squared deviations */
+    double min, max;      /* frequencies, runs without the event included */
+    uint64_t count;       /* raw, over all runs; saturated */
     uint64_t least, most; /* raw, in one run */
     struct fp_histogram histogram;
 };
@@ -52,8 +52,8 @@ void fp_distribution_set_bins(struct fp_distribution *d, uint32_t bins);
 
 /* Adds weight to the histogram, evenly over lower .. upper. The caller has set min
  * and max, which bound it. */
-void fp_distribution_spread(struct fp_arena *arena, struct fp_distribution *d, double lower, double upper,
-                            double weight, uint32_t bins);
+void fp_distribution_spread(struct fp_arena *arena, struct fp_distribution *d, double lower,
+                            double upper, double weight, uint32_t bins);
 
 double fp_distribution_mean(const struct fp_distribution *d);
 double fp_distribution_variance(const struct fp_distribution *d); /* squares / trials */

@@ -48,8 +48,10 @@ struct fp_ranked *fp_combined_rank(struct fp_arena *arena, const struct fp_combi
         struct fp_event **events = fp_combined_sorted_events(&scratch, functions[i]);
         for (size_t k = 0; k < functions[i]->events.len; k++) {
             if (!passes(events[k], filter)) continue;
-            struct ranked_event one = {key_of(&events[k]->distribution, filter->by), events[k]->distribution.count,
-                                found.len, {functions[i], events[k]}};
+            struct ranked_event one = {key_of(&events[k]->distribution, filter->by),
+                                       events[k]->distribution.count,
+                                       found.len,
+                                       {functions[i], events[k]}};
             fp_vec_push(&scratch, &found, one);
         }
     }

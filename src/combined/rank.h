@@ -13,14 +13,14 @@ enum fp_rank_by {
     FP_BY_VARIATION, /* deviation over mean */
     FP_BY_DEVIATION,
     FP_BY_MEAN,
-    FP_BY_COUNT, /* raw, over all runs */
+    FP_BY_COUNT,  /* raw, over all runs */
     FP_BY_UNSEEN, /* in the fewest of its runs first */
 };
 
 struct fp_rank_filter {
     unsigned kinds; /* 1 << an enum fp_event_kind, or'ed */
     enum fp_rank_by by;
-    bool unseen; /* only events that some runs are without */
+    bool unseen;  /* only events that some runs are without */
     double above; /* only events whose frequency is above this in some run; -1: all */
     bool (*wanted)(const struct fp_combined_function *function, void *context); /* may be NULL */
     void *context;

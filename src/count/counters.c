@@ -35,8 +35,10 @@ static size_t search_from(const struct fp_counters *c, size_t low, const struct 
     if (high > c->len) high = c->len;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (order_of(&c->at[middle], one) < 0) low = middle + 1;
-        else high = middle;
+        if (order_of(&c->at[middle], one) < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
@@ -50,7 +52,9 @@ size_t fp_counters_from(const struct fp_counters *c, uint64_t table, uint64_t pa
 uint64_t fp_counters_get(const struct fp_counters *c, uint64_t table, uint64_t path)
 {
     size_t place = fp_counters_from(c, table, path);
-    return place < c->len && c->at[place].table == table && c->at[place].path == path ? c->at[place].count : 0;
+    return place < c->len && c->at[place].table == table && c->at[place].path == path
+               ? c->at[place].count
+               : 0;
 }
 
 static uint64_t sum_of(const struct fp_counters *c, uint64_t a, uint64_t b)
@@ -60,7 +64,8 @@ static uint64_t sum_of(const struct fp_counters *c, uint64_t a, uint64_t b)
 
 static struct fp_table_count *room_for(size_t n)
 {
-    struct fp_table_count *room = n > SIZE_MAX / sizeof *room ? NULL : malloc((n ? n : 1) * sizeof *room);
+    struct fp_table_count *room =
+        n > SIZE_MAX / sizeof *room ? NULL : malloc((n ? n : 1) * sizeof *room);
     if (!room) abort();
     return room;
 }
@@ -111,7 +116,8 @@ void fp_counters_settle(struct fp_counters *c)
     *c = (struct fp_counters){.at = all, .len = join_equal(c, all, n), .wraps = c->wraps};
 }
 
-void fp_counters_add(struct fp_counters *c, uint64_t table, uint64_t path, uint64_t count, size_t *place)
+void fp_counters_add(struct fp_counters *c, uint64_t table, uint64_t path, uint64_t count,
+                     size_t *place)
 {
     struct fp_table_count one = {table, path, count};
     size_t low = *place && *place <= c->len && order_of(&c->at[*place - 1], &one) < 0 ? *place : 0;

@@ -15,23 +15,23 @@
 
 /* What was compiled into the function. */
 enum fp_function_flag {
-    FP_FUNCTION_PATHS = 1,     /* has path counters */
-    FP_FUNCTION_EDGES = 2,     /* has edge counters, on all flow edges or on chords */
-    FP_FUNCTION_CHORDS = 4,    /* edge counters on chords only */
-    FP_FUNCTION_HASHED = 8,    /* path counters are in a hash table */
-    FP_FUNCTION_EXITS = 16,    /* in-flight paths can be recovered */
-    FP_FUNCTION_EARLY = 32,    /* instrumented before inlining */
-    FP_FUNCTION_CYCLES = 64,   /* path counters come in pairs: count, cycles */
-    FP_FUNCTION_SKIPPED = 128, /* not instrumented; `skipped` says why */
-    FP_FUNCTION_SAMPLED = 256, /* paths are sampled (pep) */
+    FP_FUNCTION_PATHS = 1,            /* has path counters */
+    FP_FUNCTION_EDGES = 2,            /* has edge counters, on all flow edges or on chords */
+    FP_FUNCTION_CHORDS = 4,           /* edge counters on chords only */
+    FP_FUNCTION_HASHED = 8,           /* path counters are in a hash table */
+    FP_FUNCTION_EXITS = 16,           /* in-flight paths can be recovered */
+    FP_FUNCTION_EARLY = 32,           /* instrumented before inlining */
+    FP_FUNCTION_CYCLES = 64,          /* path counters come in pairs: count, cycles */
+    FP_FUNCTION_SKIPPED = 128,        /* not instrumented; `skipped` says why */
+    FP_FUNCTION_SAMPLED = 256,        /* paths are sampled (pep) */
     FP_FUNCTION_OF_COUNTERS = 0xffff, /* all that decide what is counted where */
-    FP_FUNCTION_COPY = 1 << 16, /* in a copy of a plan: `copy` says what it counts */
-    FP_FUNCTION_HITS = 1 << 17, /* executed operations are counted */
-    FP_FUNCTION_CALLEES = 1 << 18,  /* `callees` lists what it calls */
-    FP_FUNCTION_ONE_BODY = 1 << 19, /* its code cannot be there twice */
-    FP_FUNCTION_UNPLANNED = 1 << 20, /* skipped because the plan does not have it */
-    FP_FUNCTION_INLINED = 1 << 21, /* early, but small functions were inlined before */
-    FP_FUNCTION_VALUES = 1 << 22, /* its hash table also counts values (values.h) */
+    FP_FUNCTION_COPY = 1 << 16,       /* in a copy of a plan: `copy` says what it counts */
+    FP_FUNCTION_HITS = 1 << 17,       /* executed operations are counted */
+    FP_FUNCTION_CALLEES = 1 << 18,    /* `callees` lists what it calls */
+    FP_FUNCTION_ONE_BODY = 1 << 19,   /* its code cannot be there twice */
+    FP_FUNCTION_UNPLANNED = 1 << 20,  /* skipped because the plan does not have it */
+    FP_FUNCTION_INLINED = 1 << 21,    /* early, but small functions were inlined before */
+    FP_FUNCTION_VALUES = 1 << 22,     /* its hash table also counts values (values.h) */
 };
 
 /* Where an instruction comes from: a line in a scope; a scope is a function, or
@@ -56,7 +56,13 @@ struct fp_block_info {
     uint32_t first_position, npositions; /* in order of the instructions */
 };
 
-enum fp_edge_label { FP_LABEL_NONE, FP_LABEL_TRUE, FP_LABEL_FALSE, FP_LABEL_CASE, FP_LABEL_DEFAULT };
+enum fp_edge_label {
+    FP_LABEL_NONE,
+    FP_LABEL_TRUE,
+    FP_LABEL_FALSE,
+    FP_LABEL_CASE,
+    FP_LABEL_DEFAULT
+};
 
 struct fp_edge_info {
     enum fp_edge_label label;
@@ -65,10 +71,10 @@ struct fp_edge_info {
 
 /* What a copy of a plan counts of a function; or only the slot of its hits. */
 struct fp_copy_info {
-    uint64_t reference;  /* the function's id in the build that the plan was made from */
-    uint32_t turns_slot; /* edge counter of all invocations, in every copy of a plan; else
+    uint64_t reference;     /* the function's id in the build that the plan was made from */
+    uint32_t turns_slot;    /* edge counter of all invocations, in every copy of a plan; else
                             FP_NONE */
-    uint32_t hits_slot;  /* edge counter of executed operations, or FP_NONE */
+    uint32_t hits_slot;     /* edge counter of executed operations, or FP_NONE */
     struct fp_pspp *labels; /* where this copy counts some of the paths; its values as
                                before pushing, for decoding */
     struct fp_bitset laps;  /* with labels: the laps it counts */
@@ -100,7 +106,7 @@ struct fp_function {
     struct fp_truncation *truncation;
     struct fp_dag *dag;
     struct fp_numbering *numbering; /* with FP_FUNCTION_PATHS or _SAMPLED */
-    uint32_t *at_end; /* per block: see fp_plan */
+    uint32_t *at_end;               /* per block: see fp_plan */
     struct fp_flow *flow;
     /* per flow edge: its counter, or FP_NONE */
     uint32_t *flow_slot;

@@ -85,8 +85,9 @@ bool fp_layout_check(const struct fp_function *f, const struct fp_sections *at)
     uint64_t unused;
     if (f->edge_slots && !fp_layout_word(at, f->edge_address, f->edge_slots, &unused)) return false;
     if (!f->path_slots) return true;
-    return f->flags & FP_FUNCTION_HASHED ? fp_layout_table(f, at, &unused)
-                                         : fp_layout_word(at, f->path_address, f->path_slots, &unused);
+    return f->flags & FP_FUNCTION_HASHED
+               ? fp_layout_table(f, at, &unused)
+               : fp_layout_word(at, f->path_address, f->path_slots, &unused);
 }
 
 /* ---- from an id to its counter ---- */
@@ -114,7 +115,8 @@ bool fp_layout_of_id(const struct fp_function *f, const struct fp_sections *at, 
                      struct fp_place *place)
 {
     uint64_t need;
-    if (!(f->flags & FP_FUNCTION_PATHS) || id >= num_ids(f) || !fp_layout_fits(f, &need)) return false;
+    if (!(f->flags & FP_FUNCTION_PATHS) || id >= num_ids(f) || !fp_layout_fits(f, &need))
+        return false;
     if (f->flags & FP_FUNCTION_HASHED) return place_in_table(f, at, id, place);
     *place = (struct fp_place){0};
     if (!fp_layout_word(at, f->path_address, f->path_slots, &place->word)) return false;
@@ -131,8 +133,10 @@ static void each_lap(const struct fp_function *f, const struct fp_sections *at,
     uint64_t first, sums = fp_layout_sums(f), laps = f->truncation->laps.len;
     if (!fp_layout_word(at, f->edge_address, f->edge_slots, &first)) return;
     if (laps > f->edge_slots) laps = f->edge_slots;
-    for (size_t i = fp_counters_from(words, 0, first); i < words->len && words->at[i].path - first < laps; i++)
-        if (words->at[i].count) call(sums + (words->at[i].path - first), words->at[i].count, 0, context);
+    for (size_t i = fp_counters_from(words, 0, first);
+         i < words->len && words->at[i].path - first < laps; i++)
+        if (words->at[i].count)
+            call(sums + (words->at[i].path - first), words->at[i].count, 0, context);
 }
 
 void fp_layout_each_word(const struct fp_function *f, const struct fp_sections *at,
@@ -146,7 +150,8 @@ void fp_layout_each_word(const struct fp_function *f, const struct fp_sections *
     }
     if (!fp_layout_word(at, f->path_address, f->path_slots, &first)) return;
     uint64_t slots = num_ids(f) * stride;
-    for (size_t i = fp_counters_from(words, 0, first); i < words->len && words->at[i].path - first < slots; i++) {
+    for (size_t i = fp_counters_from(words, 0, first);
+         i < words->len && words->at[i].path - first < slots; i++) {
         uint64_t slot = words->at[i].path - first;
         if (slot % stride || !words->at[i].count) continue;
         uint64_t cycles = stride > 1 ? fp_counters_get(words, 0, words->at[i].path + 1) : 0;

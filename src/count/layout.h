@@ -59,7 +59,8 @@ bool fp_layout_fits(const struct fp_function *f, uint64_t *need);
 bool fp_layout_check(const struct fp_function *f, const struct fp_sections *at);
 
 /* The first of `slots` words at an address, or false where some lie outside. */
-bool fp_layout_word(const struct fp_sections *at, uint64_t address, uint64_t slots, uint64_t *first);
+bool fp_layout_word(const struct fp_sections *at, uint64_t address, uint64_t slots,
+                    uint64_t *first);
 
 /* The number of the function's hash table; false where it has none in the section. */
 bool fp_layout_table(const struct fp_function *f, const struct fp_sections *at, uint64_t *table);

@@ -41,9 +41,12 @@ static uint32_t block_index(struct parser *p, const char *name)
 
 static bool parse_flag(struct parser *p, const char *word, uint8_t *flags, bool *is_switch)
 {
-    static const struct { const char *name; uint8_t flag; } known[] = {
-        {"pad", FP_BLOCK_PAD},       {"hub", FP_BLOCK_HUB},   {"leaves", FP_BLOCK_LEAVES},
-        {"calls", FP_BLOCK_CALLS},   {"cold", FP_BLOCK_COLD}, {"stores", FP_BLOCK_STORES},
+    static const struct {
+        const char *name;
+        uint8_t flag;
+    } known[] = {
+        {"pad", FP_BLOCK_PAD},     {"hub", FP_BLOCK_HUB},   {"leaves", FP_BLOCK_LEAVES},
+        {"calls", FP_BLOCK_CALLS}, {"cold", FP_BLOCK_COLD}, {"stores", FP_BLOCK_STORES},
     };
     if (!strcmp(word, "switch")) return *is_switch = true;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -128,8 +131,8 @@ bool fp_cfg_parse(struct fp_arena *arena, const char *text, struct fp_named_cfg 
     for (size_t b = 0; b < p.names.len; b++)
         if (!p.defined.at[b]) return fp_fail(error, NULL, "no line for block '%s'", p.names.at[b]);
     *out = (struct fp_named_cfg){.names = p.names.at, .weighted = p.weighted};
-    out->cfg = fp_cfg_new(arena, (uint32_t)p.names.len, p.edges.at, (uint32_t)p.edges.len,
-                          p.flags.at);
+    out->cfg =
+        fp_cfg_new(arena, (uint32_t)p.names.len, p.edges.at, (uint32_t)p.edges.len, p.flags.at);
     if (!fp_cfg_check(out->cfg, error)) return false;
     out->weights = sorted_weights(&p, out->cfg);
     return true;

@@ -78,8 +78,8 @@ struct fp_dag *fp_dag_make(struct fp_arena *arena, const struct fp_truncation *t
     dag->nverts = cfg->nblocks + 2;
     dag->entry = cfg->nblocks;
     dag->exit = cfg->nblocks + 1;
-    dag->edges = FP_NEW_ARRAY(arena, struct fp_dag_edge,
-                              (size_t)cfg->nedges + 2 * (size_t)cfg->nblocks + 1);
+    dag->edges =
+        FP_NEW_ARRAY(arena, struct fp_dag_edge, (size_t)cfg->nedges + 2 * (size_t)cfg->nblocks + 1);
     dag->first_out = FP_NEW_ARRAY(arena, uint32_t, (size_t)dag->nverts + 1);
     dag->first_in = FP_NEW_ARRAY(arena, uint32_t, (size_t)dag->nverts + 1);
     dag->of_edge = filled_with_none(arena, cfg->nedges);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 struct semi_nca {
-    uint32_t n;        /* reached vertices; everything below is by preorder number */
-    uint32_t *vertex;  /* number -> vertex */
-    uint32_t *number;  /* vertex -> number, or FP_NONE */
+    uint32_t n;       /* reached vertices; everything below is by preorder number */
+    uint32_t *vertex; /* number -> vertex */
+    uint32_t *number; /* vertex -> number, or FP_NONE */
     uint32_t *parent, *semi, *label, *ancestor, *idom;
     uint32_t *stack;
 };

@@ -53,8 +53,8 @@ struct fp_flow *fp_flow_make(struct fp_arena *arena, const struct fp_cfg *cfg,
     struct fp_arena scratch = {0};
     struct fp_flow *flow = FP_NEW(arena, struct fp_flow);
     flow->cfg = cfg;
-    flow->edges = FP_NEW_ARRAY(arena, struct fp_flow_edge,
-                               2 * (size_t)cfg->nedges + cfg->nblocks + 1);
+    flow->edges =
+        FP_NEW_ARRAY(arena, struct fp_flow_edge, 2 * (size_t)cfg->nedges + cfg->nblocks + 1);
     add_flow_edges(flow, order);
     struct fp_tree_edge *edges = FP_NEW_ARRAY(&scratch, struct fp_tree_edge, flow->nedges);
     for (uint32_t i = 0; i < flow->nedges; i++)

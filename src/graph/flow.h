@@ -19,8 +19,8 @@
 
 enum fp_flow_kind {
     FP_FLOW_ENTRY,
-    FP_FLOW_EDGE, /* a cfg edge; of a twice edge, its arrival */
-    FP_FLOW_EXIT, /* the block `src` leaves the function */
+    FP_FLOW_EDGE,  /* a cfg edge; of a twice edge, its arrival */
+    FP_FLOW_EXIT,  /* the block `src` leaves the function */
     FP_FLOW_FRONT, /* of a twice edge: the call of setjmp */
 };
 

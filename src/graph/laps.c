@@ -53,7 +53,7 @@ static uint32_t walk_round(struct finder *f, uint32_t header)
         const struct fp_edge *edge = &f->cfg->edges[e];
         if (edge->dst == header)
             return f->order->fate[e] == FP_FATE_TRUNCATED && edge->kind <= FP_EDGE_SWITCH ? e
-                                                                                         : FP_NONE;
+                                                                                          : FP_NONE;
         if (f->order->fate[e] != FP_FATE_KEPT || !has_one_way_in(f, edge->dst)) return FP_NONE;
         fp_vec_push(f->arena, &f->walk, e);
         block = edge->dst;
@@ -67,7 +67,8 @@ static bool something_leaves(const struct finder *f, uint32_t header)
     for (size_t i = 0; i <= f->walk.len; i++) {
         uint32_t block = i ? cfg->edges[f->walk.at[i - 1]].dst : header;
         for (uint32_t e = cfg->first_out[block]; e < cfg->first_out[block + 1]; e++)
-            if (is_live(f, e) && !fp_loops_contain(f->loops, header, cfg->edges[e].dst)) return true;
+            if (is_live(f, e) && !fp_loops_contain(f->loops, header, cfg->edges[e].dst))
+                return true;
     }
     return false;
 }

@@ -23,8 +23,8 @@
 #include "graph/order.h"
 
 struct fp_lap {
-    uint32_t closing;  /* the edge back to the header */
-    uint32_t nedges;   /* the kept edges from the header to its source, in order */
+    uint32_t closing; /* the edge back to the header */
+    uint32_t nedges;  /* the kept edges from the header to its source, in order */
     uint32_t *edges;
 };
 

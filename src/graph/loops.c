@@ -95,7 +95,8 @@ static void fill_depths(struct fp_loops *loops, uint32_t *chain, uint32_t nblock
         }
         while (len) {
             uint32_t w = chain[--len], h = loops->header[w];
-            loops->depth[w] = (h == FP_NONE ? 1 : loops->depth[h]) + fp_bitset_has(&loops->heads, w);
+            loops->depth[w] =
+                (h == FP_NONE ? 1 : loops->depth[h]) + fp_bitset_has(&loops->heads, w);
         }
     }
     for (uint32_t b = 0; b < nblocks; b++) loops->depth[b]--;

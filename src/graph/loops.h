@@ -6,9 +6,9 @@
 #include "graph/cfg.h"
 
 struct fp_loops {
-    uint32_t *header; /* innermost loop around a block (not counting the loop the
+    uint32_t *header;             /* innermost loop around a block (not counting the loop the
                          block itself heads), by its header; or FP_NONE */
-    uint32_t *depth;  /* loops around a block, the one it heads included */
+    uint32_t *depth;              /* loops around a block, the one it heads included */
     struct fp_bitset heads;       /* blocks that head a loop */
     struct fp_bitset irreducible; /* headers of loops with another way in */
 };

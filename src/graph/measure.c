@@ -42,7 +42,8 @@ static struct stop step(const struct measuring *m, uint64_t id)
     const struct stop *last = &m->way[m->depth - 1];
     uint32_t d = edge_for(m->n, last->vertex, id - last->base);
     const struct fp_dag_edge *edge = &dag->edges[d];
-    struct stop next = {last->base + m->n->value[d], edge->dst, last->weight, last->branches, last->at_entry};
+    struct stop next = {last->base + m->n->value[d], edge->dst, last->weight, last->branches,
+                        last->at_entry};
     next.branches += is_choice(dag->cfg, edge);
     if (edge->kind == FP_DAG_ENTRY) next.at_entry = true;
     if (edge->dst != dag->exit) next.weight += m->weights[edge->dst];
@@ -79,8 +80,8 @@ static struct fp_path_measure measure_lap(struct measuring *m, uint64_t id)
     return out;
 }
 
-void fp_measure_paths(const struct fp_numbering *n, const uint32_t *weights, const uint64_t *ids, size_t count,
-                      struct fp_path_measure *out)
+void fp_measure_paths(const struct fp_numbering *n, const uint32_t *weights, const uint64_t *ids,
+                      size_t count, struct fp_path_measure *out)
 {
     struct measuring m = {.n = n, .weights = weights, .depth = 1};
     m.way = FP_NEW_ARRAY(&m.arena, struct stop, (size_t)n->dag->nverts + 1);

@@ -16,7 +16,7 @@ struct fp_path_measure {
 };
 
 /* ids rise; weights are per block. */
-void fp_measure_paths(const struct fp_numbering *numbering, const uint32_t *weights, const uint64_t *ids,
-                      size_t n, struct fp_path_measure *out);
+void fp_measure_paths(const struct fp_numbering *numbering, const uint32_t *weights,
+                      const uint64_t *ids, size_t n, struct fp_path_measure *out);
 
 #endif

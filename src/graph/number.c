@@ -230,8 +230,8 @@ uint64_t fp_path_encode(const struct fp_numbering *n, const struct fp_path *path
             if (dag->truncation->laps.at[k].closing == path->end_edge) return n->num_paths + k;
         return FP_NO_ID;
     }
-    uint32_t start = path->start == FP_STARTS_AT_ENTRY ? dag->entry_edge
-                                                       : dag->start_of[path->first_block];
+    uint32_t start =
+        path->start == FP_STARTS_AT_ENTRY ? dag->entry_edge : dag->start_of[path->first_block];
     if (start == FP_NONE) return FP_NO_ID;
     uint64_t sum = n->value[start];
     for (uint32_t i = 0; i < path->nedges; i++) {

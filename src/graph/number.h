@@ -36,10 +36,10 @@ struct fp_numbering *fp_number_as_stored(struct fp_arena *arena, const struct fp
 
 enum fp_path_start { FP_STARTS_AT_ENTRY, FP_STARTS_AT_EDGE };
 enum fp_path_end {
-    FP_ENDS_AT_EXIT,  /* left the function */
-    FP_ENDS_AT_EDGE,  /* a truncated edge, end_edge */
-    FP_ENDS_AS_LAP,   /* back at its header, by end_edge */
-    FP_ENDS_INSIDE,   /* a partial path: left in mid-block */
+    FP_ENDS_AT_EXIT, /* left the function */
+    FP_ENDS_AT_EDGE, /* a truncated edge, end_edge */
+    FP_ENDS_AS_LAP,  /* back at its header, by end_edge */
+    FP_ENDS_INSIDE,  /* a partial path: left in mid-block */
 };
 
 struct fp_path {

@@ -15,8 +15,8 @@ struct order_frame {
 
 struct order_search {
     const struct fp_cfg *cfg;
-    struct fp_bitset removed;  /* edges the search does not follow */
-    struct fp_bitset closing;  /* edges found to close a cycle */
+    struct fp_bitset removed; /* edges the search does not follow */
+    struct fp_bitset closing; /* edges found to close a cycle */
     uint8_t *colour;
     struct order_frame *stack;
     uint32_t *roots; /* the entry and the targets of removed edges, in order found */
@@ -115,7 +115,8 @@ void fp_order_make(struct fp_arena *arena, const struct fp_cfg *cfg, struct fp_o
     };
     for (uint32_t e = 0; e < cfg->nedges; e++)
         if (always_removed(cfg->edges[e].kind)) fp_bitset_add(&s.removed, e);
-    while (!search_all(&s)) {}
+    while (!search_all(&s)) {
+    }
     order->blocks = FP_NEW_ARRAY(arena, uint32_t, cfg->nblocks);
     order->position = FP_NEW_ARRAY(arena, uint32_t, cfg->nblocks);
     order->fate = FP_NEW_ARRAY(arena, uint8_t, cfg->nedges);

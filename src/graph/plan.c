@@ -14,15 +14,15 @@ struct planner {
     const double *weights;
     const struct fp_plan_options *options;
     struct fp_plan *plan;
-    bool *decided;      /* per vertex: on entering it, one way goes on, and the
+    bool *decided;         /* per vertex: on entering it, one way goes on, and the
                            count may have been made */
-    bool *ends_wanted;  /* per decided vertex: all edges of that way are wanted */
-    uint64_t *rest;     /* per decided vertex: the sum of values on that way. Labels of
+    bool *ends_wanted;     /* per decided vertex: all edges of that way are wanted */
+    uint64_t *rest;        /* per decided vertex: the sum of values on that way. Labels of
                            some paths may have some there, ids have none */
-    bool *needed;       /* per vertex that is not decided: a count lies ahead */
-    bool *merged;       /* per vertex: more than one way leads here */
-    uint64_t *prefix;   /* per vertex that is not merged: the sum so far */
-    uint64_t *potential; /* per vertex; sums wrap, and only differences are used */
+    bool *needed;          /* per vertex that is not decided: a count lies ahead */
+    bool *merged;          /* per vertex: more than one way leads here */
+    uint64_t *prefix;      /* per vertex that is not merged: the sum so far */
+    uint64_t *potential;   /* per vertex; sums wrap, and only differences are used */
     struct fp_bitset hold; /* blocks that no count may be pushed above */
 };
 
@@ -81,7 +81,8 @@ static void find_decided(struct planner *p)
     /* in the closing part of a lap, which one way leads to, as before it */
     for (uint32_t i = 1; i < dag->norder; i++) {
         uint32_t v = dag->order[i];
-        if (!has_paths(p, v)) p->decided[v] = p->decided[dag->edges[dag->in_edges[dag->first_in[v]]].src];
+        if (!has_paths(p, v))
+            p->decided[v] = p->decided[dag->edges[dag->in_edges[dag->first_in[v]]].src];
     }
 }
 
@@ -121,7 +122,8 @@ static void find_needed(struct planner *p)
 /* A path that comes from a hub starts behind it, on an edge that is known. */
 static bool runs_into(const struct planner *p, uint32_t v)
 {
-    return p->options->running && !(v < p->dag->cfg->nblocks && p->dag->cfg->flags[v] & FP_BLOCK_HUB);
+    return p->options->running &&
+           !(v < p->dag->cfg->nblocks && p->dag->cfg->flags[v] & FP_BLOCK_HUB);
 }
 
 static void find_merged(struct planner *p)
@@ -326,7 +328,8 @@ static void move_counts(struct planner *p, const double *lap_weights)
             best = e;
             best_weight = weight;
         }
-        if (best != FP_NONE && best_weight >= (sum - best_weight) * (1 - 1e-9)) p->plan->at_end[b] = best;
+        if (best != FP_NONE && best_weight >= (sum - best_weight) * (1 - 1e-9))
+            p->plan->at_end[b] = best;
     }
 }
 
@@ -349,8 +352,8 @@ static void state_facts(struct planner *p)
 {
     for (uint32_t b = 0; b < p->dag->cfg->nblocks; b++) {
         p->plan->counted[b] = p->decided[b];
-        p->plan->has_register[b] = p->merged[b] && !p->decided[b] &&
-                                   (!p->options->wanted || p->needed[b]);
+        p->plan->has_register[b] =
+            p->merged[b] && !p->decided[b] && (!p->options->wanted || p->needed[b]);
         p->plan->offset[b] = (int64_t)(p->merged[b] ? p->potential[b] : p->prefix[b]);
     }
 }

@@ -43,15 +43,15 @@ struct fp_op {
 };
 
 struct fp_plan_options {
-    bool eager; /* set at each start, count at each end: no pushing (for metrics
+    bool eager;         /* set at each start, count at each end: no pushing (for metrics
                    that are taken where a path really ends, and for sampling) */
-    bool exits; /* keep a path uncounted while a block that may leave lies ahead */
-    bool running; /* r is never set, not even at the entry: a path's sum is how far r has
+    bool exits;         /* keep a path uncounted while a block that may leave lies ahead */
+    bool running;       /* r is never set, not even at the entry: a path's sum is how far r has
                      moved since it began. FP_OP_SET then only tells what r stands for.
                      Where paths are sampled, whoever looks knows both (paper 002).
                      Not with returns-twice edges */
     bool branch_counts; /* allow counts in front of a branch, for fp_recover */
-    bool no_chords; /* leave values where the numbering put them, but for edges that
+    bool no_chords;     /* leave values where the numbering put them, but for edges that
                        can carry none (for comparison) */
     const struct fp_bitset *wanted; /* dag edges of the paths to count (select.h), or
                                        NULL: all. Other paths are not counted, and
@@ -64,8 +64,8 @@ struct fp_plan {
     const struct fp_bitset *laps; /* as in the options */
     bool running;                 /* as in the options, but false where an edge that can
                                      carry no code would need some */
-    struct fp_op *on; /* per dag edge */
-    uint32_t *at_end; /* per block: the cfg edge whose first op happens at the block's
+    struct fp_op *on;             /* per dag edge */
+    uint32_t *at_end;             /* per block: the cfg edge whose first op happens at the block's
                          end instead, whichever way is taken; or FP_NONE */
 
     /* What is known on entering a block, for partial paths. In this order: */
@@ -97,7 +97,8 @@ struct fp_partial_path {
     int64_t count;
 };
 void fp_recover(const struct fp_numbering *numbering, const uint32_t *at_end, const uint64_t *ids,
-                uint64_t *counts, size_t n, const struct fp_partial_path *partials, size_t npartials);
+                uint64_t *counts, size_t n, const struct fp_partial_path *partials,
+                size_t npartials);
 
 /* The other way: calls `add` with every counter, besides its own, that a path taken
  * `count` times makes. */

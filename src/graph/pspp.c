@@ -76,8 +76,7 @@ static void number_one(struct fp_pspp *p, uint32_t v, uint64_t *range, uint64_t 
         uint32_t d = room[i].edge, w = dag->edges[d].dst;
         p->initial[d] = range[v];
         range[v] = sum_of(range[v], range[w]);
-        if (min[w] != INFINITE && min[w] + p->initial[d] < min[v])
-            min[v] = min[w] + p->initial[d];
+        if (min[w] != INFINITE && min[w] + p->initial[d] < min[v]) min[v] = min[w] + p->initial[d];
     }
 }
 
@@ -112,7 +111,8 @@ struct fp_pspp *fp_pspp_number(struct fp_arena *arena, const struct fp_dag *dag,
     uint64_t *range = FP_NEW_ARRAY(&scratch, uint64_t, dag->nverts);
     uint64_t *min = FP_NEW_ARRAY(&scratch, uint64_t, dag->nverts);
     struct pspp_candidate *room = FP_NEW_ARRAY(&scratch, struct pspp_candidate, dag->nedges);
-    for (uint32_t i = dag->norder; i-- > 0;) number_one(p, dag->order[i], range, min, weights, room);
+    for (uint32_t i = dag->norder; i-- > 0;)
+        number_one(p, dag->order[i], range, min, weights, room);
     p->num_ids = range[dag->entry];
     push_down(p);
     fp_arena_free(&scratch);
@@ -131,8 +131,8 @@ static uint32_t interesting_edge_for(const struct fp_pspp *p, uint32_t v, uint64
     return best;
 }
 
-bool fp_pspp_decode(struct fp_arena *arena, const struct fp_pspp *p, uint64_t id,
-                    uint32_t **edges, uint32_t *nedges)
+bool fp_pspp_decode(struct fp_arena *arena, const struct fp_pspp *p, uint64_t id, uint32_t **edges,
+                    uint32_t *nedges)
 {
     const struct fp_dag *dag = p->dag;
     uint32_t *found = FP_NEW_ARRAY(arena, uint32_t, dag->norder), count = 0;

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 
 struct unknown {
-    uint32_t key;   /* position of the block where it was counted, FP_NONE if not moved */
+    uint32_t key; /* position of the block where it was counted, FP_NONE if not moved */
     bool lap;
     uint32_t index; /* in ids, or behind them in partials */
 };
@@ -51,7 +51,8 @@ static void subtract(uint64_t id, uint64_t count, void *context)
 }
 
 /* The path leaves block u by `taken`: not by the edge counted there. */
-static void pass(struct recovery *r, uint32_t block, uint32_t taken, uint64_t prefix, uint64_t count)
+static void pass(struct recovery *r, uint32_t block, uint32_t taken, uint64_t prefix,
+                 uint64_t count)
 {
     uint32_t e = r->at_end[block];
     const struct fp_dag *dag = r->n->dag;
@@ -74,8 +75,8 @@ static void take_off(struct recovery *r, const struct fp_path *path, uint64_t co
     bool lap = path->end == FP_ENDS_AS_LAP;
     uint64_t prefix = 0;
     if (!lap) {
-        uint32_t start = path->start == FP_STARTS_AT_ENTRY ? dag->entry_edge
-                                                           : dag->start_of[path->first_block];
+        uint32_t start =
+            path->start == FP_STARTS_AT_ENTRY ? dag->entry_edge : dag->start_of[path->first_block];
         prefix = r->n->value[start];
     }
     uint32_t block = path->first_block;
@@ -128,7 +129,8 @@ static void take_off_item(struct recovery *r, struct fp_arena *scratch, uint32_t
 }
 
 void fp_recover(const struct fp_numbering *numbering, const uint32_t *at_end, const uint64_t *ids,
-                uint64_t *counts, size_t n, const struct fp_partial_path *partials, size_t npartials)
+                uint64_t *counts, size_t n, const struct fp_partial_path *partials,
+                size_t npartials)
 {
     if (!any_at_end(numbering, at_end)) return;
     struct fp_arena arena = {0}, scratch = {0};
@@ -139,7 +141,8 @@ void fp_recover(const struct fp_numbering *numbering, const uint32_t *at_end, co
     for (size_t i = 0; i < n + npartials; i++) {
         if (i < n) *fp_table_add(&r.where, ids[i]) = i + 1;
         bool lap = i < n && ids[i] >= numbering->num_paths;
-        items[i] = (struct unknown){i < n ? key_of(&scratch, &r, ids[i]) : FP_NONE, lap, (uint32_t)i};
+        items[i] =
+            (struct unknown){i < n ? key_of(&scratch, &r, ids[i]) : FP_NONE, lap, (uint32_t)i};
         if (scratch.total > 1 << 20) fp_arena_free(&scratch);
     }
     if (n + npartials) qsort(items, n + npartials, sizeof *items, by_key);

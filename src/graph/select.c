@@ -22,10 +22,8 @@ struct fp_selection *fp_select(struct fp_arena *arena, const struct fp_numbering
     double *dag_weights = weights ? fp_dag_weights(arena, dag, weights) : NULL;
     s->labels = fp_pspp_number(arena, dag, wanted, dag_weights);
     s->sums = sums_of(arena, numbering, s->labels);
-    struct fp_plan_options how = {.exits = exits,
-                                  .no_chords = !weights,
-                                  .wanted = &s->labels->interesting,
-                                  .laps = laps};
+    struct fp_plan_options how = {
+        .exits = exits, .no_chords = !weights, .wanted = &s->labels->interesting, .laps = laps};
     s->plan = fp_plan_make(arena, s->sums, weights, &how);
     return s;
 }
@@ -47,8 +45,8 @@ uint64_t fp_select_decode(const struct fp_pspp *labels, const struct fp_numberin
 bool fp_select_covers(const struct fp_dag *dag, const struct fp_bitset *edges,
                       const struct fp_path *path)
 {
-    uint32_t start = path->start == FP_STARTS_AT_ENTRY ? dag->entry_edge
-                                                       : dag->start_of[path->first_block];
+    uint32_t start =
+        path->start == FP_STARTS_AT_ENTRY ? dag->entry_edge : dag->start_of[path->first_block];
     uint32_t end = path->end == FP_ENDS_AT_EXIT ? dag->exit_of[path->last_block]
                                                 : dag->of_edge[path->end_edge];
     for (uint32_t i = 0; i < path->nedges; i++)

@@ -66,7 +66,8 @@ static uint64_t descending_key(double weight)
 
 /* Least significant digit first; digits that all keys share are skipped. Stable. Few
  * keys are not worth a large table. */
-static struct weighted_edge *sort_keyed(struct fp_arena *scratch, struct weighted_edge *items, uint32_t n)
+static struct weighted_edge *sort_keyed(struct fp_arena *scratch, struct weighted_edge *items,
+                                        uint32_t n)
 {
     if (n < 64) { /* insertion sort: most functions are small */
         for (uint32_t i = 1; i < n; i++) {

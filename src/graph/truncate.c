@@ -401,7 +401,8 @@ bool fp_truncate_as_stored(struct fp_arena *arena, const struct fp_cfg *cfg, con
     out->laps = (struct fp_laps){laps.at, (uint32_t)laps.len};
     out->ncuts = count_cuts(cfg, &out->order);
     struct fp_arena scratch = {0};
-    out->num_paths = fp_count_paths(cfg, &out->order, FP_NEW_ARRAY(&scratch, uint64_t, cfg->nblocks));
+    out->num_paths =
+        fp_count_paths(cfg, &out->order, FP_NEW_ARRAY(&scratch, uint64_t, cfg->nblocks));
     fp_arena_free(&scratch);
     return out->num_paths <= FP_MAX_PATHS;
 }

@@ -29,9 +29,9 @@ struct fp_limits {
 struct fp_truncation {
     const struct fp_cfg *cfg;
     struct fp_order order; /* fates are final */
-    struct fp_laps laps; /* ordered by closing edge */
-    uint32_t ncuts;     /* edges truncated for a limit, doors of loops not included */
-    uint64_t num_paths; /* laps not included */
+    struct fp_laps laps;   /* ordered by closing edge */
+    uint32_t ncuts;        /* edges truncated for a limit, doors of loops not included */
+    uint64_t num_paths;    /* laps not included */
 };
 
 /* weights may be NULL: static ones are made. */

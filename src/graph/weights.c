@@ -40,7 +40,7 @@ static double edge_evidence(const struct estimator *s, uint32_t e)
     else if (loop != FP_NONE && edge->dst == loop)
         p = combine(p, 0.88); /* loop branch */
     if (stays && edge->dst != loop && fp_bitset_has(&s->loops->heads, edge->dst))
-        p = combine(p, 0.75); /* loop header */
+        p = combine(p, 0.75);                                            /* loop header */
     if (fp_cfg_out_degree(s->cfg, edge->dst) == 0) p = combine(p, 0.28); /* return */
     if (flags & FP_BLOCK_CALLS) p = combine(p, 0.22);
     if (flags & FP_BLOCK_STORES) p = combine(p, 0.45);

@@ -72,7 +72,8 @@ static void encode_summary(struct fp_writer *w, const struct fp_guide_summary *s
 
 static void encode_entry(struct fp_writer *w, const struct fp_guide_function *f, uint64_t offset)
 {
-    const uint64_t fields[] = {f->key, f->shape, f->id, f->flags, f->path_slots, f->edge_slots, offset};
+    const uint64_t fields[] = {f->key,        f->shape,      f->id, f->flags,
+                               f->path_slots, f->edge_slots, offset};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) fp_write_u64(w, fields[i]);
 }
 
@@ -139,7 +140,8 @@ static bool decode_header(struct fp_reader *r, struct fp_guide *guide, uint64_t 
     guide->version = fp_read_u32(r);
     uint32_t oldest = fp_read_u32(r);
     if (oldest > VERSION)
-        return fp_reader_fail(r, "expected version %d of the format, got %u", VERSION, guide->version);
+        return fp_reader_fail(r, "expected version %d of the format, got %u", VERSION,
+                              guide->version);
     guide->source.size = fp_read_u64(r);
     guide->source.time_ns = fp_read_u64(r);
     *count = fp_read_u64(r);
@@ -246,8 +248,10 @@ static bool decode_counts(struct fp_arena *arena, const struct fp_guide *guide, 
                           const struct fp_cfg *cfg, struct fp_guide_function *f)
 {
     struct fp_error error = {0};
-    struct fp_reader r = {
-        .bytes = guide->file.bytes, .len = guide->file.len, .at = guide->offsets[index], .error = &error};
+    struct fp_reader r = {.bytes = guide->file.bytes,
+                          .len = guide->file.len,
+                          .at = guide->offsets[index],
+                          .error = &error};
     *f = guide->functions[index];
     f->entries = fp_read_uint(&r);
     f->nedges = (uint32_t)fp_read_count(&r, 1);
@@ -286,7 +290,8 @@ static void add_up(struct fp_arena *arena, struct fp_guide_function *sum,
         FP_NEW_ARRAY(arena, struct fp_guide_path, (size_t)sum->npaths + one->npaths);
     sum->id = 0;
     sum->entries = fp_add_saturated(sum->entries, one->entries);
-    for (uint32_t e = 0; e < sum->nedges; e++) sum->edges[e] = fp_add_saturated(sum->edges[e], one->edges[e]);
+    for (uint32_t e = 0; e < sum->nedges; e++)
+        sum->edges[e] = fp_add_saturated(sum->edges[e], one->edges[e]);
     if (sum->npaths) memcpy(paths, sum->paths, sum->npaths * sizeof *paths);
     if (one->npaths) memcpy(paths + sum->npaths, one->paths, one->npaths * sizeof *paths);
     sum->paths = paths;
@@ -306,7 +311,7 @@ enum fp_guide_match fp_guide_find(struct fp_arena *arena, const struct fp_guide 
         if (f->shape != shape) continue;
         if (f->id == fp_function_id(id, f->flags, f->path_slots, f->edge_slots))
             return decode_counts(arena, guide, end, function->cfg, found) ? FP_GUIDE_FOUND
-                                                                         : FP_GUIDE_STALE;
+                                                                          : FP_GUIDE_STALE;
         fitting++;
     }
     if (first == end) return FP_GUIDE_ABSENT;

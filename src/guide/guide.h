@@ -21,11 +21,11 @@
 
 struct fp_guide_path {
     uint64_t count;
-    bool from_entry;      /* else it starts at first_block behind a truncated edge */
+    bool from_entry; /* else it starts at first_block behind a truncated edge */
     uint32_t first_block;
-    uint32_t end_edge;    /* the truncated edge that ends it, or FP_NONE */
+    uint32_t end_edge; /* the truncated edge that ends it, or FP_NONE */
     uint32_t nedges;
-    uint32_t *edges;      /* kept edges in between */
+    uint32_t *edges; /* kept edges in between */
 };
 
 /* What a call was given: see values.h. */
@@ -45,8 +45,8 @@ struct fp_guide_function {
     uint64_t path_slots, edge_slots;
     uint64_t entries;
     uint32_t nedges, npaths;
-    uint64_t *edges;             /* taken, per cfg edge */
-    struct fp_guide_path *paths; /* most frequent first */
+    uint64_t *edges;               /* taken, per cfg edge */
+    struct fp_guide_path *paths;   /* most frequent first */
     struct fp_guide_value *values; /* by kind and site, the most frequent first */
     uint32_t nvalues;
 };

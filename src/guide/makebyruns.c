@@ -42,26 +42,29 @@ static void add_path(struct averaging *a, const struct fp_event *event, double e
     if (!a->count) return;
     fp_path_each_edge(a->f->cfg, &path, add_edge, a);
     a->out->paths[a->out->npaths++] = (struct fp_guide_path){
-        a->count, path.start == FP_STARTS_AT_ENTRY, path.first_block, path.end_edge, path.nedges,
-        fp_guiding_edges(a->arena, &path)};
+        a->count,    path.start == FP_STARTS_AT_ENTRY, path.first_block, path.end_edge,
+        path.nedges, fp_guiding_edges(a->arena, &path)};
 }
 
 static void add_raw_edge(struct averaging *a, const struct fp_event *event)
 {
     const struct fp_distribution *d = &event->distribution;
-    double count = a->by == FP_GUIDING_WORST ? (double)d->most
-                                             : (double)d->count / (double)(d->trials ? d->trials : 1);
+    double count = a->by == FP_GUIDING_WORST
+                       ? (double)d->most
+                       : (double)d->count / (double)(d->trials ? d->trials : 1);
     if (event->id < a->out->nedges) a->out->edges[event->id] = fp_count_from(count * SCALE);
 }
 
 static int more_frequent(const void *x, const void *y)
 {
-    uint64_t a = ((const struct fp_guide_path *)x)->count, b = ((const struct fp_guide_path *)y)->count;
+    uint64_t a = ((const struct fp_guide_path *)x)->count,
+             b = ((const struct fp_guide_path *)y)->count;
     return (a < b) - (a > b);
 }
 
 static struct fp_guide_function average(struct fp_arena *arena, const struct fp_function *f,
-                                        const struct fp_combined_function *from, enum fp_guiding_by by)
+                                        const struct fp_combined_function *from,
+                                        enum fp_guiding_by by)
 {
     struct fp_guide_function out = fp_guiding_function(f);
     struct averaging a = {.arena = arena, .by = by, .f = f, .out = &out};

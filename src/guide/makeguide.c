@@ -45,7 +45,8 @@ static void keep_path(struct fp_arena *arena, const struct fp_function *f,
     };
 }
 
-static void keep_paths(struct fp_arena *arena, struct fp_counts *counts, struct fp_guide_function *out)
+static void keep_paths(struct fp_arena *arena, struct fp_counts *counts,
+                       struct fp_guide_function *out)
 {
     double total = 0, kept = 0;
     if (!counts->npaths) return;
@@ -79,8 +80,9 @@ static int larger_first(const void *a, const void *b)
 /* The cutoffs that LLVM's own profiles have: its passes look for some of them. */
 static void make_cutoffs(struct fp_guiding_maker *m)
 {
-    static const uint32_t cutoffs[] = {10000,  100000, 200000, 300000, 400000, 500000, 600000, 700000,
-                                       800000, 900000, 950000, 990000, 999000, 999900, 999990, 999999};
+    static const uint32_t cutoffs[] = {10000,  100000, 200000, 300000, 400000, 500000,
+                                       600000, 700000, 800000, 900000, 950000, 990000,
+                                       999000, 999900, 999990, 999999};
     struct fp_guide_summary *summary = &m->guiding->summary;
     const uint64_t *counts = m->blocks.at;
     size_t n = m->blocks.len, at = 0;
@@ -195,9 +197,9 @@ static struct fp_guide_source source_of(const char *path)
 {
     struct stat info;
     if (stat(path, &info) < 0) return (struct fp_guide_source){0};
-    return (struct fp_guide_source){
-        (uint64_t)info.st_size,
-        (uint64_t)info.st_mtim.tv_sec * 1000000000u + (uint64_t)info.st_mtim.tv_nsec};
+    return (struct fp_guide_source){(uint64_t)info.st_size,
+                                    (uint64_t)info.st_mtim.tv_sec * 1000000000u +
+                                        (uint64_t)info.st_mtim.tv_nsec};
 }
 
 static bool make_by_sum(struct fp_arena *arena, const char *const *files, size_t nfiles,
@@ -217,7 +219,8 @@ bool fp_guiding_write(const char *const *files, size_t nfiles, const char *binar
     struct fp_writer writer = {0};
     struct fp_guiding guiding;
     struct fp_error no_counts = {0};
-    bool ok = by == FP_GUIDING_SUM && make_by_sum(&arena, files, nfiles, binary, &guiding, &no_counts);
+    bool ok =
+        by == FP_GUIDING_SUM && make_by_sum(&arena, files, nfiles, binary, &guiding, &no_counts);
     /* a combined profile has no sums: then by the mean */
     if (!ok) ok = fp_guiding_combined(&arena, files, nfiles, binary, by, &guiding, error);
     if (!ok && no_counts.set) *error = no_counts;
@@ -249,8 +252,9 @@ static bool is_current(const char *guide_path, const struct fp_guide_source *sou
 static char *name_elsewhere(struct fp_arena *arena, const char *path)
 {
     const char *folder = getenv("TMPDIR");
-    return fp_arena_printf(arena, "%s/footpath-%u-%016llx.guide", folder && *folder ? folder : "/tmp",
-                           (unsigned)getuid(), (unsigned long long)fp_hash_string(path));
+    return fp_arena_printf(arena, "%s/footpath-%u-%016llx.guide",
+                           folder && *folder ? folder : "/tmp", (unsigned)getuid(),
+                           (unsigned long long)fp_hash_string(path));
 }
 
 static const char *suffix_of(enum fp_guiding_by by)

@@ -35,7 +35,8 @@ static int by_site(const void *a, const void *b)
     const struct fp_guide_value *x = a, *y = b;
     if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
     if (x->site != y->site) return x->site < y->site ? -1 : 1;
-    bool named = x->kind == FP_VALUE_SIZE || *x->target, other = y->kind == FP_VALUE_SIZE || *y->target;
+    bool named = x->kind == FP_VALUE_SIZE || *x->target,
+         other = y->kind == FP_VALUE_SIZE || *y->target;
     if (named != other) return named ? -1 : 1;
     if (x->count != y->count) return x->count < y->count ? 1 : -1;
     return (x->size > y->size) - (x->size < y->size);

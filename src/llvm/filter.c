@@ -103,6 +103,7 @@ static bool holds(const struct fp_filter_list *list, const struct fp_function *f
 const char *fp_filter_reason(const struct fp_filter *filter, const struct fp_function *function)
 {
     if (filter->deny.given && holds(&filter->deny, function)) return "on the list of --fp-deny";
-    if (filter->allow.given && !holds(&filter->allow, function)) return "not on the list of --fp-allow";
+    if (filter->allow.given && !holds(&filter->allow, function))
+        return "not on the list of --fp-allow";
     return NULL;
 }

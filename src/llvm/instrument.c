@@ -119,11 +119,11 @@ static struct fp_plan *plan_paths(struct fp_arena *arena, struct fp_ir *ir,
     struct fp_function *f = ir->f;
     const double *weights = ir->weights;
     bool sampled = f->flags & FP_FUNCTION_SAMPLED;
-    struct fp_plan_options how = {
-        .eager = options->cycles,
-        .exits = options->exits,
-        .running = sampled && options->pep == FP_PEP_TRAP && may_run(f),
-        .branch_counts = !options->cycles && !sampled && !options->plain_labels};
+    struct fp_plan_options how = {.eager = options->cycles,
+                                  .exits = options->exits,
+                                  .running = sampled && options->pep == FP_PEP_TRAP && may_run(f),
+                                  .branch_counts =
+                                      !options->cycles && !sampled && !options->plain_labels};
     struct fp_plan *plan =
         fp_plan_make(arena, f->numbering, options->plain_labels ? NULL : weights, &how);
     if (how.running && !plan->running) {
@@ -223,7 +223,8 @@ static bool weigh(struct module_work *work, struct fp_ir *ir)
 {
     struct fp_guide_function counts;
     if (!work->options->static_weights) fp_ir_estimate(ir);
-    if (!fp_ir_guide_find(&work->guide, ir, fp_ir_base_id(ir, work->module_hash), &counts)) return false;
+    if (!fp_ir_guide_find(&work->guide, ir, fp_ir_base_id(ir, work->module_hash), &counts))
+        return false;
     fp_ir_guide_weights(ir, &counts);
     if (!work->options->early) fp_ir_set_branch_weights(ir, &counts);
     return true;
@@ -264,7 +265,8 @@ static void plan_reference(struct module_work *work, struct fp_arena *arena, str
     if (f->flags & FP_FUNCTION_PATHS) number_paths(arena, f, ir->weights, options);
     if (f->flags & FP_FUNCTION_EDGES)
         plan_edges(arena, f, ir->weights, f->flags & FP_FUNCTION_CHORDS);
-    f->id = fp_function_id(fp_ir_base_id(ir, work->module_hash), f->flags, f->path_slots, f->edge_slots);
+    f->id = fp_function_id(fp_ir_base_id(ir, work->module_hash), f->flags, f->path_slots,
+                           f->edge_slots);
 }
 
 /* Counters that the reference does not have make another function of it. */
@@ -309,7 +311,10 @@ static void leave_alone(struct module_work *work, struct fp_ir *ir)
 {
     if (!work->options->early) fp_ir_emit_live_mark(ir);
     fp_ir_emit_hooks(ir->function, work->options->exits);
-    struct fp_function f = {.name = ir->f->name, .file = ir->f->file, .line = ir->f->line, .id = ir->f->id,
+    struct fp_function f = {.name = ir->f->name,
+                            .file = ir->f->file,
+                            .line = ir->f->line,
+                            .id = ir->f->id,
                             .flags = FP_FUNCTION_SKIPPED | FP_FUNCTION_UNPLANNED,
                             .skipped = "not in the plan"};
     fp_ir_emit_map(work->module, &f);
@@ -395,7 +400,8 @@ static bool read_options(struct fp_arena *arena, struct fp_llvm_options *options
                                     : "use footpath-cc of the same version as the plugin");
 }
 
-static bool read_plan(struct fp_arena *arena, struct module_work *work, struct fp_division *division)
+static bool read_plan(struct fp_arena *arena, struct module_work *work,
+                      struct fp_division *division)
 {
     const struct fp_llvm_options *options = work->options;
     struct fp_error error = {0};
@@ -430,7 +436,8 @@ static bool is_supported(LLVMModuleRef module)
     const char *target = LLVMGetTarget(module);
     bool x86_64 = !strncmp(target, "x86_64", 6) || !strncmp(target, "amd64", 5);
     if (x86_64 && strstr(target, "linux") && !strstr(target, "x32")) return true;
-    fprintf(stderr, "footpath: %s: only x86-64 Linux is instrumented; compiled without counters\n", target);
+    fprintf(stderr, "footpath: %s: only x86-64 Linux is instrumented; compiled without counters\n",
+            target);
     return false;
 }
 
@@ -457,8 +464,10 @@ bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing)
     /* first what changes the blocks: counters are for those that there are then */
     bool changed = ok && options.use && early && fp_llvm_use(module, &options);
     struct fp_division division;
-    if (counts && is_supported(module) && read_plan(&arena, &work, &division)) instrument_module(&arena, &work);
-    if (ok && options.strip_lines && early && options.mode == FP_MODE_NONE) LLVMStripModuleDebugInfo(module);
+    if (counts && is_supported(module) && read_plan(&arena, &work, &division))
+        instrument_module(&arena, &work);
+    if (ok && options.strip_lines && early && options.mode == FP_MODE_NONE)
+        LLVMStripModuleDebugInfo(module);
     fp_arena_free(&arena);
     if (verified) LLVMVerifyModule(module, LLVMAbortProcessAction, NULL);
     return work.any || changed || counts;

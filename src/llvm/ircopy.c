@@ -13,7 +13,8 @@
 
 static bool has_address_taken(LLVMBasicBlockRef bb)
 {
-    for (LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(bb)); use; use = LLVMGetNextUse(use))
+    for (LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(bb)); use;
+         use = LLVMGetNextUse(use))
         if (LLVMIsABlockAddress(LLVMGetUser(use))) return true;
     return false;
 }
@@ -37,7 +38,8 @@ static bool is_single(LLVMValueRef inst)
 bool fp_ir_has_one_body(LLVMValueRef function)
 {
     if (fp_ir_has_attribute(function, "presplitcoroutine")) return true;
-    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb; bb = LLVMGetNextBasicBlock(bb)) {
+    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb;
+         bb = LLVMGetNextBasicBlock(bb)) {
         if (has_address_taken(bb)) return true;
         for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i))
             if (is_single(i)) return true;
@@ -82,7 +84,8 @@ static void mark_plain(struct fp_editor *ed, LLVMBasicBlockRef first)
 {
     for (LLVMBasicBlockRef bb = first; bb; bb = LLVMGetNextBasicBlock(bb)) {
         LLVMValueRef at = LLVMGetFirstInstruction(bb);
-        while (LLVMGetInstructionOpcode(at) == LLVMPHI || LLVMGetInstructionOpcode(at) == LLVMLandingPad)
+        while (LLVMGetInstructionOpcode(at) == LLVMPHI ||
+               LLVMGetInstructionOpcode(at) == LLVMLandingPad)
             at = LLVMGetNextInstruction(at);
         fp_ir_emit_end_mark(ed, at);
     }
@@ -97,8 +100,7 @@ void fp_ir_emit_turns(struct fp_editor *ed, uint32_t ncopies, uint32_t turn)
     LLVMValueRef before = count_invocation(ed, edge_word(ed, ir->f->copy->turns_slot));
     if (ir->f->copy->hits_slot != FP_NONE)
         fp_edit_add_to(ed, edge_word(ed, ir->f->copy->hits_slot), NULL);
-    LLVMValueRef whose =
-        LLVMBuildURem(ed->builder, before, LLVMConstInt(ed->i64, ncopies, 0), "");
+    LLVMValueRef whose = LLVMBuildURem(ed->builder, before, LLVMConstInt(ed->i64, ncopies, 0), "");
     LLVMValueRef mine =
         LLVMBuildICmp(ed->builder, LLVMIntEQ, whose, LLVMConstInt(ed->i64, turn, 0), "");
     weigh(ed, LLVMBuildCondBr(ed->builder, mine, first, plain), ncopies);
@@ -141,7 +143,8 @@ void fp_ir_emit_hits(struct fp_editor *ed, const struct fp_plan *plan)
 void fp_ir_list_callees(struct fp_arena *arena, LLVMValueRef function, struct fp_function *f)
 {
     FP_VEC(const char *) names = {0};
-    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb; bb = LLVMGetNextBasicBlock(bb))
+    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb;
+         bb = LLVMGetNextBasicBlock(bb))
         for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i)) {
             if (!is_call(i)) continue;
             LLVMValueRef callee = LLVMGetCalledValue(i);

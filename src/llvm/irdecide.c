@@ -28,7 +28,8 @@ static LLVMValueRef resolve(const struct fp_table *known, LLVMValueRef value)
 
 static void learn(struct fp_table *known, LLVMValueRef value, LLVMValueRef is)
 {
-    if (value != is && !LLVMIsConstant(value)) *fp_table_add(known, (uintptr_t)value) = (uintptr_t)is;
+    if (value != is && !LLVMIsConstant(value))
+        *fp_table_add(known, (uintptr_t)value) = (uintptr_t)is;
 }
 
 /* x == 3, and that is so. */
@@ -56,11 +57,13 @@ static void learn_switch(struct fp_table *known, LLVMValueRef terminator, LLVMBa
 }
 
 /* Returns the condition of a two-way branch, and in *taken which way it went. */
-static LLVMValueRef learn_decision(struct fp_table *known, LLVMBasicBlockRef from, LLVMBasicBlockRef to, bool *taken)
+static LLVMValueRef learn_decision(struct fp_table *known, LLVMBasicBlockRef from,
+                                   LLVMBasicBlockRef to, bool *taken)
 {
     LLVMValueRef terminator = LLVMGetBasicBlockTerminator(from);
     if (LLVMGetInstructionOpcode(terminator) == LLVMSwitch) learn_switch(known, terminator, to);
-    if (LLVMGetInstructionOpcode(terminator) != LLVMBr || !LLVMIsConditional(terminator)) return NULL;
+    if (LLVMGetInstructionOpcode(terminator) != LLVMBr || !LLVMIsConditional(terminator))
+        return NULL;
     if (LLVMGetSuccessor(terminator, 0) == LLVMGetSuccessor(terminator, 1)) return NULL;
     LLVMValueRef condition = LLVMGetCondition(terminator);
     *taken = LLVMGetSuccessor(terminator, 0) == to;
@@ -71,7 +74,8 @@ static LLVMValueRef learn_decision(struct fp_table *known, LLVMBasicBlockRef fro
 
 static void take_phis(struct fp_table *known, LLVMBasicBlockRef block, LLVMBasicBlockRef from)
 {
-    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i))
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && LLVMIsAPHINode(i);
+         i = LLVMGetNextInstruction(i))
         for (unsigned k = 0; k < LLVMCountIncoming(i); k++) {
             if (LLVMGetIncomingBlock(i, k) != from) continue;
             learn(known, i, resolve(known, LLVMGetIncomingValue(i, k)));
@@ -103,7 +107,9 @@ bool fp_ir_decides(struct fp_arena *arena, const LLVMBasicBlockRef *blocks, uint
     LLVMValueRef terminator = LLVMGetBasicBlockTerminator(blocks[n - 1]);
     bool is_switch = LLVMGetInstructionOpcode(terminator) == LLVMSwitch;
     if (is_switch) return is_folded(&known, LLVMGetOperand(terminator, 0));
-    if (LLVMGetInstructionOpcode(terminator) != LLVMBr || !LLVMIsConditional(terminator)) return false;
+    if (LLVMGetInstructionOpcode(terminator) != LLVMBr || !LLVMIsConditional(terminator))
+        return false;
     LLVMValueRef condition = LLVMGetCondition(terminator);
-    return is_folded(&known, condition) || (decision && fp_shim_implies(decision, taken, condition));
+    return is_folded(&known, condition) ||
+           (decision && fp_shim_implies(decision, taken, condition));
 }

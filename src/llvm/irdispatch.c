@@ -20,14 +20,14 @@
 #include <stdlib.h>
 
 enum {
-    LEAST_TARGETS = 4,  /* successors with at least one in MINOR_SHARE of the executions */
+    LEAST_TARGETS = 4, /* successors with at least one in MINOR_SHARE of the executions */
     MINOR_SHARE = 100,
     LEAST_WAYS = 3,
     MOST_WAYS = 24,
-    MOST_SIZE = 32,     /* instructions in the block of the switch */
-    MOST_GROWTH = 600,  /* instructions in all copies of one switch */
-    MOST_EDGES = 1500,  /* out of all copies: every value of the loop has a phi at each target */
-    LEAST_SHARE = 40,   /* the block has at least one in 40 of the function's instructions */
+    MOST_SIZE = 32,    /* instructions in the block of the switch */
+    MOST_GROWTH = 600, /* instructions in all copies of one switch */
+    MOST_EDGES = 1500, /* out of all copies: every value of the loop has a phi at each target */
+    LEAST_SHARE = 40,  /* the block has at least one in 40 of the function's instructions */
 };
 
 /* An edge to the switch; or to a block that only goes on to it, as the end of a loop's
@@ -45,10 +45,12 @@ struct dispatch {
     struct way ways[MOST_WAYS];
 };
 
-static uint64_t block_count(const struct fp_cfg *cfg, const struct fp_guide_function *counts, uint32_t b)
+static uint64_t block_count(const struct fp_cfg *cfg, const struct fp_guide_function *counts,
+                            uint32_t b)
 {
     uint64_t count = b ? 0 : counts->entries;
-    for (uint32_t k = cfg->first_in[b]; k < cfg->first_in[b + 1]; k++) count += counts->edges[cfg->in_edges[k]];
+    for (uint32_t k = cfg->first_in[b]; k < cfg->first_in[b + 1]; k++)
+        count += counts->edges[cfg->in_edges[k]];
     return count;
 }
 
@@ -85,7 +87,8 @@ static int more_first(const void *a, const void *b)
 static bool only_goes_on(const struct fp_ir *ir, uint32_t block)
 {
     LLVMBasicBlockRef bb = ir->blocks[block].bb;
-    return ir->blocks[block].has_terminator && size_of(bb) <= MOST_SIZE / 2 && fp_shim_can_copy(bb) &&
+    return ir->blocks[block].has_terminator && size_of(bb) <= MOST_SIZE / 2 &&
+           fp_shim_can_copy(bb) &&
            LLVMGetInstructionOpcode(LLVMGetBasicBlockTerminator(bb)) == LLVMBr &&
            LLVMGetNumSuccessors(LLVMGetBasicBlockTerminator(bb)) == 1;
 }
@@ -98,10 +101,13 @@ static void add_ways(const struct fp_ir *ir, const struct fp_guide_function *cou
     LLVMBasicBlockRef to = ir->blocks[block].bb;
     for (uint32_t k = cfg->first_in[block]; k < cfg->first_in[block + 1]; k++) {
         uint32_t e = cfg->in_edges[k], from = cfg->edges[e].src;
-        if (counts->edges[e] < least || cfg->edges[e].kind > FP_EDGE_SWITCH || d->nways == MOST_WAYS) continue;
+        if (counts->edges[e] < least || cfg->edges[e].kind > FP_EDGE_SWITCH ||
+            d->nways == MOST_WAYS)
+            continue;
         LLVMBasicBlockRef bb = ir->blocks[from].bb;
         /* path-guided copies may have led it elsewhere */
-        if (!bb || bb == d->bb || bb == to || !ir->blocks[from].has_terminator || !leads_to(bb, to)) continue;
+        if (!bb || bb == d->bb || bb == to || !ir->blocks[from].has_terminator || !leads_to(bb, to))
+            continue;
         if (block == d->block && fp_cfg_in_degree(cfg, from) > 1 && only_goes_on(ir, from))
             add_ways(ir, counts, least, d, from);
         else
@@ -117,7 +123,8 @@ static void find_ways(const struct fp_ir *ir, const struct fp_guide_function *co
     add_ways(ir, counts, how->eager ? 1 : least, d, d->block);
     qsort(d->ways, d->nways, sizeof *d->ways, more_first);
     uint32_t nedges = LLVMGetNumSuccessors(LLVMGetBasicBlockTerminator(d->bb));
-    while (d->nways && (d->nways * d->size > MOST_GROWTH || d->nways * nedges > MOST_EDGES)) d->nways--;
+    while (d->nways && (d->nways * d->size > MOST_GROWTH || d->nways * nedges > MOST_EDGES))
+        d->nways--;
 }
 
 static bool is_dispatch(const struct fp_ir *ir, const struct fp_guide_function *counts,
@@ -144,7 +151,8 @@ static void explain(const struct fp_ir *ir, const struct fp_ir_super *how, const
     if (!how->remark) return;
     unsigned line = fp_shim_location(LLVMGetBasicBlockTerminator(d->bb), &at) ? at.line : 0;
     snprintf(text, sizeof text,
-             "copied: the switch in line %u, %u instructions, for %u ways to it; it goes %u ways, %llu times",
+             "copied: the switch in line %u, %u instructions, for %u ways to it; it goes %u ways, "
+             "%llu times",
              line, d->size, d->nways, d->ntargets, (unsigned long long)d->count);
     how->remark(how->context, ir->f->name, text);
 }
@@ -161,7 +169,8 @@ uint32_t fp_ir_copy_dispatch(struct fp_ir *ir, const struct fp_guide_function *c
         explain(ir, how, &d);
         for (uint32_t i = 0; i < d.nways; i++) {
             LLVMBasicBlockRef old[] = {d.bb, d.ways[i].through}, fresh[2];
-            fp_shim_copy_blocks(old, fresh, old[1] ? 2 : 1, NULL, 0, d.ways[i].from, old[1] ? old[1] : d.bb);
+            fp_shim_copy_blocks(old, fresh, old[1] ? 2 : 1, NULL, 0, d.ways[i].from,
+                                old[1] ? old[1] : d.bb);
             copies++;
         }
     }

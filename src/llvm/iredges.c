@@ -57,7 +57,8 @@ void fp_ir_emit_edges(struct fp_editor *ed)
     LLVMValueRef *unwind = FP_NEW_ARRAY(ed->ir->arena, LLVMValueRef, f->cfg->nedges);
     for (uint32_t i = 0; i < f->flow->nedges; i++)
         if (f->flow_slot[i] != FP_NONE)
-            count_flow_edge(ed, i, fp_edit_word(ed, counters, f->edge_slots, f->flow_slot[i]), unwind);
+            count_flow_edge(ed, i, fp_edit_word(ed, counters, f->edge_slots, f->flow_slot[i]),
+                            unwind);
     for (uint32_t b = 0; b < f->cfg->nblocks; b++)
         if (f->cfg->flags[b] & FP_BLOCK_PAD) count_unwinds(ed, b, unwind);
 }

@@ -158,7 +158,8 @@ LLVMValueRef fp_edit_counters(struct fp_editor *ed, const char *prefix, uint64_t
     return counters;
 }
 
-LLVMValueRef fp_edit_word(struct fp_editor *ed, LLVMValueRef counters, uint64_t slots, int64_t index)
+LLVMValueRef fp_edit_word(struct fp_editor *ed, LLVMValueRef counters, uint64_t slots,
+                          int64_t index)
 {
     LLVMTypeRef type = LLVMArrayType(ed->i64, (unsigned)slots);
     LLVMValueRef indexes[] = {LLVMConstInt(ed->i64, 0, 0),
@@ -204,7 +205,8 @@ void fp_edit_add_to(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef amo
     LLVMSetAlignment(LLVMBuildStore(ed->builder, sum, pointer), 8);
 }
 
-void fp_edit_count_call(struct fp_editor *ed, const char *name, LLVMValueRef counters, LLVMValueRef key)
+void fp_edit_count_call(struct fp_editor *ed, const char *name, LLVMValueRef counters,
+                        LLVMValueRef key)
 {
     LLVMTypeRef types[] = {LLVMTypeOf(counters), ed->i64};
     LLVMTypeRef type = LLVMFunctionType(ed->void_, types, 2, 0);
@@ -216,5 +218,6 @@ void fp_edit_count_call(struct fp_editor *ed, const char *name, LLVMValueRef cou
     enum { PRESERVE_ALL = 15 }; /* the runtime's entry saves every register it uses */
     LLVMSetFunctionCallConv(function, PRESERVE_ALL);
     LLVMValueRef args[] = {counters, key};
-    LLVMSetInstructionCallConv(LLVMBuildCall2(ed->builder, type, function, args, 2, ""), PRESERVE_ALL);
+    LLVMSetInstructionCallConv(LLVMBuildCall2(ed->builder, type, function, args, 2, ""),
+                               PRESERVE_ALL);
 }

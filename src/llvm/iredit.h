@@ -14,9 +14,9 @@ struct fp_editor {
     LLVMBuilderRef builder;
     LLVMTypeRef i64, i32, void_;
     enum fp_threads threads;
-    bool one_instruction; /* where the code generator would not fold load, add and
+    bool one_instruction;          /* where the code generator would not fold load, add and
                              store into one: at -O0 */
-    LLVMValueRef slot; /* where the path register is kept for others to see, or NULL */
+    LLVMValueRef slot;             /* where the path register is kept for others to see, or NULL */
     LLVMBasicBlockRef *edge_block; /* per cfg edge: the block made on it, or NULL */
     uint32_t pending;              /* block whose end was last written to */
     LLVMValueRef before_pending;
@@ -41,15 +41,18 @@ unsigned fp_edit_space(const struct fp_editor *ed);
 LLVMTypeRef fp_edit_pointer_type(const struct fp_editor *ed, LLVMTypeRef to);
 
 /* The counters of this function under a name, declared as an array of words. */
-LLVMValueRef fp_edit_counters(struct fp_editor *ed, const char *prefix, uint64_t id, uint64_t slots);
+LLVMValueRef fp_edit_counters(struct fp_editor *ed, const char *prefix, uint64_t id,
+                              uint64_t slots);
 
 /* Address of word `index` of the counters; index may lie outside. */
-LLVMValueRef fp_edit_word(struct fp_editor *ed, LLVMValueRef counters, uint64_t slots, int64_t index);
+LLVMValueRef fp_edit_word(struct fp_editor *ed, LLVMValueRef counters, uint64_t slots,
+                          int64_t index);
 
 /* *pointer += amount (1 if NULL), as one instruction or atomically where asked. */
 void fp_edit_add_to(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef amount);
 
 /* Counts a key in a hash table, or takes a sample, by a call of the runtime. */
-void fp_edit_count_call(struct fp_editor *ed, const char *name, LLVMValueRef counters, LLVMValueRef key);
+void fp_edit_count_call(struct fp_editor *ed, const char *name, LLVMValueRef counters,
+                        LLVMValueRef key);
 
 #endif

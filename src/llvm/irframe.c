@@ -19,7 +19,8 @@ bool fp_ir_needs_slot(const struct fp_function *f)
 
 static LLVMAttributeRef enum_attribute(LLVMContextRef context, const char *name, uint64_t value)
 {
-    return LLVMCreateEnumAttribute(context, LLVMGetEnumAttributeKindForName(name, strlen(name)), value);
+    return LLVMCreateEnumAttribute(context, LLVMGetEnumAttributeKindForName(name, strlen(name)),
+                                   value);
 }
 
 /* Assembly at the builder's place. Convergent keeps it from being duplicated. */
@@ -48,7 +49,9 @@ static void emit_mark(struct fp_editor *ed, uint32_t block, bool end)
     snprintf(text, sizeof text,
              ".Lfp${:uid}:\n.pushsection " FP_MARK_SECTION ",\"ao?\",@progbits,.Lfp${:uid}\n"
              ".long .Lfp${:uid} - .\n.long %u\n.quad 0x%016llx\n.popsection",
-             block | (end ? FP_MARK_END : ed->ir->f->has_register[block] ? 0 : FP_MARK_NO_REGISTER),
+             block | (end                              ? FP_MARK_END
+                      : ed->ir->f->has_register[block] ? 0
+                                                       : FP_MARK_NO_REGISTER),
              (unsigned long long)ed->ir->f->id);
     emit_assembly(ed, text, NULL);
 }
@@ -93,8 +96,9 @@ static LLVMValueRef end_mark_position(const struct fp_editor *ed, uint32_t block
 /* Calls for which the code generator has code of its own. */
 static bool may_be_expanded(LLVMValueRef call)
 {
-    static const char *const never[] = {"llvm.dbg.",    "llvm.lifetime.", "llvm.assume", "llvm.memcpy.",
-                                        "llvm.memmove.", "llvm.memset.",   "llvm.experimental.noalias"};
+    static const char *const never[] = {
+        "llvm.dbg.",    "llvm.lifetime.",           "llvm.assume", "llvm.memcpy.", "llvm.memmove.",
+        "llvm.memset.", "llvm.experimental.noalias"};
     size_t len;
     LLVMValueRef callee = LLVMGetCalledValue(call);
     if (!callee || !LLVMIsAFunction(callee)) return false;
@@ -130,9 +134,10 @@ static bool may_become_branches(LLVMValueRef inst)
 static bool may_be_left_at(LLVMValueRef inst)
 {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(inst);
-    return opcode == LLVMCall || opcode == LLVMInvoke || opcode == LLVMCallBr || opcode == LLVMLoad ||
-           opcode == LLVMStore || opcode == LLVMResume || opcode == LLVMUDiv || opcode == LLVMSDiv ||
-           opcode == LLVMURem || opcode == LLVMSRem || opcode == LLVMAtomicRMW || opcode == LLVMAtomicCmpXchg;
+    return opcode == LLVMCall || opcode == LLVMInvoke || opcode == LLVMCallBr ||
+           opcode == LLVMLoad || opcode == LLVMStore || opcode == LLVMResume ||
+           opcode == LLVMUDiv || opcode == LLVMSDiv || opcode == LLVMURem || opcode == LLVMSRem ||
+           opcode == LLVMAtomicRMW || opcode == LLVMAtomicCmpXchg;
 }
 
 /* Says again which block it is, where the code generator may have moved it away from the
@@ -224,8 +229,9 @@ static void set_personality(struct fp_editor *ed)
     }
     LLVMSetPersonalityFn(function, fn);
     /* tables for all instructions, also where the program asked for none */
-    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            enum_attribute(ed->context, "uwtable", LLVM_VERSION_MAJOR > 14 ? 2 : 0));
+    LLVMAddAttributeAtIndex(
+        function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        enum_attribute(ed->context, "uwtable", LLVM_VERSION_MAJOR > 14 ? 2 : 0));
 }
 
 void fp_ir_emit_marks(struct fp_editor *ed, bool slot)

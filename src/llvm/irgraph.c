@@ -226,8 +226,8 @@ static struct fp_edge_info label_of(LLVMValueRef terminator, unsigned i)
     if (LLVMGetInstructionOpcode(terminator) == LLVMBr && LLVMIsConditional(terminator))
         label.label = i == 0 ? FP_LABEL_TRUE : FP_LABEL_FALSE;
     if (LLVMGetInstructionOpcode(terminator) == LLVMSwitch)
-        label.label = fp_shim_switch_case(terminator, i, &label.value) ? FP_LABEL_CASE
-                                                                       : FP_LABEL_DEFAULT;
+        label.label =
+            fp_shim_switch_case(terminator, i, &label.value) ? FP_LABEL_CASE : FP_LABEL_DEFAULT;
     return label;
 }
 
@@ -298,7 +298,8 @@ static void read_edges(struct ir_reading *r)
 
 static const char *unsupported(LLVMValueRef function)
 {
-    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb; bb = LLVMGetNextBasicBlock(bb)) {
+    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb;
+         bb = LLVMGetNextBasicBlock(bb)) {
         LLVMValueRef first = LLVMGetFirstInstruction(bb);
         while (first && LLVMGetInstructionOpcode(first) == LLVMPHI)
             first = LLVMGetNextInstruction(first);
@@ -333,7 +334,8 @@ const char *fp_ir_read(struct fp_arena *arena, LLVMValueRef function, struct fp_
     if (problem) return problem;
     struct ir_reading r = {.ir = ir, .options = options};
     fp_ir_lines_init(&r.lines, arena);
-    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb; bb = LLVMGetNextBasicBlock(bb))
+    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb;
+         bb = LLVMGetNextBasicBlock(bb))
         read_block(&r, bb);
     read_edges(&r);
     make_cfg(&r);

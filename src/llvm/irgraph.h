@@ -25,10 +25,10 @@ struct fp_ir {
     struct fp_arena *arena;
     LLVMValueRef function;
     struct fp_function *f;
-    struct fp_ir_block *blocks; /* per cfg block */
-    struct fp_table first_of;     /* bb -> its first cfg block */
-    uint32_t hub;               /* FP_NONE if there is none */
-    double *weights;            /* per cfg edge: LLVM's estimate */
+    struct fp_ir_block *blocks;            /* per cfg block */
+    struct fp_table first_of;              /* bb -> its first cfg block */
+    uint32_t hub;                          /* FP_NONE if there is none */
+    double *weights;                       /* per cfg edge: LLVM's estimate */
     struct fp_lap_variable *lap_variables; /* per lap, or NULL: irlaps.h */
 };
 

@@ -40,8 +40,10 @@ void fp_ir_guide_report(const struct fp_ir_guide *guide, const char *module_name
 {
     enum { MOST_NAMES = 3 };
     if (!guide->stale) return;
-    fprintf(stderr, "footpath: %s: %u of %u functions changed since the profile was made; it is not used for",
-            module_name, guide->stale, guide->stale + guide->found + guide->absent);
+    fprintf(
+        stderr,
+        "footpath: %s: %u of %u functions changed since the profile was made; it is not used for",
+        module_name, guide->stale, guide->stale + guide->found + guide->absent);
     for (size_t i = 0; i < guide->stale_names.len && i < MOST_NAMES; i++)
         fprintf(stderr, "%s %s", i ? "," : "", guide->stale_names.at[i]);
     fprintf(stderr, "%s\n", guide->stale > MOST_NAMES ? " and others" : "");

@@ -63,9 +63,8 @@ static void call_hook(LLVMBuilderRef builder, LLVMValueRef call, const char *nam
 
 static void hook_call(LLVMValueRef call, const struct hook *hook)
 {
-    LLVMBuilderRef builder =
-        LLVMCreateBuilderInContext(LLVMGetModuleContext(LLVMGetGlobalParent(
-            LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)))));
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(
+        LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)))));
     LLVMPositionBuilderBefore(builder, call);
     call_hook(builder, call, hook->before, hook->argument);
     LLVMValueRef next = LLVMGetNextInstruction(call);
@@ -78,7 +77,8 @@ static void hook_call(LLVMValueRef call, const struct hook *hook)
 
 void fp_ir_emit_hooks(LLVMValueRef function, bool exits)
 {
-    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb; bb = LLVMGetNextBasicBlock(bb))
+    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb;
+         bb = LLVMGetNextBasicBlock(bb))
         for (LLVMValueRef inst = LLVMGetFirstInstruction(bb), next; inst; inst = next) {
             next = LLVMGetNextInstruction(inst);
             LLVMOpcode opcode = LLVMGetInstructionOpcode(inst);

@@ -34,7 +34,8 @@ bool fp_ir_leaves_lap(const struct fp_ir *ir, uint32_t lap, uint32_t edge)
     uint32_t k = place_of(ir, l, ir->f->cfg->edges[edge].src);
     if (k == FP_NONE || edge == l->closing || t->order.fate[edge] == FP_FATE_DEAD) return false;
     /* the lap of a loop inside this one stays here */
-    if (t->order.fate[edge] == FP_FATE_LAP && place_of(ir, l, ir->f->cfg->edges[edge].dst) != FP_NONE)
+    if (t->order.fate[edge] == FP_FATE_LAP &&
+        place_of(ir, l, ir->f->cfg->edges[edge].dst) != FP_NONE)
         return false;
     return k == l->nedges || edge != l->edges[k];
 }
@@ -119,8 +120,10 @@ static int cost_of(const struct fp_lap_variable *v)
     enum { TESTED = 4, IN_LOOP = 8 };
     int cost = (v->step != 1) + (v->is_fixed ? 0 : v->final ? TESTED : IN_LOOP);
     if (v->down) cost++;
-    if (!LLVMIsConstant(v->start)) cost += 2; /* and a register through the loop */
-    else if (!LLVMIsNull(v->start)) cost++;
+    if (!LLVMIsConstant(v->start))
+        cost += 2; /* and a register through the loop */
+    else if (!LLVMIsNull(v->start))
+        cost++;
     return cost;
 }
 
@@ -165,15 +168,16 @@ static LLVMValueRef leaving_test(const struct fp_ir *ir, uint32_t lap, bool *equ
 
 /* Is the test one of the variable, or of a sum with it? Then that is at hand where the
  * loop is left. If it equals something from outside the loop, that is better yet. */
-static void read_final(const struct fp_ir *ir, const struct fp_lap *lap, LLVMValueRef test, bool equal,
-                       struct fp_lap_variable *v)
+static void read_final(const struct fp_ir *ir, const struct fp_lap *lap, LLVMValueRef test,
+                       bool equal, struct fp_lap_variable *v)
 {
     LLVMModuleRef module = LLVMGetGlobalParent(ir->function);
     for (unsigned i = 0; test && i < 2; i++) {
         LLVMValueRef tested = LLVMGetOperand(test, i), other = LLVMGetOperand(test, 1 - i);
         int64_t offset = 0;
         if (tested != v->phi && !constant_step(module, tested, v->phi, &offset)) continue;
-        v->is_fixed = equal && (!LLVMIsAInstruction(other) || place_of_value(ir, lap, other) == FP_NONE);
+        v->is_fixed =
+            equal && (!LLVMIsAInstruction(other) || place_of_value(ir, lap, other) == FP_NONE);
         v->final = v->is_fixed ? other : tested;
         v->offset = offset;
         return;
@@ -219,16 +223,15 @@ static LLVMValueRef as_integer(struct fp_editor *ed, LLVMValueRef value)
 }
 
 /* How far `now` is from the start, and `more`, over the step. */
-static LLVMValueRef steps_to(struct fp_editor *ed, const struct fp_lap_variable *v, LLVMValueRef now,
-                             uint64_t more)
+static LLVMValueRef steps_to(struct fp_editor *ed, const struct fp_lap_variable *v,
+                             LLVMValueRef now, uint64_t more)
 {
     LLVMBuilderRef builder = ed->builder;
     LLVMValueRef start = as_integer(ed, v->start);
     now = as_integer(ed, now);
-    LLVMValueRef moved = v->down ? LLVMBuildSub(builder, start, now, "")
-                                 : LLVMBuildSub(builder, now, start, "");
-    if (more)
-        moved = LLVMBuildAdd(builder, moved, LLVMConstInt(LLVMTypeOf(moved), more, 1), "");
+    LLVMValueRef moved =
+        v->down ? LLVMBuildSub(builder, start, now, "") : LLVMBuildSub(builder, now, start, "");
+    if (more) moved = LLVMBuildAdd(builder, moved, LLVMConstInt(LLVMTypeOf(moved), more, 1), "");
     moved = LLVMBuildZExt(builder, moved, ed->i64, "");
     if (v->step == 1) return moved;
     return LLVMBuildExactUDiv(builder, moved, LLVMConstInt(ed->i64, v->step, 0), "");

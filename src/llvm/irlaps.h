@@ -17,13 +17,13 @@
 /* One per lap of the truncation; `phi` is NULL where there is no such variable. */
 struct fp_lap_variable {
     LLVMValueRef phi, next, start;
-    uint64_t step;       /* its size */
-    bool down;           /* towards smaller values */
-    uint32_t next_at;    /* cfg block in which next is computed */
-    LLVMValueRef final;  /* what phi + offset is where the loop is left, or NULL: not known */
+    uint64_t step;      /* its size */
+    bool down;          /* towards smaller values */
+    uint32_t next_at;   /* cfg block in which next is computed */
+    LLVMValueRef final; /* what phi + offset is where the loop is left, or NULL: not known */
     int64_t offset;
-    bool is_fixed;       /* final is from outside the loop */
-    bool visits;         /* the counter holds visits of the closing block, not laps */
+    bool is_fixed; /* final is from outside the loop */
+    bool visits;   /* the counter holds visits of the closing block, not laps */
 };
 
 /* Looks for such variables and notes in plan->at_end where visits are counted, which

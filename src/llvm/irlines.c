@@ -32,8 +32,8 @@ static uint32_t scope_index(struct fp_ir_lines *lines, const struct fp_shim_loca
         scope.call_line = outer.line;
         scope.call_discriminator = outer.discriminator;
     }
-    scope.function = fp_arena_strndup(lines->arena, at->function ? at->function : "",
-                                      at->function_len);
+    scope.function =
+        fp_arena_strndup(lines->arena, at->function ? at->function : "", at->function_len);
     scope.linkage = fp_arena_strndup(lines->arena, at->linkage ? at->linkage : "", at->linkage_len);
     scope.line = at->function_line;
     scope.file = full_name(lines->arena, at);

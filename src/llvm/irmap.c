@@ -54,8 +54,8 @@ static void say_bytes(struct fp_writer *text, const unsigned char *bytes, size_t
     }
 }
 
-static void say_storage(struct fp_writer *text, const char *section, const char *name, uint64_t bytes,
-                        const char *group)
+static void say_storage(struct fp_writer *text, const char *section, const char *name,
+                        uint64_t bytes, const char *group)
 {
     say(text, ".pushsection %s,\"awG\",@nobits,%s,comdat\n", section, group);
     say(text, ".weak %s\n.hidden %s\n.balign 8\n", name, name);
@@ -64,7 +64,8 @@ static void say_storage(struct fp_writer *text, const char *section, const char 
 }
 
 /* A hash table as linked: struct fp_hash_table. */
-static void say_table(struct fp_writer *text, const struct fp_function *f, const char *name, const char *group)
+static void say_table(struct fp_writer *text, const struct fp_function *f, const char *name,
+                      const char *group)
 {
     char direct[64] = "0";
     if (f->direct_slots) {
@@ -73,7 +74,8 @@ static void say_table(struct fp_writer *text, const struct fp_function *f, const
     }
     say(text, ".pushsection " FP_HASH_SECTION ",\"awG\",@progbits,%s,comdat\n", group);
     say(text, ".weak %s\n.hidden %s\n.hidden " FP_HASH_EMPTY_SYMBOL "\n.balign 8\n", name, name);
-    say(text, ".type %s,@object\n.size %s,%u\n%s:\n", name, name, (unsigned)FP_HASH_TABLE_SIZE, name);
+    say(text, ".type %s,@object\n.size %s,%u\n%s:\n", name, name, (unsigned)FP_HASH_TABLE_SIZE,
+        name);
     say(text, ".quad " FP_HASH_EMPTY_SYMBOL "\n.quad %s\n.quad %llu\n.popsection\n", direct,
         (unsigned long long)f->direct_slots);
 }
@@ -85,7 +87,8 @@ void fp_ir_emit_module(LLVMModuleRef module)
                                ".popsection\n";
     LLVMAppendModuleInlineAsm(module, text, strlen(text));
     /* tells the runtime that somebody reads the flag */
-    static const char flag[] = ".pushsection " FP_FLAG_SECTION ",\"a\",@progbits\n.byte 1\n.popsection\n";
+    static const char flag[] =
+        ".pushsection " FP_FLAG_SECTION ",\"a\",@progbits\n.byte 1\n.popsection\n";
     if (LLVMGetNamedGlobal(module, FP_SAMPLING_SYMBOL))
         LLVMAppendModuleInlineAsm(module, flag, strlen(flag));
 }
@@ -106,7 +109,8 @@ void fp_ir_emit_map(LLVMModuleRef module, const struct fp_function *f)
             say_storage(&text, FP_COUNTER_SECTION, paths, f->path_slots * 8, group);
     }
     if (f->edge_slots) {
-        snprintf(edges, sizeof edges, "%s%016llx", FP_EDGE_COUNTER_PREFIX, (unsigned long long)f->id);
+        snprintf(edges, sizeof edges, "%s%016llx", FP_EDGE_COUNTER_PREFIX,
+                 (unsigned long long)f->id);
         say_storage(&text, FP_COUNTER_SECTION, edges, f->edge_slots * 8, group);
     }
     say(&text, ".pushsection " FP_MAP_SECTION ",\"G\",@progbits,%s,comdat\n", group);
@@ -130,8 +134,8 @@ void fp_ir_emit_live_mark(struct fp_ir *ir)
              ".quad 771b, 0x%016llx\n.popsection",
              (unsigned long long)ir->f->id);
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(context), NULL, 0, 0);
-    LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), (char *)"", 0, 1, 0,
-                                         LLVMInlineAsmDialectATT, 0);
+    LLVMValueRef code =
+        LLVMGetInlineAsm(type, text, strlen(text), (char *)"", 0, 1, 0, LLVMInlineAsmDialectATT, 0);
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
     LLVMPositionBuilderBefore(builder, ir->blocks[0].begin);
     LLVMBuildCall2(builder, type, code, NULL, 0, "");

@@ -57,7 +57,7 @@ struct code {
     FP_VEC(struct phi) phis;
     FP_VEC(struct probe) probes;
     struct fp_sampling *sampling; /* or NULL */
-    bool *at_branch; /* with traps, per block: path ends of all its ways out are in front
+    bool *at_branch;   /* with traps, per block: path ends of all its ways out are in front
                         of its branch */
     LLVMValueRef word; /* where a running register lies, or NULL */
 };
@@ -273,7 +273,8 @@ static void move_word(struct code *c, uint32_t e, struct fp_op op)
         return;
     }
     LLVMValueRef old = LLVMBuildLoad2(builder, c->ed->i64, c->word, "");
-    LLVMValueRef sum = LLVMBuildAdd(builder, old, LLVMConstInt(c->ed->i64, (uint64_t)op.value, 1), "");
+    LLVMValueRef sum =
+        LLVMBuildAdd(builder, old, LLVMConstInt(c->ed->i64, (uint64_t)op.value, 1), "");
     LLVMBuildStore(builder, sum, c->word);
 }
 
@@ -420,8 +421,8 @@ static bool wants_branch_ends(const struct code *c, uint32_t block)
         if (is_live(c, e) && ends_on(c, e)) critical |= fp_edit_is_critical(c->ed, e);
     }
     if (!critical) return false;
-    LLVMOpcode opcode = LLVMGetInstructionOpcode(
-        LLVMGetBasicBlockTerminator(c->ed->ir->blocks[block].bb));
+    LLVMOpcode opcode =
+        LLVMGetInstructionOpcode(LLVMGetBasicBlockTerminator(c->ed->ir->blocks[block].bb));
     return opcode == LLVMBr || opcode == LLVMSwitch;
 }
 
@@ -560,7 +561,8 @@ static bool is_set_on(const struct code *c, uint32_t e, int64_t *value)
     uint32_t hub = c->ed->ir->hub;
     if (fate == FP_FATE_TRUNCATED) op = c->plan->on[c->dag->start_of[c->cfg->edges[e].dst]];
     if (fate == FP_FATE_KEPT) op = c->plan->on[c->dag->of_edge[e]];
-    if (fate == FP_FATE_KEPT && c->cfg->edges[e].src == hub) start = c->plan->on[c->dag->start_of[hub]];
+    if (fate == FP_FATE_KEPT && c->cfg->edges[e].src == hub)
+        start = c->plan->on[c->dag->start_of[hub]];
     *value = op.value;
     if (op.kind == FP_OP_ADD) *value += start.value;
     if (op.kind == FP_OP_NONE) *value = start.value;
@@ -612,8 +614,8 @@ static LLVMValueRef set_in_place(struct code *c, uint32_t e, int64_t value)
 static void choose_in_place(struct code *c)
 {
     const struct fp_ir *ir = c->ed->ir;
-    c->in_place = !c->hashed && !c->cycles && !c->sampling && !c->ed->one_instruction && ir->weights &&
-                  !(ir->f->flags & FP_FUNCTION_EARLY) &&
+    c->in_place = !c->hashed && !c->cycles && !c->sampling && !c->ed->one_instruction &&
+                  ir->weights && !(ir->f->flags & FP_FUNCTION_EARLY) &&
                   !LLVMGetModuleFlag(c->ed->module, "Code Model", strlen("Code Model"));
     if (c->in_place) fp_loops_find(c->arena, c->cfg, &c->loops);
 }
@@ -651,7 +653,8 @@ static void make_arrivals(struct code *c)
 /* ---- hash tables ---- */
 
 /* The word `index` words behind base + offset. */
-static LLVMValueRef word_behind(struct code *c, LLVMValueRef base, LLVMValueRef offset, int64_t index)
+static LLVMValueRef word_behind(struct code *c, LLVMValueRef base, LLVMValueRef offset,
+                                int64_t index)
 {
     LLVMBuilderRef builder = c->ed->builder;
     LLVMTypeRef byte = LLVMInt8TypeInContext(c->ed->context);
@@ -675,7 +678,8 @@ static bool is_direct(struct fp_ir_ranges *ranges, const struct probe *probe, ui
 static void count_directly(struct code *c, const struct probe *probe)
 {
     struct fp_editor *ed = c->ed;
-    LLVMValueRef words = fp_edit_counters(ed, FP_DIRECT_PREFIX, ed->ir->f->id, ed->ir->f->direct_slots);
+    LLVMValueRef words =
+        fp_edit_counters(ed, FP_DIRECT_PREFIX, ed->ir->f->id, ed->ir->f->direct_slots);
     LLVMPositionBuilderBefore(ed->builder, probe->marker);
     LLVMValueRef offset = LLVMBuildShl(ed->builder, probe->key, LLVMConstInt(ed->i64, 3, 0), "");
     fp_edit_add_to(ed, word_behind(c, words, offset, -1), NULL);
@@ -714,13 +718,15 @@ static void emit_probe(struct code *c, struct fp_ir_ranges *ranges, const struct
     LLVMBasicBlockRef miss = LLVMInsertBasicBlockInContext(ed->context, after, "");
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(before));
     LLVMPositionBuilderAtEnd(builder, before);
-    LLVMValueRef hash = LLVMBuildMul(builder, probe->key,
-                                     LLVMConstInt(ed->i64, FP_HASH_FACTOR, 0), "");
+    LLVMValueRef hash =
+        LLVMBuildMul(builder, probe->key, LLVMConstInt(ed->i64, FP_HASH_FACTOR, 0), "");
     hash = LLVMBuildLShr(builder, hash, LLVMConstInt(ed->i64, FP_HASH_SHIFT, 0), "");
     LLVMValueRef level = load_level(c);
-    LLVMValueRef offset = LLVMBuildAnd(builder, hash, LLVMBuildLoad2(builder, ed->i64, level, ""), "");
+    LLVMValueRef offset =
+        LLVMBuildAnd(builder, hash, LLVMBuildLoad2(builder, ed->i64, level, ""), "");
     uint64_t entries = offsetof(struct fp_hash_level, entries) / sizeof(uint64_t);
-    LLVMValueRef key = LLVMBuildLoad2(builder, ed->i64, word_behind(c, level, offset, (int64_t)entries), "");
+    LLVMValueRef key =
+        LLVMBuildLoad2(builder, ed->i64, word_behind(c, level, offset, (int64_t)entries), "");
     LLVMValueRef same = LLVMBuildICmp(builder, LLVMIntEQ, key, probe->key, "");
     LLVMValueRef branch = LLVMBuildCondBr(builder, same, hit, miss);
     LLVMValueRef weights[] = {LLVMMDStringInContext(ed->context, "branch_weights", 14),
@@ -754,7 +760,8 @@ void fp_ir_emit_paths(struct fp_editor *ed, const struct fp_plan *plan, const en
         .since = FP_NEW_ARRAY(ir->arena, LLVMValueRef, f->cfg->nblocks),
         .now = FP_NEW_ARRAY(ir->arena, LLVMValueRef, f->cfg->nedges),
     };
-    c.counters = fp_edit_counters(ed, c.hashed ? FP_HASH_PREFIX : FP_COUNTER_PREFIX, f->id, c.slots);
+    c.counters =
+        fp_edit_counters(ed, c.hashed ? FP_HASH_PREFIX : FP_COUNTER_PREFIX, f->id, c.slots);
     struct fp_sampling sampling = {.ed = ed, .arena = ir->arena, .how = pep ? *pep : FP_PEP_TRAP};
     if (pep) c.sampling = &sampling;
     c.register_type = c.hashed || pep ? ed->i64 : fp_edit_pointer_type(ed, ed->i64);

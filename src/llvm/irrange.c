@@ -13,7 +13,8 @@ void fp_ir_ranges_init(struct fp_ir_ranges *ranges, struct fp_arena *arena)
 static struct fp_ir_range either(struct fp_ir_range a, struct fp_ir_range b)
 {
     if (!a.known || !b.known) return UNKNOWN;
-    return (struct fp_ir_range){a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high, true};
+    return (struct fp_ir_range){a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high,
+                                true};
 }
 
 static struct fp_ir_range range_of_sum(struct fp_ir_ranges *ranges, LLVMValueRef sum)

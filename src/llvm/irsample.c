@@ -32,8 +32,8 @@ static void say(struct fp_writer *text, const char *format, ...)
 }
 
 /* One struct fp_site. */
-static void say_site(struct fp_editor *ed, struct fp_writer *text, const struct fp_sample_point *point,
-                     unsigned flags)
+static void say_site(struct fp_editor *ed, struct fp_writer *text,
+                     const struct fp_sample_point *point, unsigned flags)
 {
     size_t len;
     const char *counters = point->counters ? LLVMGetValueName2(point->counters, &len) : NULL;
@@ -49,7 +49,8 @@ static void say_site(struct fp_editor *ed, struct fp_writer *text, const struct 
         (uint32_t)ed->ir->f->id);
 }
 
-static void add_attribute(struct fp_editor *ed, LLVMValueRef call, int at, const char *name, LLVMTypeRef type)
+static void add_attribute(struct fp_editor *ed, LLVMValueRef call, int at, const char *name,
+                          LLVMTypeRef type)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     LLVMAttributeRef attribute = type ? LLVMCreateTypeAttribute(ed->context, kind, type)
@@ -95,7 +96,8 @@ void fp_ir_emit_arrival(struct fp_sampling *sampling, uint32_t block)
 
 void fp_ir_emit_start(struct fp_sampling *sampling, LLVMValueRef word, int64_t next)
 {
-    struct fp_sample_point point = {.target = FP_NONE, .flags = FP_SITE_RUNNING, .next = next, .reg = word};
+    struct fp_sample_point point = {
+        .target = FP_NONE, .flags = FP_SITE_RUNNING, .next = next, .reg = word};
     emit_sites(sampling->ed, &point, 1, FP_SITE_START, word);
 }
 

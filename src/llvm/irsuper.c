@@ -26,15 +26,15 @@
 #include <string.h>
 
 enum {
-    MOST_COPIES = 12,     /* per function */
-    MOST_REGION = 400,    /* instructions in one copy */
-    MOST_GROWTH = 1200,   /* instructions in all copies of a function */
-    MOST_LOOKBACK = 64,   /* branches between a decision and what depends on it */
-    HISTORY = 6,          /* nearer branches are predicted by the machine itself */
-    MISPREDICTION = 16,   /* what one costs, in instructions */
-    FOLDED = 2,           /* what a branch costs that a copy does without */
-    LEAST_GAIN = 100,     /* a copy saves at least the 100th part of a function's instructions */
-    MOST_FOLLOWED = 24,   /* blocks along which values are followed */
+    MOST_COPIES = 12,   /* per function */
+    MOST_REGION = 400,  /* instructions in one copy */
+    MOST_GROWTH = 1200, /* instructions in all copies of a function */
+    MOST_LOOKBACK = 64, /* branches between a decision and what depends on it */
+    HISTORY = 6,        /* nearer branches are predicted by the machine itself */
+    MISPREDICTION = 16, /* what one costs, in instructions */
+    FOLDED = 2,         /* what a branch costs that a copy does without */
+    LEAST_GAIN = 100,   /* a copy saves at least the 100th part of a function's instructions */
+    MOST_FOLLOWED = 24, /* blocks along which values are followed */
 };
 
 /* A path as blocks, in the function as it is now. */
@@ -47,8 +47,8 @@ struct trace {
 struct node {
     LLVMBasicBlockRef bb;
     uint32_t size;
-    bool fixed;      /* cannot be copied */
-    uint64_t count;  /* by the traces */
+    bool fixed;     /* cannot be copied */
+    uint64_t count; /* by the traces */
 };
 
 struct super {
@@ -67,9 +67,9 @@ struct super {
 /* A decision: the edge u -> v, and how far its copy goes. */
 struct decision {
     uint32_t u, v;
-    double saved;   /* mispredictions */
-    double folded;  /* executed branches that the copy does without */
-    uint32_t last;  /* the last branch that depends on it */
+    double saved;  /* mispredictions */
+    double folded; /* executed branches that the copy does without */
+    uint32_t last; /* the last branch that depends on it */
     uint32_t nbranches;
 };
 
@@ -80,7 +80,8 @@ static uint32_t add_node(struct super *s, LLVMBasicBlockRef bb)
     uint64_t *index = fp_table_add(&s->node_of, (uintptr_t)bb);
     if (*index) return (uint32_t)*index - 1;
     struct node node = {.bb = bb, .fixed = !fp_shim_can_copy(bb)};
-    for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i)) node.size++;
+    for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i))
+        node.size++;
     fp_vec_push(s->arena, &s->nodes, node);
     *fp_table_add(&s->node_of, (uintptr_t)bb) = s->nodes.len;
     return (uint32_t)s->nodes.len - 1;
@@ -99,7 +100,8 @@ static void read_trace(struct super *s, const struct fp_ir *ir, const struct fp_
         LLVMBasicBlockRef bb = ir->blocks[e == FP_NONE ? path->first_block : cfg->edges[e].dst].bb;
         if (!bb) break; /* an indirect jump */
         uint32_t node = add_node(s, bb);
-        if (trace->nblocks && trace->blocks[trace->nblocks - 1] == node && i <= path->nedges) continue;
+        if (trace->nblocks && trace->blocks[trace->nblocks - 1] == node && i <= path->nedges)
+            continue;
         trace->blocks[trace->nblocks++] = node;
     }
 }
@@ -116,10 +118,12 @@ static void fix_headers(struct super *s, const struct fp_ir *ir)
     }
 }
 
-static void read_traces(struct super *s, const struct fp_ir *ir, const struct fp_guide_function *counts)
+static void read_traces(struct super *s, const struct fp_ir *ir,
+                        const struct fp_guide_function *counts)
 {
     s->traces = FP_NEW_ARRAY(s->arena, struct trace, counts->npaths);
-    for (uint32_t i = 0; i < counts->npaths; i++) read_trace(s, ir, &counts->paths[i], &s->traces[i]);
+    for (uint32_t i = 0; i < counts->npaths; i++)
+        read_trace(s, ir, &counts->paths[i], &s->traces[i]);
     s->ntraces = counts->npaths;
     for (uint32_t i = 0; i < s->ntraces; i++)
         for (uint32_t k = 0; k + 1 < s->traces[i].nblocks; k++)
@@ -155,9 +159,9 @@ struct copy_candidate {
 };
 
 struct evidence {
-    struct copy_tally edge;       /* (block, next) -> count */
-    struct copy_tally joint;      /* (decision, (block, next)) -> count */
-    struct copy_tally seen;       /* (decision, block) listed already */
+    struct copy_tally edge;  /* (block, next) -> count */
+    struct copy_tally joint; /* (decision, (block, next)) -> count */
+    struct copy_tally seen;  /* (decision, block) listed already */
     FP_VEC(struct copy_candidate) candidates;
 };
 
@@ -197,7 +201,8 @@ static void gather_trace(struct super *s, struct evidence *e, const struct trace
             uint64_t *seen = fp_table_add(&e->seen.map, key3(d, b));
             if (*seen) continue;
             *seen = 1;
-            struct copy_candidate c = {t->blocks[at], t->blocks[at + 1], b, n - k, decides(s, t, at, i)};
+            struct copy_candidate c = {t->blocks[at], t->blocks[at + 1], b, n - k,
+                                       decides(s, t, at, i)};
             fp_vec_push(s->arena, &e->candidates, c);
         }
         decisions[n++ % MOST_LOOKBACK] = i;
@@ -222,13 +227,15 @@ static bool follows(const struct super *s, uint32_t u, uint32_t branch)
 {
     LLVMValueRef a = LLVMGetBasicBlockTerminator(s->nodes.at[u].bb);
     LLVMValueRef b = LLVMGetBasicBlockTerminator(s->nodes.at[branch].bb);
-    if (LLVMGetInstructionOpcode(a) != LLVMBr || LLVMGetInstructionOpcode(b) != LLVMBr) return false;
+    if (LLVMGetInstructionOpcode(a) != LLVMBr || LLVMGetInstructionOpcode(b) != LLVMBr)
+        return false;
     return LLVMGetCondition(a) == LLVMGetCondition(b);
 }
 
 /* Mispredictions saved at a branch by knowing the decision; *with: how often it was
  * reached by it. */
-static double saved_at(struct super *s, struct evidence *e, const struct copy_candidate *c, uint64_t *with)
+static double saved_at(struct super *s, struct evidence *e, const struct copy_candidate *c,
+                       uint64_t *with)
 {
     LLVMValueRef terminator = LLVMGetBasicBlockTerminator(s->nodes.at[c->branch].bb);
     uint64_t d = pair(c->u, c->v);
@@ -331,11 +338,13 @@ static bool is_worth_it(const struct super *s, const struct decision *d, const s
     if (!r->possible || !r->size || r->size > MOST_REGION || s->growth + r->size > MOST_GROWTH)
         return false;
     if (s->how->eager) return true;
-    return d->saved + d->folded >= (double)s->how->hot && gain_of(d) >= (double)s->work / LEAST_GAIN;
+    return d->saved + d->folded >= (double)s->how->hot &&
+           gain_of(d) >= (double)s->work / LEAST_GAIN;
 }
 
 /* What the decision does for one branch. */
-static void weigh(struct super *s, struct evidence *e, const struct copy_candidate *c, struct decision *d)
+static void weigh(struct super *s, struct evidence *e, const struct copy_candidate *c,
+                  struct decision *d)
 {
     uint64_t with;
     double saved = saved_at(s, e, c, &with);
@@ -351,7 +360,8 @@ static void weigh(struct super *s, struct evidence *e, const struct copy_candida
 }
 
 /* The decision that saves most, with the last branch where saving still goes on. */
-static bool choose(struct super *s, struct evidence *e, struct decision *best, struct region *region)
+static bool choose(struct super *s, struct evidence *e, struct decision *best,
+                   struct region *region)
 {
     bool found = false;
     *best = (struct decision){0};
@@ -451,7 +461,8 @@ static void copy(struct super *s, const struct decision *d, const struct region 
     fp_shim_copy_blocks(old, fresh, count, from, nfrom, direct ? s->nodes.at[d->u].bb : NULL,
                         direct ? s->nodes.at[d->v].bb : NULL);
     for (uint32_t i = 0; d->saved > 0 && i < count; i++) keep_apart(s, fresh[i]);
-    for (uint32_t b = 0, k = 0; b < n; b++) copy_of[b] = r->in[b] ? add_node(s, fresh[k++]) : FP_NONE;
+    for (uint32_t b = 0, k = 0; b < n; b++)
+        copy_of[b] = r->in[b] ? add_node(s, fresh[k++]) : FP_NONE;
     reroute(s, d, r, copy_of);
     for (uint32_t b = 0; b < n; b++)
         if (r->in[b]) {
@@ -468,15 +479,17 @@ static unsigned line_of(const struct super *s, uint32_t node)
     return fp_shim_location(terminator, &at) ? at.line : 0;
 }
 
-static void explain(struct super *s, const struct decision *d, const struct region *r, const char *what)
+static void explain(struct super *s, const struct decision *d, const struct region *r,
+                    const char *what)
 {
     char text[256];
     if (!s->how->remark) return;
-    snprintf(text, sizeof text,
-             "%s: %u instructions behind line %u, for one way of its branch; %u later branches, up to "
-             "line %u, depend on it (%.0f mispredictions, %.0f branches of %llu instructions run)",
-             what, r->size, line_of(s, d->u), d->nbranches, line_of(s, d->last), d->saved, d->folded,
-             (unsigned long long)s->work);
+    snprintf(
+        text, sizeof text,
+        "%s: %u instructions behind line %u, for one way of its branch; %u later branches, up to "
+        "line %u, depend on it (%.0f mispredictions, %.0f branches of %llu instructions run)",
+        what, r->size, line_of(s, d->u), d->nbranches, line_of(s, d->last), d->saved, d->folded,
+        (unsigned long long)s->work);
     s->how->remark(s->how->context, s->name, text);
 }
 

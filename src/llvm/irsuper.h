@@ -9,7 +9,7 @@ typedef void fp_ir_remark(void *context, const char *function, const char *text)
 
 struct fp_ir_super {
     uint64_t hot; /* the least count of a block that is worth anything */
-    bool eager;   /* copy wherever a path has a branch behind another, if it pays or not: for tests */
+    bool eager; /* copy wherever a path has a branch behind another, if it pays or not: for tests */
     fp_ir_remark *remark;
     void *context;
 };

@@ -41,7 +41,8 @@ static bool find_site(LLVMValueRef inst, struct site *site)
         *site = (struct site){inst, callee, FP_VALUE_TARGET, 0};
         return true;
     }
-    if (opcode != LLVMCall || !LLVMIsAFunction(callee) || LLVMGetNumArgOperands(inst) <= SIZE) return false;
+    if (opcode != LLVMCall || !LLVMIsAFunction(callee) || LLVMGetNumArgOperands(inst) <= SIZE)
+        return false;
     LLVMValueRef size = LLVMGetOperand(inst, SIZE);
     if (!has_size(callee) || LLVMIsConstant(size)) return false;
     *site = (struct site){inst, size, FP_VALUE_SIZE, 0};
@@ -51,8 +52,10 @@ static bool find_site(LLVMValueRef inst, struct site *site)
 static void find_sites(struct fp_arena *arena, LLVMValueRef function, site_list *sites)
 {
     uint32_t numbers[2] = {0, 0};
-    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb; bb = LLVMGetNextBasicBlock(bb))
-        for (LLVMValueRef inst = LLVMGetFirstInstruction(bb); inst; inst = LLVMGetNextInstruction(inst)) {
+    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb;
+         bb = LLVMGetNextBasicBlock(bb))
+        for (LLVMValueRef inst = LLVMGetFirstInstruction(bb); inst;
+             inst = LLVMGetNextInstruction(inst)) {
             struct site site;
             if (!find_site(inst, &site)) continue;
             site.number = numbers[site.kind]++;
@@ -84,7 +87,8 @@ static void count_site(struct fp_editor *ed, LLVMValueRef table, const struct si
     value = LLVMBuildAnd(builder, value, LLVMConstInt(ed->i64, FP_VALUE_MASK, 0), "");
     /* a key of the table is one more than what it stands for */
     LLVMValueRef rest = LLVMConstInt(ed->i64, fp_value_key(site->kind, site->number) + 1, 0);
-    const char *name = ed->threads == FP_THREADS_LOCAL ? FP_HASH_MISS_SYMBOL : FP_HASH_SHARED_SYMBOL;
+    const char *name =
+        ed->threads == FP_THREADS_LOCAL ? FP_HASH_MISS_SYMBOL : FP_HASH_SHARED_SYMBOL;
     fp_edit_count_call(ed, name, table, LLVMBuildAdd(builder, value, rest, ""));
 }
 
@@ -104,7 +108,8 @@ static bool is_at(const struct fp_guide_value *value, const struct site *site)
     return value->kind == site->kind && value->site == site->number;
 }
 
-static bool note_values(LLVMModuleRef module, const struct site *site, const struct fp_guide_function *counts)
+static bool note_values(LLVMModuleRef module, const struct site *site,
+                        const struct fp_guide_function *counts)
 {
     struct fp_shim_value known[16];
     enum { MOST = sizeof known / sizeof *known };

@@ -13,8 +13,8 @@ static LLVMValueRef string_node(LLVMContextRef context, const char *text)
 
 void fp_ir_set_weights(LLVMValueRef terminator, uint64_t *weights, unsigned n)
 {
-    LLVMContextRef context =
-        LLVMGetModuleContext(LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(terminator))));
+    LLVMContextRef context = LLVMGetModuleContext(
+        LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(terminator))));
     struct fp_arena arena = {0};
     uint64_t most = 0;
     /* not allowed before LLVM 16 */
@@ -56,7 +56,8 @@ static void set_on_terminator(const struct fp_ir *ir, uint32_t block, const uint
 {
     unsigned n = LLVMGetNumSuccessors(terminator);
     uint64_t *weights = FP_NEW_ARRAY(ir->arena, uint64_t, n);
-    if (successor_weights(ir, block, counts, terminator, weights)) fp_ir_set_weights(terminator, weights, n);
+    if (successor_weights(ir, block, counts, terminator, weights))
+        fp_ir_set_weights(terminator, weights, n);
 }
 
 void fp_ir_set_branch_weights(struct fp_ir *ir, const struct fp_guide_function *counts)
@@ -64,7 +65,8 @@ void fp_ir_set_branch_weights(struct fp_ir *ir, const struct fp_guide_function *
     for (uint32_t b = 0; b < ir->f->cfg->nblocks; b++) {
         if (!ir->blocks[b].has_terminator) continue;
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(ir->blocks[b].bb);
-        if (LLVMGetNumSuccessors(terminator) > 1) set_on_terminator(ir, b, counts->edges, terminator);
+        if (LLVMGetNumSuccessors(terminator) > 1)
+            set_on_terminator(ir, b, counts->edges, terminator);
     }
 }
 
@@ -101,14 +103,14 @@ void fp_ir_set_entry_count(struct fp_ir *ir, const struct fp_guide_function *cou
 {
     LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(ir->function));
     uint64_t most = counts->entries;
-    LLVMValueRef operands[] = {
-        string_node(context, "function_entry_count"),
-        LLVMConstInt(LLVMInt64TypeInContext(context), counts->entries, 0)};
+    LLVMValueRef operands[] = {string_node(context, "function_entry_count"),
+                               LLVMConstInt(LLVMInt64TypeInContext(context), counts->entries, 0)};
     LLVMGlobalSetMetadata(ir->function, LLVMGetMDKindIDInContext(context, "prof", 4),
                           LLVMValueAsMetadata(LLVMMDNodeInContext(context, operands, 2)));
     for (uint32_t e = 0; e < counts->nedges; e++)
         if (counts->edges[e] > most) most = counts->edges[e];
-    if (fp_ir_has_attribute(ir->function, "hot") || fp_ir_has_attribute(ir->function, "cold")) return;
+    if (fp_ir_has_attribute(ir->function, "hot") || fp_ir_has_attribute(ir->function, "cold"))
+        return;
     if (counts->entries >= fp_ir_hot_count(summary))
         add_attribute(ir->function, "hot");
     else if (most <= fp_ir_cold_count(summary))
@@ -131,7 +133,8 @@ static LLVMValueRef cutoffs_node(LLVMContextRef context, const struct fp_guide_s
     LLVMValueRef *all = FP_NEW_ARRAY(&arena, LLVMValueRef, summary->ncutoffs);
     for (uint32_t i = 0; i < summary->ncutoffs; i++) {
         const struct fp_guide_cutoff *c = &summary->cutoffs[i];
-        LLVMValueRef triple[] = {LLVMConstInt(i32, c->cutoff, 0), LLVMConstInt(i64, c->min_count, 0),
+        LLVMValueRef triple[] = {LLVMConstInt(i32, c->cutoff, 0),
+                                 LLVMConstInt(i64, c->min_count, 0),
                                  LLVMConstInt(i32, c->num_counts, 0)};
         all[i] = LLVMMDNodeInContext(context, triple, 3);
     }
@@ -146,7 +149,8 @@ bool fp_ir_set_summary(LLVMModuleRef module, const struct fp_guide_summary *s)
     static const char flag[] = "ProfileSummary";
     LLVMContextRef context = LLVMGetModuleContext(module);
     if (LLVMGetModuleFlag(module, flag, sizeof flag - 1)) return false;
-    LLVMValueRef format[] = {string_node(context, "ProfileFormat"), string_node(context, "InstrProf")};
+    LLVMValueRef format[] = {string_node(context, "ProfileFormat"),
+                             string_node(context, "InstrProf")};
     LLVMValueRef fields[] = {
         LLVMMDNodeInContext(context, format, 2),
         named_number(context, "TotalCount", s->total),

@@ -24,9 +24,13 @@ static bool choose(const char *name, const char *value, const struct choice *cho
 static bool set_option(struct fp_arena *arena, struct fp_llvm_options *o, const char *name,
                        const char *value, struct fp_error *error)
 {
-    static const struct choice modes[] = {
-        {"none", FP_MODE_NONE}, {"path", FP_MODE_PATH},   {"edge", FP_MODE_EDGE},
-        {"edge-min", FP_MODE_EDGE_MIN}, {"check", FP_MODE_CHECK}, {"pep", FP_MODE_PEP}, {NULL, 0}};
+    static const struct choice modes[] = {{"none", FP_MODE_NONE},
+                                          {"path", FP_MODE_PATH},
+                                          {"edge", FP_MODE_EDGE},
+                                          {"edge-min", FP_MODE_EDGE_MIN},
+                                          {"check", FP_MODE_CHECK},
+                                          {"pep", FP_MODE_PEP},
+                                          {NULL, 0}};
     static const struct choice threads[] = {{"local", FP_THREADS_LOCAL},
                                             {"shared", FP_THREADS_SHARED},
                                             {"atomic", FP_THREADS_ATOMIC},
@@ -101,11 +105,10 @@ static bool set_option(struct fp_arena *arena, struct fp_llvm_options *o, const 
     return true;
 }
 
-bool fp_llvm_options_parse(struct fp_arena *arena, const char *text, struct fp_llvm_options *options,
-                           struct fp_error *error)
+bool fp_llvm_options_parse(struct fp_arena *arena, const char *text,
+                           struct fp_llvm_options *options, struct fp_error *error)
 {
-    *options = (struct fp_llvm_options){
-        .mode = FP_MODE_NONE, .array_paths = 4096};
+    *options = (struct fp_llvm_options){.mode = FP_MODE_NONE, .array_paths = 4096};
     if (!text) return true;
     char *copy = fp_arena_strdup(arena, text), *save = NULL;
     for (char *word = strtok_r(copy, "\n", &save); word; word = strtok_r(NULL, "\n", &save)) {

@@ -42,7 +42,8 @@
 
 using namespace llvm;
 
-namespace {
+namespace
+{
 
 // Of the pass that runs in this thread: linkers and other compilers compile several modules
 // of one process at once.
@@ -53,8 +54,13 @@ thread_local BranchProbabilityInfo *Probabilities;
 
 struct FootpathPass : PassInfoMixin<FootpathPass> {
     bool Early, Optimizing;
-    FootpathPass(bool Early, bool Optimizing) : Early(Early), Optimizing(Optimizing) {}
-    static bool isRequired() { return true; } // also at -O0 and for optnone functions
+    FootpathPass(bool Early, bool Optimizing) : Early(Early), Optimizing(Optimizing)
+    {
+    }
+    static bool isRequired()
+    {
+        return true;
+    } // also at -O0 and for optnone functions
     PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM)
     {
         Analyses = &MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
@@ -101,7 +107,8 @@ void makeParserKnown()
 {
     static std::once_flag Once;
     std::call_once(Once, [] {
-        auto Initialize = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "LLVMInitializeX86AsmParser"));
+        auto Initialize =
+            reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "LLVMInitializeX86AsmParser"));
         if (Initialize) Initialize();
     });
 }
@@ -314,10 +321,12 @@ void fp_shim_inline_small(LLVMModuleRef M)
     Passes.addPass(GlobalDCEPass());
     Passes.run(*unwrap(M), *ModuleAnalyses);
     // the passes may have dropped the link through which analyses of functions are invalidated
-    Analyses = &ModuleAnalyses->getResult<FunctionAnalysisManagerModuleProxy>(*unwrap(M)).getManager();
+    Analyses =
+        &ModuleAnalyses->getResult<FunctionAnalysisManagerModuleProxy>(*unwrap(M)).getManager();
 }
 
-void fp_shim_note_values(LLVMValueRef Call, const struct fp_shim_value *Values, unsigned N, uint64_t Total)
+void fp_shim_note_values(LLVMValueRef Call, const struct fp_shim_value *Values, unsigned N,
+                         uint64_t Total)
 {
     auto *I = unwrap<Instruction>(Call);
     SmallVector<InstrProfValueData, 16> Data;
@@ -336,7 +345,8 @@ void fp_shim_use_values(LLVMModuleRef M)
     Passes.addPass(createModuleToFunctionPassAdaptor(PGOMemOPSizeOpt()));
     ModuleAnalyses->invalidate(*unwrap(M), PreservedAnalyses::none());
     Passes.run(*unwrap(M), *ModuleAnalyses);
-    Analyses = &ModuleAnalyses->getResult<FunctionAnalysisManagerModuleProxy>(*unwrap(M)).getManager();
+    Analyses =
+        &ModuleAnalyses->getResult<FunctionAnalysisManagerModuleProxy>(*unwrap(M)).getManager();
 }
 
 void fp_shim_refresh_summary(LLVMModuleRef M)
@@ -346,7 +356,8 @@ void fp_shim_refresh_summary(LLVMModuleRef M)
 
 static bool isSetjmp(const CallBase &Call)
 {
-    return Call.hasFnAttr(Attribute::ReturnsTwice) || Call.getIntrinsicID() == Intrinsic::eh_sjlj_setjmp;
+    return Call.hasFnAttr(Attribute::ReturnsTwice) ||
+           Call.getIntrinsicID() == Intrinsic::eh_sjlj_setjmp;
 }
 
 // Assembly may define labels. A copy of ours holds a comment.
@@ -364,17 +375,19 @@ bool fp_shim_can_copy(LLVMBasicBlockRef Block)
     for (Instruction &I : B) {
         if (isa<AllocaInst>(I) || I.getType()->isTokenTy()) return false;
         if (auto *Call = dyn_cast<CallBase>(&I))
-            if (Call->cannotDuplicate() || Call->isConvergent() ||
-                isSetjmp(*Call) || isCodeInAsm(*Call))
+            if (Call->cannotDuplicate() || Call->isConvergent() || isSetjmp(*Call) ||
+                isCodeInAsm(*Call))
                 return false;
     }
     return true;
 }
 
-namespace {
+namespace
+{
 
 // The copying of a set of blocks: see shim.h.
-class BlockCopier {
+class BlockCopier
+{
     ValueToValueMapTy Map;
     SmallVector<BasicBlock *, 16> Old, New;
     SmallPtrSet<BasicBlock *, 16> Region, From;
@@ -507,7 +520,7 @@ class BlockCopier {
         }
     }
 
-public:
+  public:
     BlockCopier(ArrayRef<BasicBlock *> Blocks, ArrayRef<BasicBlock *> Sources, BasicBlock *OnlyFrom,
                 BasicBlock *OnlyTo)
         : Old(Blocks.begin(), Blocks.end()), Region(Blocks.begin(), Blocks.end()),

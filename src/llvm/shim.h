@@ -93,7 +93,8 @@ struct fp_shim_value {
 };
 
 /* Notes on a call what it was given, the most frequent first, of `total` times in all. */
-void fp_shim_note_values(LLVMValueRef call, const struct fp_shim_value *values, unsigned n, uint64_t total);
+void fp_shim_note_values(LLVMValueRef call, const struct fp_shim_value *values, unsigned n,
+                         uint64_t total);
 
 /* Calls that were noted become direct for frequent targets, operations of a fixed size
  * for frequent sizes, by LLVM's passes for its own profiles. */

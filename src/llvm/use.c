@@ -17,7 +17,8 @@
 #include <llvm-c/Analysis.h>
 #include <stdio.h>
 
-struct using {
+struct using
+{
     struct fp_ir_guide guide;
     const struct fp_llvm_options *options;
     uint64_t module_hash;
@@ -40,7 +41,8 @@ static void use_for_function(struct using *u, LLVMValueRef function)
     struct fp_guide_function counts;
     /* tests copy wherever it is possible, to find what goes wrong. LLVM's own passes leave
      * calls behind that its verifier refuses (mempcpy of __mempcpy_chk): not our doing */
-    bool checked = u->options->eager_copies && !LLVMVerifyFunction(function, LLVMReturnStatusAction);
+    bool checked =
+        u->options->eager_copies && !LLVMVerifyFunction(function, LLVMReturnStatusAction);
     if (!fp_ir_read(&arena, function, &f, &(struct fp_ir_options){0}, &ir) &&
         fp_ir_guide_find(&u->guide, &ir, fp_ir_base_id(&ir, u->module_hash), &counts)) {
         const struct fp_guide_summary *summary = &u->guide.guide.summary;
@@ -70,7 +72,9 @@ static void use_for_module(struct using *u, LLVMModuleRef module)
     if (u->values) fp_shim_use_values(module);
     fp_ir_guide_report(&u->guide, u->module_name);
     if (!u->options->remarks) return;
-    fprintf(stderr, "footpath: %s: remark: %u functions by the profile, %u stale, %u not in it; %u copies, %u calls by "
+    fprintf(stderr,
+            "footpath: %s: remark: %u functions by the profile, %u stale, %u not in it; %u copies, "
+            "%u calls by "
             "their values\n",
             u->module_name, u->guide.found, u->guide.stale, u->guide.absent, u->copies, u->values);
 }

@@ -45,8 +45,10 @@ static bool list_copy(struct collating *c, uint32_t i, const struct fp_profile *
         for (size_t k = 0; k < module->program.nfunctions; k++) {
             const struct fp_function *f = &module->program.functions[k];
             if (f->flags & FP_FUNCTION_UNPLANNED)
-                return fp_fail(c->error, f->name, "copy %u has it and the plan has not; plan again for "
-                                                  "the program as it is now", i);
+                return fp_fail(c->error, f->name,
+                               "copy %u has it and the plan has not; plan again for "
+                               "the program as it is now",
+                               i);
             if (!(f->flags & FP_FUNCTION_COPY)) continue;
             struct copy_function entry = {module, f};
             fp_vec_push(c->arena, &copy->functions, entry);
@@ -63,15 +65,21 @@ static const struct copy_function *find_in_copy(const struct copy *copy, uint64_
 }
 
 /* NULL after failing. */
-static const struct copy_function *find_function(struct collating *c, uint32_t i, const struct fp_function *f)
+static const struct copy_function *find_function(struct collating *c, uint32_t i,
+                                                 const struct fp_function *f)
 {
-    const struct copy_function *found = find_in_copy(&c->copies[i], f->copy ? f->copy->reference : f->id);
+    const struct copy_function *found =
+        find_in_copy(&c->copies[i], f->copy ? f->copy->reference : f->id);
     if (!found)
-        fp_fail(c->error, f->name, "copy %u was to count it and does not have it; build all "
-                                   "copies from the program that was planned for", i);
+        fp_fail(c->error, f->name,
+                "copy %u was to count it and does not have it; build all "
+                "copies from the program that was planned for",
+                i);
     else if (fp_cfg_hash(found->function->cfg) != fp_cfg_hash(f->cfg))
-        fp_fail(c->error, f->name, "copy %u has another shape of it; build all copies by the "
-                                   "same compiler with the same flags", i);
+        fp_fail(c->error, f->name,
+                "copy %u has another shape of it; build all copies by the "
+                "same compiler with the same flags",
+                i);
     return c->error->set ? NULL : found;
 }
 
@@ -81,8 +89,10 @@ static bool counts_in_copy(struct collating *c, uint32_t i, const struct fp_func
     const struct copy_function *found = find_function(c, i, f);
     if (!found) return false;
     if (!found->function->numbering || found->function->numbering->num_ids != f->numbering->num_ids)
-        return fp_fail(c->error, f->name, "copy %u numbers other paths of it; build all copies by the "
-                                          "same compiler with the same flags", i);
+        return fp_fail(c->error, f->name,
+                       "copy %u numbers other paths of it; build all copies by the "
+                       "same compiler with the same flags",
+                       i);
     fp_profile_counts(&c->scratch, found->module, found->function, counts);
     return true;
 }
@@ -94,11 +104,13 @@ static bool put_path(struct collating *c, const struct fp_function *f, uint64_t 
     return fp_fill_path(&c->fill, f, id, count, c->error);
 }
 
-static bool put_counts(struct collating *c, const struct fp_function *f, const struct fp_counts *counts)
+static bool put_counts(struct collating *c, const struct fp_function *f,
+                       const struct fp_counts *counts)
 {
     for (size_t i = 0; i < counts->npaths; i++)
         if (!put_path(c, f, counts->paths[i].id, counts->paths[i].count)) return false;
-    for (size_t i = 0; i < counts->npartials; i++) fp_fill_partial(&c->fill, f, &counts->partials[i]);
+    for (size_t i = 0; i < counts->npartials; i++)
+        fp_fill_partial(&c->fill, f, &counts->partials[i]);
     return true;
 }
 
@@ -115,9 +127,10 @@ static bool same_calls(struct collating *c, const struct fp_function *f)
         if (!found) return false;
         fp_profile_counts(&c->scratch, found->module, found->function, &counts);
         if (i && counts.turns != calls)
-            return fp_fail(c->error, f->name, "copy %u called it %" PRIu64 " times, copy 0 %" PRIu64
-                                              " times; do all copies get the same input?", i,
-                           counts.turns, calls);
+            return fp_fail(c->error, f->name,
+                           "copy %u called it %" PRIu64 " times, copy 0 %" PRIu64
+                           " times; do all copies get the same input?",
+                           i, counts.turns, calls);
         calls = counts.turns;
     }
     return true;
@@ -156,7 +169,8 @@ static bool covers(struct collating *c, const struct fp_function *f, const struc
            fp_select_covers(f->dag, &part->edges[copy], &path);
 }
 
-static bool collate_paths(struct collating *c, const struct fp_function *f, const struct fp_part *part)
+static bool collate_paths(struct collating *c, const struct fp_function *f,
+                          const struct fp_part *part)
 {
     uint32_t n = c->division->ncopies;
     struct fp_counts *counts = FP_NEW_ARRAY(&c->scratch, struct fp_counts, n);
@@ -171,10 +185,11 @@ static bool collate_paths(struct collating *c, const struct fp_function *f, cons
             for (uint32_t j = 0; j < n; j++) {
                 if (j == i || !covers(c, f, part, j, id)) continue;
                 if (count_of(&counts[j], id) != count)
-                    return fp_fail(c->error, f->name, "copy %u counted path %" PRIu64 " %" PRIu64
-                                                      " times, copy %u %" PRIu64
-                                                      " times; do all copies get the same input?", i,
-                                   id, count, j, count_of(&counts[j], id));
+                    return fp_fail(c->error, f->name,
+                                   "copy %u counted path %" PRIu64 " %" PRIu64
+                                   " times, copy %u %" PRIu64
+                                   " times; do all copies get the same input?",
+                                   i, id, count, j, count_of(&counts[j], id));
                 if (j < first) first = j;
             }
             if (first == i && !put_path(c, f, id, count)) return false;
@@ -184,10 +199,12 @@ static bool collate_paths(struct collating *c, const struct fp_function *f, cons
 
 static bool collate_function(struct collating *c, const struct fp_function *f)
 {
-    const struct fp_part *part = fp_division_find(c->division, f->copy ? f->copy->reference : f->id);
+    const struct fp_part *part =
+        fp_division_find(c->division, f->copy ? f->copy->reference : f->id);
     struct fp_counts counts;
-    if (!part) return fp_fail(c->error, f->name, "is not in the plan; was it made from %s?",
-                              c->reference->path);
+    if (!part)
+        return fp_fail(c->error, f->name, "is not in the plan; was it made from %s?",
+                       c->reference->path);
     if (!same_calls(c, f)) return false;
     switch (part->kind) {
     case FP_PART_WHOLE:
@@ -208,7 +225,8 @@ static bool is_same_build(const struct fp_program *p, const struct fp_division *
 }
 
 /* The profile brings its map along: the reference may be built again for another plan. */
-static const struct fp_embedded_map *embed_map(struct collating *c, const struct fp_module_id *module)
+static const struct fp_embedded_map *embed_map(struct collating *c,
+                                               const struct fp_module_id *module)
 {
     struct fp_embedded_map *embedded = FP_NEW(c->arena, struct fp_embedded_map);
     struct fp_writer bytes = {0};
@@ -231,10 +249,12 @@ bool fp_collate(struct fp_arena *arena, const struct fp_program *reference,
                 const struct fp_division *division, struct fp_profile *const *copies,
                 struct fp_run *run, struct fp_error *error)
 {
-    struct collating c = {.arena = arena, .reference = reference, .division = division, .error = error};
+    struct collating c = {
+        .arena = arena, .reference = reference, .division = division, .error = error};
     c.copies = FP_NEW_ARRAY(arena, struct copy, division->ncopies);
     if (!is_same_build(reference, division))
-        return fp_fail(error, reference->path, "is another build than the one the plan was made from");
+        return fp_fail(error, reference->path,
+                       "is another build than the one the plan was made from");
     for (uint32_t i = 0; i < division->ncopies; i++)
         if (!list_copy(&c, i, copies[i])) return false;
     bool ok = fp_fill_begin(&c.fill, arena, reference, error);
@@ -263,8 +283,9 @@ static bool same_counts(const struct fp_counts *expected, const struct fp_counts
         uint64_t n = x == id ? expected->paths[a++].count : 0;
         uint64_t m = y == id ? got->paths[b++].count : 0;
         if (n != m)
-            return fp_fail(error, name, "path %" PRIu64 ": expected %" PRIu64 " times, got %" PRIu64
-                                        " times", id, n, m);
+            return fp_fail(error, name,
+                           "path %" PRIu64 ": expected %" PRIu64 " times, got %" PRIu64 " times",
+                           id, n, m);
     }
     if (expected->npartials != got->npartials)
         return fp_fail(error, name, "expected %zu kinds of paths that never ended, got %zu",
@@ -272,7 +293,8 @@ static bool same_counts(const struct fp_counts *expected, const struct fp_counts
     return true;
 }
 
-static const struct fp_module *same_module(const struct fp_profile *profile, const struct fp_module *like)
+static const struct fp_module *same_module(const struct fp_profile *profile,
+                                           const struct fp_module *like)
 {
     for (size_t i = 0; i < profile->modules.len; i++)
         if (fp_same_module(&profile->modules.at[i]->id, &like->id)) return profile->modules.at[i];

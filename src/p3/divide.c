@@ -249,7 +249,8 @@ static void keep_together(struct dividing *d, struct fp_divided *w)
     w->part.copy = last;
 }
 
-static void take_tasks(struct dividing *d, const struct p3_task *tasks, const uint32_t *copy, size_t n)
+static void take_tasks(struct dividing *d, const struct p3_task *tasks, const uint32_t *copy,
+                       size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct fp_divided *w = tasks[i].w;
@@ -336,7 +337,8 @@ static void refine_by_cuts(struct dividing *d)
 
 static int by_whole(const void *a, const void *b)
 {
-    const struct fp_divided *x = *(struct fp_divided *const *)a, *y = *(struct fp_divided *const *)b;
+    const struct fp_divided *x = *(struct fp_divided *const *)a,
+                            *y = *(struct fp_divided *const *)b;
     if (x->whole != y->whole) return x->whole > y->whole ? -1 : 1;
     return (x > y) - (x < y);
 }
@@ -372,7 +374,8 @@ static double static_cost(const struct fp_function *f)
     struct fp_arena scratch = {0};
     const struct fp_part none = {0};
     const double *weights = weights_of(&scratch, f, &none);
-    struct fp_plan *plan = fp_plan_make(&scratch, f->numbering, weights, &(struct fp_plan_options){0});
+    struct fp_plan *plan =
+        fp_plan_make(&scratch, f->numbering, weights, &(struct fp_plan_options){0});
     double cost = fp_plan_cost(plan, weights);
     fp_arena_free(&scratch);
     return cost;
@@ -398,7 +401,8 @@ static void hedge(struct dividing *d)
 static void stagger_turns(struct dividing *d)
 {
     for (size_t k = 0; k < d->len; k++)
-        if (d->all[k].part.kind == FP_PART_TURNS) d->all[k].part.copy = (uint32_t)k % d->options->ncopies;
+        if (d->all[k].part.kind == FP_PART_TURNS)
+            d->all[k].part.copy = (uint32_t)k % d->options->ncopies;
 }
 
 /* ---- all together ---- */
@@ -410,7 +414,8 @@ static bool check_reference(const struct fp_program *p, const struct fp_divide_o
     for (size_t i = 0; i < p->nfunctions; i++) {
         const struct fp_function *f = &p->functions[i];
         if (f->flags & FP_FUNCTION_COPY)
-            return fp_fail(error, p->path, "is itself a copy of a plan; plan for the ordinary build");
+            return fp_fail(error, p->path,
+                           "is itself a copy of a plan; plan for the ordinary build");
         if (f->flags & FP_FUNCTION_CYCLES)
             return fp_fail(error, p->path, "measures cycles; build it with --fp-metric=count");
         some |= is_divided(f);
@@ -418,8 +423,9 @@ static bool check_reference(const struct fp_program *p, const struct fp_divide_o
     }
     if (!some) return fp_fail(error, p->path, "has no path counters; build it with --fp-mode=path");
     if (options->strategy == FP_STRATEGY_P3 && !callees)
-        return fp_fail(error, p->path, "does not list its calls, which the strategy p3 asks about; "
-                                       "build it with --fp-callees");
+        return fp_fail(error, p->path,
+                       "does not list its calls, which the strategy p3 asks about; "
+                       "build it with --fp-callees");
     return true;
 }
 
@@ -470,9 +476,10 @@ static double measured_turns(double whole, uint64_t entries, uint32_t start, uin
     return (double)entries + whole * mine / (double)entries;
 }
 
-static void add_part(struct fp_arena *scratch, const struct fp_function *f, const struct fp_part *part,
-                     const struct fp_division *division, const struct fp_flow_counts *counts,
-                     bool measured, struct fp_division_cost *cost)
+static void add_part(struct fp_arena *scratch, const struct fp_function *f,
+                     const struct fp_part *part, const struct fp_division *division,
+                     const struct fp_flow_counts *counts, bool measured,
+                     struct fp_division_cost *cost)
 {
     const double *by_weights = weights_of(scratch, f, part);
     const double *weights = division->plain_labels ? NULL : by_weights;
@@ -487,8 +494,9 @@ static void add_part(struct fp_arena *scratch, const struct fp_function *f, cons
         switch (part->kind) {
         case FP_PART_WHOLE: cost->loads[i] += whole; break;
         case FP_PART_TURNS:
-            cost->loads[i] += measured ? measured_turns(whole, counts->entries, part->copy, i, division)
-                                       : 1 + whole / division->ncopies;
+            cost->loads[i] += measured
+                                  ? measured_turns(whole, counts->entries, part->copy, i, division)
+                                  : 1 + whole / division->ncopies;
             break;
         case FP_PART_PATHS:
             cost->loads[i] += fp_cost_of_paths(f, &part->edges[i], &part->laps[i], weights, counts);

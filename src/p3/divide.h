@@ -31,7 +31,7 @@ bool fp_divide(struct fp_arena *arena, const struct fp_program *reference,
 
 /* What a division costs: expected hits by the counts of `measure`, or operations. */
 struct fp_division_cost {
-    double *loads; /* per copy */
+    double *loads;          /* per copy */
     double plain, weighted; /* one copy that profiles all: labels that take all edges as
                                alike; labels by weights */
     size_t functions;
@@ -51,9 +51,9 @@ struct fp_divided { /* a function while planning */
     struct fp_part part;
     struct fp_flow_counts *counts; /* of the guide; or all 1 */
     const double *weights;         /* for labels; NULL: plain */
-    double whole;  /* cost in one copy */
-    double turns;  /* cost in every copy, by turns */
-    double *costs; /* per copy, once divided */
+    double whole;                  /* cost in one copy */
+    double turns;                  /* cost in every copy, by turns */
+    double *costs;                 /* per copy, once divided */
     bool tried;
 };
 

@@ -17,8 +17,8 @@ double fp_cost_of_paths(const struct fp_function *f, const struct fp_bitset *edg
                         const struct fp_flow_counts *counts)
 {
     struct fp_arena scratch = {0};
-    struct fp_selection *s = fp_select(&scratch, f->numbering, edges, laps, weights,
-                                       f->flags & FP_FUNCTION_EXITS);
+    struct fp_selection *s =
+        fp_select(&scratch, f->numbering, edges, laps, weights, f->flags & FP_FUNCTION_EXITS);
     double cost = (double)fp_plan_hits(s->plan, counts);
     fp_arena_free(&scratch);
     return cost;

@@ -96,7 +96,8 @@ bool fp_division_write(const char *path, const struct fp_division *division, str
 
 /* `zeros` are the words of every empty set: no byte of the file stands for one, so that a
  * number of bits alone must not ask for memory. */
-static struct fp_bitset read_set(struct fp_arena *arena, struct fp_reader *r, uint64_t *zeros, uint32_t bits)
+static struct fp_bitset read_set(struct fp_arena *arena, struct fp_reader *r, uint64_t *zeros,
+                                 uint32_t bits)
 {
     struct fp_bitset none = {zeros, bits};
     uint64_t len = fp_read_uint(r);
@@ -116,8 +117,8 @@ static uint64_t most_bits(const struct fp_reader *r)
     return (uint64_t)fp_reader_left(r) * 8 + 8;
 }
 
-static bool read_sets(struct fp_arena *arena, struct fp_reader *r, uint64_t *zeros, struct fp_part *part,
-                      uint32_t ncopies)
+static bool read_sets(struct fp_arena *arena, struct fp_reader *r, uint64_t *zeros,
+                      struct fp_part *part, uint32_t ncopies)
 {
     uint64_t nedges = fp_read_uint(r), nlaps = fp_read_uint(r);
     uint64_t most = most_bits(r);
@@ -136,8 +137,8 @@ static bool read_sets(struct fp_arena *arena, struct fp_reader *r, uint64_t *zer
     return !r->failed;
 }
 
-static bool read_part(struct fp_arena *arena, struct fp_reader *r, uint64_t *zeros, struct fp_part *part,
-                      uint32_t ncopies)
+static bool read_part(struct fp_arena *arena, struct fp_reader *r, uint64_t *zeros,
+                      struct fp_part *part, uint32_t ncopies)
 {
     *part = (struct fp_part){.function = fp_read_u64(r)};
     part->name = fp_read_string(r, arena);
@@ -158,7 +159,8 @@ static bool read_payload(struct fp_arena *arena, struct fp_reader *r, struct fp_
     uint64_t ncopies = fp_read_uint(r);
     uint8_t strategy = fp_read_u8(r);
     division->plain_labels = fp_read_u8(r) != 0;
-    if (!r->failed && (ncopies < 1 || ncopies > FP_MOST_COPIES || strategy > FP_STRATEGY_INVOCATIONS))
+    if (!r->failed &&
+        (ncopies < 1 || ncopies > FP_MOST_COPIES || strategy > FP_STRATEGY_INVOCATIONS))
         return fp_reader_fail(r, "expected 1 to %d copies and a strategy, got %" PRIu64 " and %u",
                               FP_MOST_COPIES, ncopies, strategy);
     division->ncopies = (uint32_t)ncopies;
@@ -194,8 +196,9 @@ bool fp_division_parse(struct fp_arena *arena, const unsigned char *bytes, size_
     r.at = 8;
     uint32_t version = fp_read_u32(&r), oldest = fp_read_u32(&r);
     if (oldest > PLAN_VERSION)
-        return fp_fail_at(error, name, 8, "expected version %d, got %u, which needs a newer footpath",
-                          PLAN_VERSION, version);
+        return fp_fail_at(error, name, 8,
+                          "expected version %d, got %u, which needs a newer footpath", PLAN_VERSION,
+                          version);
     uint64_t payload = fp_read_u64(&r), checksum = fp_read_u64(&r);
     if (payload != fp_reader_left(&r))
         return fp_fail_at(error, name, 16, "expected %" PRIu64 " bytes to follow, got %zu", payload,

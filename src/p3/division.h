@@ -30,22 +30,22 @@ enum fp_part_kind {
 
 /* What copies do about one function. */
 struct fp_part {
-    uint64_t function;    /* its id in the reference */
-    const char *name;     /* for messages */
+    uint64_t function; /* its id in the reference */
+    const char *name;  /* for messages */
     enum fp_part_kind kind;
-    uint32_t copy;        /* which counts it; with FP_PART_TURNS, which counts the first */
-    uint32_t nedges;      /* of the dag, with FP_PART_PATHS */
+    uint32_t copy;   /* which counts it; with FP_PART_TURNS, which counts the first */
+    uint32_t nedges; /* of the dag, with FP_PART_PATHS */
     uint32_t nlaps;
     struct fp_bitset *edges; /* per copy: dag edges; empty where the copy has no part */
     struct fp_bitset *laps;  /* per copy; each lap in one */
-    uint64_t *weights; /* per cfg edge, executions in the guide: where labels go */
-    uint32_t nweights; /* 0: the guide says nothing, static weights are used */
+    uint64_t *weights;       /* per cfg edge, executions in the guide: where labels go */
+    uint32_t nweights;       /* 0: the guide says nothing, static weights are used */
 };
 
 struct fp_division {
     uint32_t ncopies;
     enum fp_strategy strategy;
-    bool plain_labels; /* all edges alike, as in the paper; else by weights */
+    bool plain_labels;             /* all edges alike, as in the paper; else by weights */
     uint32_t profitable;           /* functions that could be divided by their paths */
     const char *program;           /* the reference */
     const unsigned char *build_id; /* its build */

@@ -14,10 +14,10 @@ struct part_prefix {
 struct reduced {
     struct fp_arena *scratch;
     const struct fp_dag *dag;
-    struct fp_union_find classes; /* vertices that were contracted into one */
-    uint32_t *first, *next;       /* vertices of a class, as lists */
-    uint32_t *order, norder;      /* roots of the classes, topologically */
-    FP_VEC(const struct part_prefix *) *prefixes; /* per root */
+    struct fp_union_find classes;                  /* vertices that were contracted into one */
+    uint32_t *first, *next;                        /* vertices of a class, as lists */
+    uint32_t *order, norder;                       /* roots of the classes, topologically */
+    FP_VEC(const struct part_prefix *) * prefixes; /* per root */
 };
 
 static uint32_t out_degree(const struct fp_dag *dag, uint32_t v)

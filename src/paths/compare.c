@@ -37,7 +37,8 @@ static double flow_of(const struct fp_cfg *cfg, const struct fp_path *path, uint
 
 /* The paths of one function. by_id finds those of the actual profile by their number
  * there; a path that has none there is in the estimate alone. */
-static void add_actual_paths(struct pairing *p, const struct fp_counts *counts, struct fp_table *by_id)
+static void add_actual_paths(struct pairing *p, const struct fp_counts *counts,
+                             struct fp_table *by_id)
 {
     const struct fp_function *f = counts->function;
     struct fp_path path;
@@ -84,8 +85,8 @@ static void add_branches(struct pairing *p, const struct fp_cfg *cfg,
     }
 }
 
-static void add_edges(struct pairing *p, const struct fp_cfg *cfg, const struct fp_edge_counts *actual,
-                      const struct fp_edge_counts *estimate)
+static void add_edges(struct pairing *p, const struct fp_cfg *cfg,
+                      const struct fp_edge_counts *actual, const struct fp_edge_counts *estimate)
 {
     struct fp_pair_path body = {0, 0};
     for (uint32_t e = 0; e < cfg->nedges; e++) {
@@ -105,8 +106,8 @@ static bool has_counts(const struct fp_function *f, const struct fp_edge_counts 
     return sum != 0;
 }
 
-static bool counts_of(struct pairing *p, const struct fp_function_ref *ref, struct fp_counts *counts,
-                      struct fp_edge_counts *edges)
+static bool counts_of(struct pairing *p, const struct fp_function_ref *ref,
+                      struct fp_counts *counts, struct fp_edge_counts *edges)
 {
     fp_profile_counts(&p->scratch, ref->module, ref->function, counts);
     return fp_edges_of(&p->scratch, counts, edges, p->error);
@@ -148,12 +149,14 @@ bool fp_pair_make(struct fp_arena *arena, struct fp_profile *actual, struct fp_p
     for (size_t i = 0; ok && i < a.refs.len; i++)
         ok = pair_function(&p, &a.refs.at[i], fp_matcher_find(&b, a.refs.at[i].function));
     for (size_t i = 0; ok && i < b.refs.len; i++)
-        if (!fp_matcher_find(&a, b.refs.at[i].function)) ok = pair_function(&p, NULL, &b.refs.at[i]);
+        if (!fp_matcher_find(&a, b.refs.at[i].function))
+            ok = pair_function(&p, NULL, &b.refs.at[i]);
     fp_arena_free(&p.scratch);
     pair->have_paths = p.actual_paths && p.estimate_paths;
     if (!ok || pair->functions) return ok;
     const char *file = estimate->files.len ? estimate->files.at[0] : NULL;
-    return fp_fail(error, file, "the two profiles have no function in common; are they of one program?");
+    return fp_fail(error, file,
+                   "the two profiles have no function in common; are they of one program?");
 }
 
 /* ---- measures ---- */

@@ -26,12 +26,12 @@ struct fp_pair_branch {
 struct fp_pair {
     FP_VEC(struct fp_pair_path) paths;
     FP_VEC(struct fp_pair_branch) branches;
-    FP_VEC(double) actual, estimate; /* edges out of branches */
+    FP_VEC(double) actual, estimate;    /* edges out of branches */
     FP_VEC(struct fp_pair_path) edges;  /* all edges, in order of functions */
     FP_VEC(struct fp_pair_path) bodies; /* per function: the sum of its edges */
-    bool have_paths;   /* both profiles have some */
-    size_t functions;  /* in both */
-    size_t unmatched;  /* with counts, in one only */
+    bool have_paths;                    /* both profiles have some */
+    size_t functions;                   /* in both */
+    size_t unmatched;                   /* with counts, in one only */
 };
 
 /* False where the profiles have nothing in common. */

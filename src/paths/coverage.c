@@ -117,7 +117,8 @@ static void set_path(struct elimination *e, const struct fp_function *f, const s
 {
     const struct fp_dag *dag = f->dag;
     memset(e->row, 0, e->words * sizeof *e->row);
-    set_bit(e, path->start == FP_STARTS_AT_ENTRY ? dag->entry_edge : dag->start_of[path->first_block]);
+    set_bit(e,
+            path->start == FP_STARTS_AT_ENTRY ? dag->entry_edge : dag->start_of[path->first_block]);
     for (uint32_t i = 0; i < path->nedges; i++) set_bit(e, dag->of_edge[path->edges[i]]);
     if (path->end == FP_ENDS_AT_EXIT) set_bit(e, dag->exit_of[path->last_block]);
     if (path->end == FP_ENDS_AT_EDGE) set_bit(e, dag->of_edge[path->end_edge]);

@@ -22,9 +22,9 @@ struct fp_covered {
 };
 
 struct fp_coverage {
-    bool measured;      /* its counts are known */
-    bool paths_known;   /* it has path counters */
-    bool at_least;      /* independent is a lower bound: the search was cut short */
+    bool measured;    /* its counts are known */
+    bool paths_known; /* it has path counters */
+    bool at_least;    /* independent is a lower bound: the search was cut short */
     uint64_t calls;
     struct fp_covered functions, lines, blocks, edges, paths;
     uint64_t within;

@@ -12,7 +12,7 @@ struct differ {
     const struct fp_diff_options *options;
     struct fp_diff *diff;
     struct fp_matcher in_b, *runs_a, *runs_b;
-    struct fp_table seen; /* functions of b that matched, by address */
+    struct fp_table seen;       /* functions of b that matched, by address */
     struct fp_strtable names_b; /* "name\nfile" -> 1 + index in in_b.refs */
     FP_VEC(struct fp_diff_item) items;
 };
@@ -112,23 +112,35 @@ static void diff_edges(struct differ *d, const struct path_pair *p)
     for (uint32_t e = 0; p->edges && e < p->a->cfg->nedges; e++) {
         if (p->a->truncation->order.fate[e] == FP_FATE_DEAD) continue;
         uint64_t a = p->edges_a.edges[e], b = p->edges_b.edges[e];
-        struct fp_diff_item item = {.kind = FP_DIFF_EDGE, .a = p->a, .b = p->b, .edge = e, .count_a = a,
-                                    .count_b = b, .cost_a = (double)a, .cost_b = (double)b};
+        struct fp_diff_item item = {.kind = FP_DIFF_EDGE,
+                                    .a = p->a,
+                                    .b = p->b,
+                                    .edge = e,
+                                    .count_a = a,
+                                    .count_b = b,
+                                    .cost_a = (double)a,
+                                    .cost_b = (double)b};
         item.confidence = fp_welch(sample_of(&p->spread_a, e), sample_of(&p->spread_b, e));
         if (a || b) add_item(d, item);
     }
 }
 
-static void diff_one_path(struct differ *d, const struct path_pair *p, const struct fp_path *path, uint64_t id_a,
-                          uint64_t id_b, uint64_t count_a, uint64_t count_b)
+static void diff_one_path(struct differ *d, const struct path_pair *p, const struct fp_path *path,
+                          uint64_t id_a, uint64_t id_b, uint64_t count_a, uint64_t count_b)
 {
-    struct fp_diff_item item = {.kind = FP_DIFF_PATH, .a = p->a, .b = p->b, .id = id_a, .id_b = id_b,
-                                .count_a = count_a, .count_b = count_b, .confidence = -1};
+    struct fp_diff_item item = {.kind = FP_DIFF_PATH,
+                                .a = p->a,
+                                .b = p->b,
+                                .id = id_a,
+                                .id_b = id_b,
+                                .count_a = count_a,
+                                .count_b = count_b,
+                                .confidence = -1};
     item.cost_a = (double)count_a * path_instructions(p->a, path);
     item.cost_b = (double)count_b * path_instructions(p->b, path);
     if (d->a->sample && d->b->sample)
-        item.confidence = fp_welch(d->a->sample(d->a->view, p->a, id_a),
-                                   d->b->sample(d->b->view, p->b, id_b));
+        item.confidence =
+            fp_welch(d->a->sample(d->a->view, p->a, id_a), d->b->sample(d->b->view, p->b, id_b));
     else
         item.confidence = fp_welch(sample_of(&p->spread_a, id_a), sample_of(&p->spread_b, id_b));
     add_item(d, item);
@@ -157,8 +169,8 @@ static void diff_paths(struct differ *d, const struct path_pair *p, struct fp_ar
     }
 }
 
-static void diff_pair(struct differ *d, const struct fp_measured *m, const struct fp_function_ref *ref,
-                      struct fp_arena *scratch)
+static void diff_pair(struct differ *d, const struct fp_measured *m,
+                      const struct fp_function_ref *ref, struct fp_arena *scratch)
 {
     struct path_pair p = {.a = m->function, .b = ref->function, .counts_a = *m->counts};
     struct fp_error error = {0};
@@ -183,8 +195,8 @@ static char *name_key(struct fp_arena *arena, const struct fp_function *f)
     return fp_arena_printf(arena, "%s\n%s", f->name, slash ? slash + 1 : f->file);
 }
 
-static void whole_function(struct differ *d, const struct fp_measured *m, const struct fp_function_ref *ref,
-                           struct fp_arena *scratch)
+static void whole_function(struct differ *d, const struct fp_measured *m,
+                           const struct fp_function_ref *ref, struct fp_arena *scratch)
 {
     struct fp_diff_item item = {.kind = FP_DIFF_FUNCTION, .a = m->function, .confidence = -1};
     if (m->edges) {
@@ -213,7 +225,8 @@ static void diff_function(const struct fp_measured *m, struct fp_arena *scratch,
     struct differ *d = context;
     if (m->edges) d->a->cost += function_cost(m->function, m->edges);
     const struct fp_function_ref *ref = fp_matcher_find(&d->in_b, m->function);
-    const uint64_t *named = ref ? NULL : fp_strtable_find(&d->names_b, name_key(scratch, m->function));
+    const uint64_t *named =
+        ref ? NULL : fp_strtable_find(&d->names_b, name_key(scratch, m->function));
     const struct fp_function_ref *other = ref ? ref : named ? &d->in_b.refs.at[*named - 1] : NULL;
     if (other) *fp_table_add(&d->seen, (uintptr_t)other->function) = 1;
     if (ref)
@@ -231,8 +244,11 @@ static void rest_of_b(const struct fp_measured *m, struct fp_arena *scratch, voi
     if (fp_table_find(&d->seen, (uintptr_t)m->function)) return;
     d->diff->only_b++;
     if (cost > 0)
-        add_item(d, (struct fp_diff_item){.kind = FP_DIFF_FUNCTION, .b = m->function, .confidence = -1,
-                                          .count_b = m->edges->entries, .cost_b = cost});
+        add_item(d, (struct fp_diff_item){.kind = FP_DIFF_FUNCTION,
+                                          .b = m->function,
+                                          .confidence = -1,
+                                          .count_b = m->edges->entries,
+                                          .cost_b = cost});
 }
 
 /* ---- all ---- */

@@ -43,7 +43,7 @@ struct fp_diff_item {
 struct fp_diff {
     struct fp_diff_item *items; /* changed ones; largest change of cost first */
     size_t nitems;
-    uint64_t same;       /* items of both sides with equal counts */
+    uint64_t same;                              /* items of both sides with equal counts */
     uint64_t matched, reshaped, only_a, only_b; /* functions */
 };
 

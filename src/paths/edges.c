@@ -37,14 +37,15 @@ static void add_edge(uint32_t edge, void *context)
     adding->edges[edge] = sum_of(adding, adding->edges[edge]);
 }
 
-static void add_path(const struct fp_cfg *cfg, const struct fp_path *path, struct edge_adding adding,
-                     struct fp_edge_counts *out)
+static void add_path(const struct fp_cfg *cfg, const struct fp_path *path,
+                     struct edge_adding adding, struct fp_edge_counts *out)
 {
     fp_path_each_edge(cfg, path, add_edge, &adding);
     if (path->start == FP_STARTS_AT_ENTRY) out->entries = sum_of(&adding, out->entries);
 }
 
-static void count_blocks(struct fp_arena *arena, const struct fp_cfg *cfg, struct fp_edge_counts *out)
+static void count_blocks(struct fp_arena *arena, const struct fp_cfg *cfg,
+                         struct fp_edge_counts *out)
 {
     out->blocks = FP_NEW_ARRAY(arena, uint64_t, cfg->nblocks);
     out->blocks[0] = out->entries;
@@ -64,7 +65,8 @@ bool fp_edges_from_paths(struct fp_arena *arena, const struct fp_counts *counts,
     *out = (struct fp_edge_counts){.edges = FP_NEW_ARRAY(arena, uint64_t, f->cfg->nedges)};
     for (size_t i = 0; ok && i < counts->npaths; i++) {
         if (fp_path_decode(&scratch, f->numbering, counts->paths[i].id, &path))
-            add_path(f->cfg, &path, (struct edge_adding){out->edges, counts->paths[i].count, false}, out);
+            add_path(f->cfg, &path, (struct edge_adding){out->edges, counts->paths[i].count, false},
+                     out);
         else
             ok = fp_fail(error, f->name, "no path has the number %" PRIu64, counts->paths[i].id);
         if (scratch.total > 1 << 20) fp_arena_free(&scratch);
@@ -72,7 +74,8 @@ bool fp_edges_from_paths(struct fp_arena *arena, const struct fp_counts *counts,
     for (size_t i = 0; ok && i < counts->npartials; i++) {
         const struct fp_partial_path *partial = &counts->partials[i];
         if (fp_path_decode_partial(&scratch, f->numbering, partial->block, partial->prefix, &path))
-            add_path(f->cfg, &path, (struct edge_adding){out->edges, (uint64_t)partial->count, true}, out);
+            add_path(f->cfg, &path,
+                     (struct edge_adding){out->edges, (uint64_t)partial->count, true}, out);
         else
             ok = fp_fail(error, f->name, "no path comes to block %u with the sum %" PRIu64,
                          partial->block, partial->prefix);

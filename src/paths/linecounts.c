@@ -30,7 +30,8 @@ static bool is_live(const struct fp_function *f, uint32_t block)
 }
 
 /* The largest count per scope and line: key scope << 32 | line, value 1 + count. */
-static void collect(const struct fp_function *f, const struct fp_edge_counts *edges, struct fp_table *most)
+static void collect(const struct fp_function *f, const struct fp_edge_counts *edges,
+                    struct fp_table *most)
 {
     for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
         const struct fp_block_info *info = &f->blocks[b];
@@ -44,7 +45,8 @@ static void collect(const struct fp_function *f, const struct fp_edge_counts *ed
     }
 }
 
-static void add_lines(struct fp_line_counts *lines, const struct fp_function *f, const struct fp_table *most)
+static void add_lines(struct fp_line_counts *lines, const struct fp_function *f,
+                      const struct fp_table *most)
 {
     uint64_t key, value;
     for (size_t i = 0; fp_table_next(most, &i, &key, &value);) {
@@ -70,8 +72,8 @@ static void add_branch(struct fp_line_counts *lines, const struct fp_function *f
     if (ways < 2 || !info->npositions) return;
     const struct fp_position *at = &f->positions[info->first_position + info->npositions - 1];
     struct fp_source_file *file = file_of(lines, f->scopes[at->scope].file);
-    struct fp_line_branch branch = {.line = at->line, .branch = file->nbranches++,
-                                    .reached = edges->blocks[b]};
+    struct fp_line_branch branch = {
+        .line = at->line, .branch = file->nbranches++, .reached = edges->blocks[b]};
     for (uint32_t e = f->cfg->first_out[b]; e < f->cfg->first_out[b + 1]; e++) {
         if (!is_way(f, e)) continue;
         branch.taken = edges->edges[e];
@@ -80,7 +82,8 @@ static void add_branch(struct fp_line_counts *lines, const struct fp_function *f
     }
 }
 
-void fp_line_counts_add(struct fp_line_counts *lines, const struct fp_function *f, const struct fp_edge_counts *edges)
+void fp_line_counts_add(struct fp_line_counts *lines, const struct fp_function *f,
+                        const struct fp_edge_counts *edges)
 {
     struct fp_arena scratch = {0};
     struct fp_table most;
@@ -120,7 +123,8 @@ static int by_place(const void *a, const void *b)
 
 static int by_file_name(const void *a, const void *b)
 {
-    return strcmp(((const struct fp_source_file *)a)->name, ((const struct fp_source_file *)b)->name);
+    return strcmp(((const struct fp_source_file *)a)->name,
+                  ((const struct fp_source_file *)b)->name);
 }
 
 static void finish_file(struct fp_arena *arena, struct fp_source_file *file)
@@ -146,13 +150,15 @@ void fp_line_counts_finish(struct fp_line_counts *lines)
         *fp_strtable_find(&lines->by_name, lines->files.at[i].name) = i + 1;
 }
 
-static void add_measured(const struct fp_measured *measured, struct fp_arena *scratch, void *context)
+static void add_measured(const struct fp_measured *measured, struct fp_arena *scratch,
+                         void *context)
 {
     (void)scratch;
     if (measured->edges) fp_line_counts_add(context, measured->function, measured->edges);
 }
 
-void fp_line_counts_of_profile(struct fp_line_counts *lines, struct fp_arena *arena, const struct fp_profile *profile)
+void fp_line_counts_of_profile(struct fp_line_counts *lines, struct fp_arena *arena,
+                               const struct fp_profile *profile)
 {
     fp_line_counts_init(lines, arena);
     fp_each_measured(profile, add_measured, lines);

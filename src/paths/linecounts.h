@@ -32,25 +32,25 @@ struct fp_line_function {
 
 struct fp_source_file {
     const char *name;
-    FP_VEC(struct fp_line) lines; /* by line */
-    FP_VEC(struct fp_line_branch) branches; /* by line, branch, way */
+    FP_VEC(struct fp_line) lines;              /* by line */
+    FP_VEC(struct fp_line_branch) branches;    /* by line, branch, way */
     FP_VEC(struct fp_line_function) functions; /* by line, name */
-    struct fp_table by_line; /* line -> 1 + count; until finished */
+    struct fp_table by_line;                   /* line -> 1 + count; until finished */
     uint32_t nbranches;
 };
 
 struct fp_line_counts {
     struct fp_arena *arena;
-    struct fp_strtable by_name; /* 1 + index in files */
+    struct fp_strtable by_name;          /* 1 + index in files */
     FP_VEC(struct fp_source_file) files; /* by name, once finished */
 };
 
 void fp_line_counts_init(struct fp_line_counts *lines, struct fp_arena *arena);
 void fp_line_counts_add(struct fp_line_counts *lines, const struct fp_function *function,
-                  const struct fp_edge_counts *edges);
+                        const struct fp_edge_counts *edges);
 /* Everything of a profile, then finished. */
 void fp_line_counts_of_profile(struct fp_line_counts *lines, struct fp_arena *arena,
-                         const struct fp_profile *profile);
+                               const struct fp_profile *profile);
 /* Sorts; afterwards nothing may be added. */
 void fp_line_counts_finish(struct fp_line_counts *lines);
 

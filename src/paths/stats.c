@@ -33,7 +33,8 @@ void fp_predict(const struct fp_function *f, const struct fp_edge_counts *edges,
 
 /* ---- one profile ---- */
 
-static void add_length(struct fp_lengths *lengths, uint64_t edges, uint64_t instructions, uint64_t count)
+static void add_length(struct fp_lengths *lengths, uint64_t edges, uint64_t instructions,
+                       uint64_t count)
 {
     if (edges > lengths->longest_edges) lengths->longest_edges = edges;
     if (instructions > lengths->longest_instructions) lengths->longest_instructions = instructions;
@@ -49,8 +50,8 @@ static uint64_t instructions_of(const struct fp_function *f, const struct fp_pat
     return sum;
 }
 
-static void add_path(struct fp_stats *stats, const struct fp_measured *m, const struct fp_path *path,
-                     uint64_t count)
+static void add_path(struct fp_stats *stats, const struct fp_measured *m,
+                     const struct fp_path *path, uint64_t count)
 {
     struct fp_prediction prediction;
     uint64_t edges = path->nedges + (path->end_edge != FP_NONE);
@@ -107,7 +108,8 @@ static void compare_paths(struct fp_common *common, const struct fp_measured *m,
     for (size_t i = 0; i < m->counts->npaths; i++) {
         struct fp_path path;
         uint64_t count = m->counts->paths[i].count;
-        if (!fp_path_decode(&decoding, m->function->numbering, m->counts->paths[i].id, &path)) continue;
+        if (!fp_path_decode(&decoding, m->function->numbering, m->counts->paths[i].id, &path))
+            continue;
         double instructions = (double)instructions_of(m->function, &path) * (double)count;
         common->paths_here++;
         common->flow_here = fp_add_saturated(common->flow_here, count);

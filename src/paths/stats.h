@@ -18,11 +18,11 @@ struct fp_lengths {
 };
 
 struct fp_stats {
-    uint64_t functions; /* with path counters */
-    uint64_t routines;  /* of those, with a path taken */
+    uint64_t functions;        /* with path counters */
+    uint64_t routines;         /* of those, with a path taken */
     uint64_t paths, potential; /* potential saturates */
-    uint64_t most_paths; /* taken in one routine */
-    uint64_t flow;       /* paths counted as often as taken */
+    uint64_t most_paths;       /* taken in one routine */
+    uint64_t flow;             /* paths counted as often as taken */
     struct fp_lengths lengths;
     /* by the edge profile */
     uint64_t correct_paths, correct_flow;
@@ -41,9 +41,9 @@ void fp_predict(const struct fp_function *function, const struct fp_edge_counts 
                 const struct fp_path *path, struct fp_prediction *prediction);
 
 struct fp_common {
-    uint64_t paths;               /* taken in both */
-    uint64_t paths_here;          /* taken in the first */
-    uint64_t flow, flow_here;     /* of the first: in common paths, in all */
+    uint64_t paths;                         /* taken in both */
+    uint64_t paths_here;                    /* taken in the first */
+    uint64_t flow, flow_here;               /* of the first: in common paths, in all */
     double instructions, instructions_here; /* executed by the first: likewise */
     uint64_t unmatched; /* functions of the first, with paths, that the other lacks */
 };

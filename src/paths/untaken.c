@@ -120,7 +120,8 @@ static void push(struct untaken_search *s, struct taken_prefix prefix)
 {
     fp_vec_push(&s->arena, &s->all, prefix);
     fp_vec_push(&s->arena, &s->heap, (uint32_t)s->all.len - 1);
-    for (size_t i = s->heap.len - 1; i && bound_at(s, (i - 1) / 2) < bound_at(s, i); i = (i - 1) / 2)
+    for (size_t i = s->heap.len - 1; i && bound_at(s, (i - 1) / 2) < bound_at(s, i);
+         i = (i - 1) / 2)
         swap(s, i, (i - 1) / 2);
 }
 
@@ -131,7 +132,8 @@ static uint32_t pop(struct untaken_search *s)
     for (size_t i = 0;;) {
         size_t child = 2 * i + 1, largest = i;
         if (child < s->heap.len && bound_at(s, child) > bound_at(s, largest)) largest = child;
-        if (child + 1 < s->heap.len && bound_at(s, child + 1) > bound_at(s, largest)) largest = child + 1;
+        if (child + 1 < s->heap.len && bound_at(s, child + 1) > bound_at(s, largest))
+            largest = child + 1;
         if (largest == i) return top;
         swap(s, i, largest);
         i = largest;
@@ -144,9 +146,11 @@ static void extend(struct untaken_search *s, uint32_t index)
     struct taken_prefix from = s->all.at[index];
     for (uint32_t d = dag->first_out[from.vertex]; d < dag->first_out[from.vertex + 1]; d++) {
         if (!goes_on(s, d)) continue;
-        struct taken_prefix next = {.before = index, .vertex = dag->edges[d].dst,
-                              .sum = from.sum + s->f->numbering->value[d],
-                              .chance = from.chance * s->chance[d], .idle = from.idle + s->idle[d]};
+        struct taken_prefix next = {.before = index,
+                                    .vertex = dag->edges[d].dst,
+                                    .sum = from.sum + s->f->numbering->value[d],
+                                    .chance = from.chance * s->chance[d],
+                                    .idle = from.idle + s->idle[d]};
         next.bound = next.chance * s->best[next.vertex];
         push(s, next);
     }
@@ -173,7 +177,8 @@ struct fp_untaken *fp_untaken_find(struct fp_arena *arena, const struct fp_measu
     *found = 0, *gave_up = false;
     *total = n->num_ids - m->counts->npaths;
     prepare(&s);
-    push(&s, (struct taken_prefix){.before = FP_NONE, .vertex = m->function->dag->entry, .chance = 1, .bound = 1});
+    push(&s, (struct taken_prefix){
+                 .before = FP_NONE, .vertex = m->function->dag->entry, .chance = 1, .bound = 1});
     for (size_t left = steps ? steps : 20000; s.heap.len && *found < want; left--) {
         if (!left) {
             *gave_up = true;
@@ -184,7 +189,8 @@ struct fp_untaken *fp_untaken_find(struct fp_arena *arena, const struct fp_measu
         if (p->vertex != m->function->dag->exit)
             extend(&s, index);
         else if (!was_taken(m->counts, p->sum))
-            out[(*found)++] = (struct fp_untaken){p->sum, p->idle ? 0 : s.flow * p->chance, p->idle};
+            out[(*found)++] =
+                (struct fp_untaken){p->sum, p->idle ? 0 : s.flow * p->chance, p->idle};
     }
     for (uint64_t id = n->num_paths; id < n->num_ids && *found < want && !*gave_up; id++)
         if (!was_taken(m->counts, id)) out[(*found)++] = (struct fp_untaken){id, 0, 1};

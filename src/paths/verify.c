@@ -10,8 +10,8 @@ struct verifier {
     FP_VEC(struct fp_difference) differences;
 };
 
-static void differ(struct verifier *v, const struct fp_function *f, uint32_t edge, uint64_t from_paths,
-                   uint64_t counted, const char *what)
+static void differ(struct verifier *v, const struct fp_function *f, uint32_t edge,
+                   uint64_t from_paths, uint64_t counted, const char *what)
 {
     v->result->different++;
     if (v->differences.len == FP_MOST_DIFFERENCES) return;
@@ -20,7 +20,8 @@ static void differ(struct verifier *v, const struct fp_function *f, uint32_t edg
     fp_vec_push(v->arena, &v->differences, difference);
 }
 
-static void compare(struct verifier *v, const struct fp_counts *paths, const struct fp_counts *counters)
+static void compare(struct verifier *v, const struct fp_counts *paths,
+                    const struct fp_counts *counters)
 {
     const struct fp_function *f = paths->function;
     struct fp_edge_counts derived, counted;
@@ -82,7 +83,9 @@ bool fp_verify(struct fp_arena *arena, struct fp_profile *paths, struct fp_profi
     if (result->functions) return true;
     const char *file = paths->files.len ? paths->files.at[0] : NULL;
     if (edges == paths)
-        return fp_fail(error, file, "no function has both path and edge counters; build with "
-                                    "--fp-mode=check, or give a path and an edge profile");
-    return fp_fail(error, file, "the two profiles have no function in common; are they of one program?");
+        return fp_fail(error, file,
+                       "no function has both path and edge counters; build with "
+                       "--fp-mode=check, or give a path and an edge profile");
+    return fp_fail(error, file,
+                   "the two profiles have no function in common; are they of one program?");
 }

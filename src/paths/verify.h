@@ -13,9 +13,9 @@ struct fp_difference {
 };
 
 struct fp_verification {
-    size_t functions, edges; /* compared */
-    size_t different;        /* of the edges */
-    size_t unmatched;        /* functions in one profile only, with counts */
+    size_t functions, edges;           /* compared */
+    size_t different;                  /* of the edges */
+    size_t unmatched;                  /* functions in one profile only, with counts */
     struct fp_difference *differences; /* the first ones */
     size_t ndifferences;
 };

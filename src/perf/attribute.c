@@ -18,7 +18,7 @@ struct replay {
     struct fp_arena *arena;
     const struct fp_perf_data *data;
     struct fp_attribution *out;
-    struct fp_table spaces; /* pid -> struct space * */
+    struct fp_table spaces;     /* pid -> struct space * */
     struct fp_strtable objects; /* path -> 1 + index */
     const char *binary;
 };
@@ -82,7 +82,8 @@ static void apply(struct replay *r, const struct fp_perf_change *change)
     struct space *space = space_of(r, change->pid);
     switch (change->kind) {
     case FP_PERF_MAPPED: {
-        struct mapping mapping = {change->address, change->length, change->offset, object_of(r, change)};
+        struct mapping mapping = {change->address, change->length, change->offset,
+                                  object_of(r, change)};
         fp_vec_push(r->arena, &space->mappings, mapping);
         break;
     }
@@ -130,7 +131,8 @@ static void add_hit(struct replay *r, struct fp_sampled_object *s, uint64_t addr
     s->samples++;
 }
 
-static void add_flow(struct replay *r, struct fp_sampled_object *s, bool span, uint64_t from, uint64_t to)
+static void add_flow(struct replay *r, struct fp_sampled_object *s, bool span, uint64_t from,
+                     uint64_t to)
 {
     struct fp_table *map = span ? &s->span_index : &s->branch_index;
     uint64_t key = fp_hash64(from) ^ to;
@@ -155,7 +157,8 @@ static void add_branches(struct replay *r, const struct fp_perf_sample *sample)
         const struct mapping *from = mapping_at(r, sample->pid, all[i].from);
         const struct mapping *to = mapping_at(r, sample->pid, all[i].to);
         if (from && to && from->object && from->object == to->object && from->object->object)
-            add_flow(r, from->object, false, linked_address(from, all[i].from), linked_address(to, all[i].to));
+            add_flow(r, from->object, false, linked_address(from, all[i].from),
+                     linked_address(to, all[i].to));
         if (i + 1 == sample->nbranches || !from || !from->object) continue;
         const struct mapping *start = mapping_at(r, sample->pid, all[i + 1].to);
         if (start && start->object == from->object && all[i + 1].to <= all[i].from)
@@ -219,10 +222,12 @@ void fp_attribute(struct fp_arena *arena, const struct fp_perf_data *data, const
     for (size_t i = 0; i < out->objects.len; i++) {
         struct fp_sampled_object *s = out->objects.at[i];
         if (s->hits.len) qsort(s->hits.at, s->hits.len, sizeof *s->hits.at, by_address);
-        if (s->branches.len) qsort(s->branches.at, s->branches.len, sizeof *s->branches.at, by_flow);
+        if (s->branches.len)
+            qsort(s->branches.at, s->branches.len, sizeof *s->branches.at, by_flow);
         if (s->spans.len) qsort(s->spans.at, s->spans.len, sizeof *s->spans.at, by_flow);
     }
-    if (out->objects.len) qsort(out->objects.at, out->objects.len, sizeof *out->objects.at, by_samples);
+    if (out->objects.len)
+        qsort(out->objects.at, out->objects.len, sizeof *out->objects.at, by_samples);
 }
 
 void fp_attribution_close(struct fp_attribution *attribution)

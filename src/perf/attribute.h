@@ -14,7 +14,7 @@ struct fp_hit_key {
 
 struct fp_hits {
     uint64_t address;
-    double *samples; /* per event: sums of periods, so events of the kind that occurred */
+    double *samples;  /* per event: sums of periods, so events of the kind that occurred */
     uint64_t *counts; /* per event: numbers of samples */
 };
 
@@ -29,8 +29,8 @@ struct fp_sampled_object {
     uint64_t samples;
     FP_VEC(struct fp_hits) hits;          /* by address */
     FP_VEC(struct fp_flow_hits) branches; /* by from, to */
-    FP_VEC(struct fp_flow_hits) spans;    /* code that ran straight between two branches, likewise */
-    struct fp_object *object; /* opened here, or NULL with a problem */
+    FP_VEC(struct fp_flow_hits) spans; /* code that ran straight between two branches, likewise */
+    struct fp_object *object;          /* opened here, or NULL with a problem */
     struct fp_error problem;
     struct fp_table index, branch_index, span_index;
 };
@@ -39,8 +39,8 @@ struct fp_attribution {
     struct fp_arena *arena;
     uint32_t nevents;
     FP_VEC(struct fp_sampled_object *) objects; /* most samples first */
-    uint64_t user, kernel, unmapped; /* samples */
-    bool binary_used; /* some object has the name of the given binary */
+    uint64_t user, kernel, unmapped;            /* samples */
+    bool binary_used;                           /* some object has the name of the given binary */
 };
 
 /* Opens every object that was hit. `rename`, if not NULL, gives the file to read

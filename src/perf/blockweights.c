@@ -10,8 +10,10 @@ static size_t first_hit(const struct fp_sampled_object *s, uint64_t address)
     size_t low = 0, high = s->hits.len;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (s->hits.at[middle].address < address) low = middle + 1;
-        else high = middle;
+        if (s->hits.at[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
@@ -22,7 +24,8 @@ double *fp_block_samples(struct fp_arena *arena, const struct fp_sampled_object 
     double *samples = FP_NEW_ARRAY(arena, double, f->cfg->nblocks);
     for (size_t r = 0; r < f->ranges.len; r++) {
         uint64_t from = f->ranges.at[r].address, size = f->ranges.at[r].size;
-        for (size_t i = first_hit(s, from); i < s->hits.len && s->hits.at[i].address - from < size; i++) {
+        for (size_t i = first_hit(s, from); i < s->hits.len && s->hits.at[i].address - from < size;
+             i++) {
             uint32_t insn = fp_machine_insn(f, s->hits.at[i].address, false);
             uint32_t block = insn == FP_NONE ? FP_NONE : f->insns.at[insn].block;
             if (block != FP_NONE) samples[block] += s->hits.at[i].samples[event];
@@ -69,13 +72,15 @@ double fp_block_size(const struct fp_machine_function *f, uint32_t block, enum f
 static double leaving(const struct fp_machine_function *f, uint32_t block, const uint64_t *edges)
 {
     double sum = 0;
-    for (uint32_t e = f->cfg->first_out[block]; e < f->cfg->first_out[block + 1]; e++) sum += (double)edges[e];
+    for (uint32_t e = f->cfg->first_out[block]; e < f->cfg->first_out[block + 1]; e++)
+        sum += (double)edges[e];
     return sum;
 }
 
 /* How much of what goes along an edge was predicted to go elsewhere. Without samples
  * of it, the less often a way is taken the more it is a surprise. */
-static double surprise(const struct fp_machine_function *f, uint32_t edge, const struct fp_branch_knowledge *k)
+static double surprise(const struct fp_machine_function *f, uint32_t edge,
+                       const struct fp_branch_knowledge *k)
 {
     uint32_t src = f->cfg->edges[edge].src;
     double all = leaving(f, src, k->edges), here = (double)k->edges[edge];

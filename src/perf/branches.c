@@ -24,25 +24,29 @@ static void add_run(struct branch_counting *c, const struct fp_flow_hits *run)
     uint32_t at = fp_machine_insn(f, run->from, true), end = fp_machine_insn(f, run->to, true);
     if (at == FP_NONE || end == FP_NONE || at > end) return;
     for (uint32_t i = at; i <= end; i++)
-        if (i < end && f->insns.at[i].address + f->insns.at[i].length != f->insns.at[i + 1].address) return;
+        if (i < end && f->insns.at[i].address + f->insns.at[i].length != f->insns.at[i + 1].address)
+            return;
     c->steps[at] += (double)run->count;
     c->steps[end + 1] -= (double)run->count;
     for (uint32_t i = at; i < end; i++) {
         uint32_t block = f->insns.at[i].block, next = f->insns.at[i + 1].block;
-        if (block != next && block != FP_NONE && next != FP_NONE) add_to_edge(c, block, next, run->count);
+        if (block != next && block != FP_NONE && next != FP_NONE)
+            add_to_edge(c, block, next, run->count);
     }
 }
 
 /* Calls and returns are branches too; they are no edges. */
 static bool is_jump(const struct fp_insn *insn)
 {
-    return insn->kind == FP_INSN_JUMP || insn->kind == FP_INSN_BRANCH || insn->kind == FP_INSN_JUMP_INDIRECT;
+    return insn->kind == FP_INSN_JUMP || insn->kind == FP_INSN_BRANCH ||
+           insn->kind == FP_INSN_JUMP_INDIRECT;
 }
 
 static void add_branch(struct branch_counting *c, const struct fp_flow_hits *branch)
 {
     const struct fp_machine_function *f = c->f;
-    uint32_t from = fp_machine_insn(f, branch->from, true), to = fp_machine_insn(f, branch->to, true);
+    uint32_t from = fp_machine_insn(f, branch->from, true),
+             to = fp_machine_insn(f, branch->to, true);
     if (from == FP_NONE || to == FP_NONE || !is_jump(&f->insns.at[from])) return;
     if (f->insns.at[from].block == FP_NONE || f->insns.at[to].block == FP_NONE) return;
     add_to_edge(c, f->insns.at[from].block, f->insns.at[to].block, branch->count);
@@ -53,8 +57,10 @@ static size_t first_from(const struct fp_flow_hits *all, size_t len, uint64_t ad
     size_t low = 0, high = len;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (all[middle].from < address) low = middle + 1;
-        else high = middle;
+        if (all[middle].from < address)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
@@ -89,9 +95,11 @@ void fp_branch_count(struct fp_arena *arena, const struct fp_sampled_object *s,
     for (size_t r = 0; r < f->ranges.len; r++) {
         uint64_t from = f->ranges.at[r].address, size = f->ranges.at[r].size;
         size_t i = first_from(s->branches.at, s->branches.len, from);
-        for (; i < s->branches.len && s->branches.at[i].from - from < size; i++) add_branch(&c, &s->branches.at[i]);
+        for (; i < s->branches.len && s->branches.at[i].from - from < size; i++)
+            add_branch(&c, &s->branches.at[i]);
         i = first_from(s->spans.at, s->spans.len, from);
-        for (; i < s->spans.len && s->spans.at[i].from - from < size; i++) add_run(&c, &s->spans.at[i]);
+        for (; i < s->spans.len && s->spans.at[i].from - from < size; i++)
+            add_run(&c, &s->spans.at[i]);
     }
     count_blocks(&c);
     mark_unknown(&c);

@@ -17,7 +17,7 @@
 struct fp_block_events {
     double instructions; /* retired, by samples times period */
     double cycles;
-    double stalled;         /* the sum A, in cycles */
+    double stalled;                            /* the sum A, in cycles */
     double instruction_samples, cycle_samples; /* how many samples these rest on */
 };
 

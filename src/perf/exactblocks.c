@@ -8,8 +8,8 @@ void fp_truth_init(struct fp_truth *truth, struct fp_arena *arena, const struct 
     fp_matcher_init(&truth->matcher, arena, profile);
 }
 
-double *fp_truth_blocks(struct fp_arena *arena, const struct fp_truth *truth, struct fp_edge_profile *p,
-                        const struct fp_machine_function *m)
+double *fp_truth_blocks(struct fp_arena *arena, const struct fp_truth *truth,
+                        struct fp_edge_profile *p, const struct fp_machine_function *m)
 {
     double *blocks = FP_NEW_ARRAY(arena, double, m->cfg->nblocks);
     struct fp_function identity = {0};

@@ -10,10 +10,12 @@ struct fp_truth {
     struct fp_matcher matcher;
 };
 
-void fp_truth_init(struct fp_truth *truth, struct fp_arena *arena, const struct fp_profile *profile);
+void fp_truth_init(struct fp_truth *truth, struct fp_arena *arena,
+                   const struct fp_profile *profile);
 
 /* Executions of each block; all 0 where the function did not run. */
 double *fp_truth_blocks(struct fp_arena *arena, const struct fp_truth *truth,
-                        struct fp_edge_profile *profile, const struct fp_machine_function *function);
+                        struct fp_edge_profile *profile,
+                        const struct fp_machine_function *function);
 
 #endif

@@ -18,9 +18,9 @@ struct inferring {
     struct fp_arena *arena, scratch;
     struct fp_order order;
     struct fp_network net;
-    int64_t *weight;           /* per block, rounded */
-    double scale;              /* levin's b */
-    int stride;                /* through the points of the likelihood */
+    int64_t *weight; /* per block, rounded */
+    double scale;    /* levin's b */
+    int stride;      /* through the points of the likelihood */
     size_t *arc_of_edge, entry_arc;
     struct fp_edge_counts *out;
 };
@@ -42,7 +42,8 @@ static bool reachable(const struct inferring *f, uint32_t block)
  * the largest number. A block's capacities add up to 20 times its weight. */
 static int64_t rounded(const struct inferring *f, double weight)
 {
-    const double most = (double)(1ll << 56) / ((double)f->in->cfg->nblocks + f->in->cfg->nedges + 1);
+    const double most =
+        (double)(1ll << 56) / ((double)f->in->cfg->nblocks + f->in->cfg->nedges + 1);
     const double exact = (double)(1ll << 52);
     if (!(weight > 0)) return 0;
     return (int64_t)(fmin(weight, fmin(most, exact)) + 0.5);
@@ -80,7 +81,8 @@ static struct costs base_costs(const struct inferring *f, uint32_t block)
     case FP_COSTS_LEVIN:
     case FP_COSTS_PAPER: return levin(f, weight);
     case FP_COSTS_PROFI: return profi(weight);
-    case FP_COSTS_FOOTPATH: return (struct costs){cost_of(f->in->sizes[block]), cost_of(10 * f->in->sizes[block])};
+    case FP_COSTS_FOOTPATH:
+        return (struct costs){cost_of(f->in->sizes[block]), cost_of(10 * f->in->sizes[block])};
     case FP_COSTS_RAW: break;
     }
     return (struct costs){0, 0};
@@ -133,8 +135,8 @@ static double slope(double from, double to)
  * stays, since a class is a guess. */
 static void class_factors(const struct inferring *f, uint32_t block, double *raise, double *lower)
 {
-    enum fp_sampling_class class = f->in->classes ? (enum fp_sampling_class)f->in->classes[block]
-                                                  : FP_CLASS_TRUSTED;
+    enum fp_sampling_class class =
+        f->in->classes ? (enum fp_sampling_class)f->in->classes[block] : FP_CLASS_TRUSTED;
     *raise = class == FP_CLASS_OVER ? class_factor : class == FP_CLASS_UNDER ? 1 / class_factor : 1;
     *lower = 1 / *raise;
 }
@@ -152,12 +154,15 @@ static void add_likelihood(struct inferring *f, uint32_t block)
         int64_t down = (int64_t)(weight * (lowered[i] - lowered[next]) + 0.5);
         if (down > left) down = left;
         left -= down;
-        fp_network_arc(&f->net, in, out, up, cost_of(raise * size * slope(raised[i], raised[next])));
-        fp_network_arc(&f->net, out, in, down, cost_of(-lower * size * slope(lowered[i], lowered[next])));
+        fp_network_arc(&f->net, in, out, up,
+                       cost_of(raise * size * slope(raised[i], raised[next])));
+        fp_network_arc(&f->net, out, in, down,
+                       cost_of(-lower * size * slope(lowered[i], lowered[next])));
     }
     fp_network_arc(&f->net, in, out, FP_UNBOUNDED, cost_of(raise * size * (straight ? 0.5 : 1)));
-    fp_network_arc(&f->net, out, in, left,
-                   cost_of(-lower * size * (straight ? slope(1, 0.3) : slope(lowered[SEGMENTS - 1], 0.01))));
+    fp_network_arc(
+        &f->net, out, in, left,
+        cost_of(-lower * size * (straight ? slope(1, 0.3) : slope(lowered[SEGMENTS - 1], 0.01))));
     f->net.supply[out] += f->weight[block];
     f->net.supply[in] -= f->weight[block];
 }
@@ -213,7 +218,8 @@ static void make_network(struct inferring *f)
     for (uint32_t b = 0; b < cfg->nblocks; b++) {
         if (!reachable(f, b)) continue;
         add_block(f, b, highest);
-        if (!fp_cfg_out_degree(cfg, b)) fp_network_arc(&f->net, 2 * b + 1, outside, FP_UNBOUNDED, 0);
+        if (!fp_cfg_out_degree(cfg, b))
+            fp_network_arc(&f->net, 2 * b + 1, outside, FP_UNBOUNDED, 0);
     }
     f->entry_arc = fp_network_arc(&f->net, outside, 0, FP_UNBOUNDED, 0);
     for (uint32_t e = 0; e < cfg->nedges; e++)
@@ -244,7 +250,8 @@ struct walk {
 };
 
 /* A breadth-first tree over all edges. */
-static void grow(const struct inferring *f, struct walk *w, bool backwards, uint32_t *len, uint32_t from)
+static void grow(const struct inferring *f, struct walk *w, bool backwards, uint32_t *len,
+                 uint32_t from)
 {
     const struct fp_cfg *cfg = f->in->cfg;
     uint32_t end = *len;
@@ -301,8 +308,8 @@ static void mark_reached(const struct inferring *f, bool *reached, uint32_t *sta
 }
 
 /* One unit from the entry through the block and out, by the shortest way. */
-static void connect(struct inferring *f, const struct walk *in, const struct walk *out, bool *reached,
-                    uint32_t *stack, uint32_t block)
+static void connect(struct inferring *f, const struct walk *in, const struct walk *out,
+                    bool *reached, uint32_t *stack, uint32_t block)
 {
     const struct fp_cfg *cfg = f->in->cfg;
     if (!out->seen[block]) return; /* it never leaves: nothing can be added */
@@ -328,7 +335,8 @@ static void connect_islands(struct inferring *f)
     for (uint32_t i = 0; i < f->order.nblocks; i++) {
         uint32_t b = f->order.blocks[i];
         bool runs = false;
-        for (uint32_t e = cfg->first_out[b]; e < cfg->first_out[b + 1]; e++) runs |= f->out->edges[e] != 0;
+        for (uint32_t e = cfg->first_out[b]; e < cfg->first_out[b + 1]; e++)
+            runs |= f->out->edges[e] != 0;
         if (runs && !reached[b]) connect(f, &in, &out, reached, stack, b);
     }
 }
@@ -359,7 +367,8 @@ static void count_blocks(struct inferring *f)
     const struct fp_cfg *cfg = f->in->cfg;
     f->out->blocks = FP_NEW_ARRAY(f->arena, uint64_t, cfg->nblocks);
     f->out->blocks[0] = f->out->entries;
-    for (uint32_t e = 0; e < cfg->nedges; e++) f->out->blocks[cfg->edges[e].dst] += f->out->edges[e];
+    for (uint32_t e = 0; e < cfg->nedges; e++)
+        f->out->blocks[cfg->edges[e].dst] += f->out->edges[e];
 }
 
 static void round_weights(struct inferring *f)
@@ -375,10 +384,12 @@ static void round_weights(struct inferring *f)
     if (f->scale < 1) f->scale = 1;
 }
 
-void fp_infer(struct fp_arena *arena, const struct fp_inference *inference, struct fp_edge_counts *out)
+void fp_infer(struct fp_arena *arena, const struct fp_inference *inference,
+              struct fp_edge_counts *out)
 {
     const struct fp_cfg *cfg = inference->cfg;
-    struct inferring f = {.in = inference, .arena = arena, .out = out, .stride = stride_for(cfg->nblocks)};
+    struct inferring f = {
+        .in = inference, .arena = arena, .out = out, .stride = stride_for(cfg->nblocks)};
     *out = (struct fp_edge_counts){.edges = FP_NEW_ARRAY(arena, uint64_t, cfg->nedges)};
     fp_order_make(&f.scratch, cfg, &f.order);
     round_weights(&f);

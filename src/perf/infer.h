@@ -28,7 +28,13 @@
 #include "paths/edges.h"
 #include "graph/cfg.h"
 
-enum fp_cost_model { FP_COSTS_RAW, FP_COSTS_LEVIN, FP_COSTS_PROFI, FP_COSTS_PAPER, FP_COSTS_FOOTPATH };
+enum fp_cost_model {
+    FP_COSTS_RAW,
+    FP_COSTS_LEVIN,
+    FP_COSTS_PROFI,
+    FP_COSTS_PAPER,
+    FP_COSTS_FOOTPATH
+};
 
 enum fp_sampling_class { FP_CLASS_TRUSTED, FP_CLASS_OVER, FP_CLASS_UNDER, FP_CLASS_UNKNOWN };
 
@@ -46,6 +52,7 @@ bool fp_cost_model_named(const char *name, enum fp_cost_model *model);
 
 /* Counts that are a flow, except with FP_COSTS_RAW. Blocks that cannot be reached
  * get none. */
-void fp_infer(struct fp_arena *arena, const struct fp_inference *inference, struct fp_edge_counts *out);
+void fp_infer(struct fp_arena *arena, const struct fp_inference *inference,
+              struct fp_edge_counts *out);
 
 #endif

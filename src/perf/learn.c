@@ -5,7 +5,8 @@
 #include <linear.h>
 #endif
 
-void fp_training_add(struct fp_training *t, struct fp_arena *arena, const double *events, double truth)
+void fp_training_add(struct fp_training *t, struct fp_arena *arena, const double *events,
+                     double truth)
 {
     fp_vec_push(arena, &t->truth, truth);
     for (uint32_t e = 0; e < t->nevents; e++) fp_vec_push(arena, &t->events, events[e]);
@@ -26,7 +27,8 @@ static double mean_of(const double *values, size_t count, size_t stride)
 }
 
 /* liblinear's form: per block a list of (index from 1, value), ended by -1. */
-static struct feature_node **make_rows(struct fp_arena *arena, const struct fp_training *t, double bias)
+static struct feature_node **make_rows(struct fp_arena *arena, const struct fp_training *t,
+                                       double bias)
 {
     size_t n = t->truth.len;
     double *means = FP_NEW_ARRAY(arena, double, t->nevents);
@@ -35,7 +37,8 @@ static struct feature_node **make_rows(struct fp_arena *arena, const struct fp_t
     for (size_t i = 0; i < n; i++) {
         rows[i] = FP_NEW_ARRAY(arena, struct feature_node, (size_t)t->nevents + 2);
         for (uint32_t e = 0; e < t->nevents; e++)
-            rows[i][e] = (struct feature_node){(int)e + 1, t->events.at[i * t->nevents + e] / means[e]};
+            rows[i][e] =
+                (struct feature_node){(int)e + 1, t->events.at[i * t->nevents + e] / means[e]};
         rows[i][t->nevents] = (struct feature_node){(int)t->nevents + 1, bias};
         rows[i][t->nevents + 1].index = -1;
     }
@@ -50,8 +53,8 @@ bool fp_learn(struct fp_arena *arena, const struct fp_training *t, struct fp_mod
     if (n < (size_t)t->nevents + 1)
         return fp_fail(error, NULL, "%zu blocks were sampled, too few to learn from", n);
     for (size_t i = 0; i < n; i++) truth[i] = t->truth.at[i] / mean;
-    struct problem problem = {.l = (int)n, .n = (int)t->nevents + 1, .y = truth,
-                              .x = make_rows(arena, t, 1), .bias = 1};
+    struct problem problem = {
+        .l = (int)n, .n = (int)t->nevents + 1, .y = truth, .x = make_rows(arena, t, 1), .bias = 1};
     struct parameter parameter = {.solver_type = L2R_L2LOSS_SVR, .eps = 0.0001, .C = 10, .p = 0.01};
     const char *problem_with = check_parameter(&problem, &parameter);
     if (problem_with) return fp_fail(error, NULL, "liblinear: %s", problem_with);
@@ -70,8 +73,9 @@ bool fp_learn(struct fp_arena *arena, const struct fp_training *t, struct fp_mod
               struct fp_error *error)
 {
     (void)arena, (void)t, (void)model;
-    return fp_fail(error, NULL, "this footpath was built without liblinear; install liblinear-dev and "
-                                "build again");
+    return fp_fail(error, NULL,
+                   "this footpath was built without liblinear; install liblinear-dev and "
+                   "build again");
 }
 
 #endif

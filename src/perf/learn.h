@@ -13,7 +13,8 @@ struct fp_training {
     FP_VEC(double) events; /* nevents per block */
 };
 
-void fp_training_add(struct fp_training *training, struct fp_arena *arena, const double *events, double truth);
+void fp_training_add(struct fp_training *training, struct fp_arena *arena, const double *events,
+                     double truth);
 
 struct fp_model {
     double *weights; /* per event */

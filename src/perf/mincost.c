@@ -65,8 +65,10 @@ static void cut(struct simplex *s, uint32_t top, uint32_t join)
 {
     uint32_t before = s->back[top], end = s->last[top];
     link_nodes(s, before, s->thread[end]);
-    for (int32_t v = s->parent[top]; v != NO && s->last[v] == end; v = s->parent[v]) s->last[v] = before;
-    for (uint32_t v = (uint32_t)s->parent[top]; v != join; v = (uint32_t)s->parent[v]) s->size[v] -= s->size[top];
+    for (int32_t v = s->parent[top]; v != NO && s->last[v] == end; v = s->parent[v])
+        s->last[v] = before;
+    for (uint32_t v = (uint32_t)s->parent[top]; v != join; v = (uint32_t)s->parent[v])
+        s->size[v] -= s->size[top];
 }
 
 /* Makes `node` the top of a subtree that was cut out, with `parent` and `arc` above
@@ -111,7 +113,8 @@ static void paste(struct simplex *s, uint32_t top, uint32_t join)
     uint32_t parent = (uint32_t)s->parent[top], end = s->last[top];
     link_nodes(s, end, s->thread[parent]);
     link_nodes(s, parent, top);
-    for (int32_t v = (int32_t)parent; v != NO && s->last[v] == parent; v = s->parent[v]) s->last[v] = end;
+    for (int32_t v = (int32_t)parent; v != NO && s->last[v] == parent; v = s->parent[v])
+        s->last[v] = end;
     for (uint32_t v = parent; v != join; v = (uint32_t)s->parent[v]) s->size[v] += s->size[top];
 }
 
@@ -131,8 +134,8 @@ static void build_first_tree(struct simplex *s, int64_t prohibitive)
         size_t a = s->nreal + v;
         int64_t supply = s->net->supply[v];
         bool gives = supply >= 0;
-        s->arcs[a] = (struct fp_arc){gives ? v : s->root, gives ? s->root : v, FP_UNBOUNDED, prohibitive,
-                                     gives ? supply : -supply};
+        s->arcs[a] = (struct fp_arc){gives ? v : s->root, gives ? s->root : v, FP_UNBOUNDED,
+                                     prohibitive, gives ? supply : -supply};
         s->state[a] = IN_TREE;
         s->potential[v] = gives ? -prohibitive : prohibitive;
         s->parent[v] = (int32_t)s->root;
@@ -171,8 +174,10 @@ static int64_t find_entering(struct simplex *s)
 static uint32_t find_join(const struct simplex *s, uint32_t a, uint32_t b)
 {
     while (a != b) {
-        if (s->size[a] < s->size[b]) a = (uint32_t)s->parent[a];
-        else b = (uint32_t)s->parent[b];
+        if (s->size[a] < s->size[b])
+            a = (uint32_t)s->parent[a];
+        else
+            b = (uint32_t)s->parent[b];
     }
     return a;
 }
@@ -210,11 +215,13 @@ static void find_leaving(const struct simplex *s, size_t entering, struct pivot 
     p->itself = true;
     for (uint32_t v = p->first; v != p->join; v = (uint32_t)s->parent[v]) {
         int64_t room = room_down(s, v);
-        if (room < p->amount) p->amount = room, p->leaving = v, p->on_first_side = true, p->itself = false;
+        if (room < p->amount)
+            p->amount = room, p->leaving = v, p->on_first_side = true, p->itself = false;
     }
     for (uint32_t v = p->second; v != p->join; v = (uint32_t)s->parent[v]) {
         int64_t room = room_up(s, v);
-        if (room <= p->amount) p->amount = room, p->leaving = v, p->on_first_side = false, p->itself = false;
+        if (room <= p->amount)
+            p->amount = room, p->leaving = v, p->on_first_side = false, p->itself = false;
     }
 }
 
@@ -251,8 +258,10 @@ static bool run(struct simplex *s)
         find_leaving(s, (size_t)entering, &p);
         if (p.amount == FP_UNBOUNDED) return false;
         send(s, (size_t)entering, &p);
-        if (p.itself) s->state[entering] = (int8_t)-s->state[entering];
-        else exchange(s, (size_t)entering, &p);
+        if (p.itself)
+            s->state[entering] = (int8_t)-s->state[entering];
+        else
+            exchange(s, (size_t)entering, &p);
         s->net->pivots++;
     }
     for (size_t a = s->nreal; a < s->narcs; a++)
@@ -273,8 +282,11 @@ bool fp_network_solve(struct fp_network *net)
 {
     struct fp_arena scratch = {0};
     size_t nodes = (size_t)net->nnodes + 1;
-    struct simplex s = {.net = net, .nreal = net->arcs.len, .narcs = net->arcs.len + net->nnodes,
-                        .root = net->nnodes, .potential = net->potential};
+    struct simplex s = {.net = net,
+                        .nreal = net->arcs.len,
+                        .narcs = net->arcs.len + net->nnodes,
+                        .root = net->nnodes,
+                        .potential = net->potential};
     s.arcs = FP_NEW_ARRAY(&scratch, struct fp_arc, s.narcs);
     s.state = FP_NEW_ARRAY(&scratch, int8_t, s.narcs);
     s.parent = FP_NEW_ARRAY(&scratch, int32_t, nodes);

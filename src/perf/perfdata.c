@@ -75,8 +75,8 @@ static uint32_t u32_at(const unsigned char *bytes, size_t at)
 
 static const char *event_name(uint32_t type, uint64_t config)
 {
-    static const char *const hardware[] = {"cycles", "instructions", "cache-references",
-                                           "cache-misses", "branches", "branch-misses"};
+    static const char *const hardware[] = {"cycles",       "instructions", "cache-references",
+                                           "cache-misses", "branches",     "branch-misses"};
     static const char *const software[] = {"cpu-clock", "task-clock", "page-faults",
                                            "context-switches", "cpu-migrations"};
     if (type == PERF_TYPE_HARDWARE && config < 6) return hardware[config];
@@ -103,12 +103,13 @@ static void add_event(struct perf_parsing *p, const unsigned char *attr, size_t 
         *fp_table_add(&p->event_of, u64_at(ids, i * 8)) = p->data->events.len;
 }
 
-static bool read_attr_record(struct perf_parsing *p, const unsigned char *body, size_t len, uint64_t offset)
+static bool read_attr_record(struct perf_parsing *p, const unsigned char *body, size_t len,
+                             uint64_t offset)
 {
     uint32_t size = len >= 8 ? u32_at(body, 4) : 0;
     if (size < ATTR_LEAST || size > len)
-        return fp_fail_at(p->error, p->name, offset, "expected the attributes of an event, got %u of %zu bytes",
-                          size, len);
+        return fp_fail_at(p->error, p->name, offset,
+                          "expected the attributes of an event, got %u of %zu bytes", size, len);
     add_event(p, body, size, body + size, (len - size) / 8);
     return true;
 }
@@ -117,8 +118,9 @@ static bool read_attrs(struct perf_parsing *p, const unsigned char *bytes, size_
 {
     uint64_t entry = u64_at(bytes, 16), first = u64_at(bytes, 24), size = u64_at(bytes, 32);
     if (entry < ATTR_LEAST + 16 || entry > ATTR_MOST || first > len || size > len - first)
-        return fp_fail_at(p->error, p->name, 16, "expected a table of events, got %" PRIu64 " bytes at %" PRIu64,
-                          size, first);
+        return fp_fail_at(p->error, p->name, 16,
+                          "expected a table of events, got %" PRIu64 " bytes at %" PRIu64, size,
+                          first);
     for (uint64_t at = first; at + entry <= first + size; at += entry) {
         uint64_t ids = u64_at(bytes, at + entry - 16), ids_size = u64_at(bytes, at + entry - 8);
         if (ids > len || ids_size > len - ids)
@@ -178,7 +180,7 @@ static uint32_t sample_event(const struct perf_parsing *p, const unsigned char *
     if (!(type & PERF_SAMPLE_IDENTIFIER)) {
         if (!(type & PERF_SAMPLE_ID)) return 0;
         at += 8 * (unsigned)__builtin_popcountll(type & (PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-                                                        PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR));
+                                                         PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR));
     }
     const uint64_t *event = len >= at + 8 ? fp_table_find(&p->event_of, u64_at(body, at)) : NULL;
     return event ? (uint32_t)*event - 1 : 0;
@@ -208,8 +210,8 @@ static void skip_read_values(struct fp_reader *r, uint64_t format)
     fp_read_bytes(r, (times + count * each) * 8);
 }
 
-static void read_branches(struct perf_parsing *p, struct fp_reader *r, const struct fp_perf_event *event,
-                          struct fp_perf_sample *sample)
+static void read_branches(struct perf_parsing *p, struct fp_reader *r,
+                          const struct fp_perf_event *event, struct fp_perf_sample *sample)
 {
     uint64_t count = fp_read_u64(r);
     if (event->branch_type & PERF_SAMPLE_BRANCH_HW_INDEX) fp_read_u64(r);
@@ -225,8 +227,8 @@ static void read_branches(struct perf_parsing *p, struct fp_reader *r, const str
     }
 }
 
-static void read_fields(struct perf_parsing *p, struct fp_reader *r, const struct fp_perf_event *event,
-                        struct fp_perf_sample *s)
+static void read_fields(struct perf_parsing *p, struct fp_reader *r,
+                        const struct fp_perf_event *event, struct fp_perf_sample *s)
 {
     uint64_t type = event->sample_type;
     if (type & PERF_SAMPLE_IDENTIFIER) fp_read_u64(r);
@@ -249,14 +251,14 @@ static void read_fields(struct perf_parsing *p, struct fp_reader *r, const struc
     read_branches(p, r, event, s);
 }
 
-static bool read_sample(struct perf_parsing *p, const unsigned char *body, size_t len, uint16_t misc,
-                        uint64_t offset)
+static bool read_sample(struct perf_parsing *p, const unsigned char *body, size_t len,
+                        uint16_t misc, uint64_t offset)
 {
     if (!p->data->events.len)
         return fp_fail_at(p->error, p->name, offset, "expected an event before its samples");
     struct fp_perf_sample sample = {.event = sample_event(p, body, len)};
-    struct fp_reader r = {.bytes = body, .len = len, .base = offset + 8, .file = p->name,
-                          .error = p->error};
+    struct fp_reader r = {
+        .bytes = body, .len = len, .base = offset + 8, .file = p->name, .error = p->error};
     switch (misc & PERF_RECORD_MISC_CPUMODE_MASK) {
     case PERF_RECORD_MISC_KERNEL: sample.mode = FP_PERF_KERNEL; break;
     case PERF_RECORD_MISC_USER: sample.mode = FP_PERF_USER; break;
@@ -271,13 +273,18 @@ static bool read_sample(struct perf_parsing *p, const unsigned char *body, size_
 
 /* ---- address spaces ---- */
 
-static void read_mapping(struct perf_parsing *p, const unsigned char *body, size_t len, uint16_t misc, bool two)
+static void read_mapping(struct perf_parsing *p, const unsigned char *body, size_t len,
+                         uint16_t misc, bool two)
 {
     size_t fixed = two ? 64 : 32;
     if (len < fixed + 1) return;
     struct fp_perf_change change = {
-        .kind = FP_PERF_MAPPED, .order = p->nrecords, .time = record_time(p, body, len),
-        .pid = u32_at(body, 0), .address = u64_at(body, 8), .length = u64_at(body, 16),
+        .kind = FP_PERF_MAPPED,
+        .order = p->nrecords,
+        .time = record_time(p, body, len),
+        .pid = u32_at(body, 0),
+        .address = u64_at(body, 8),
+        .length = u64_at(body, 16),
         .offset = u64_at(body, 24),
     };
     bool executable = two ? u32_at(body, 56) & 4 : !(misc & PERF_RECORD_MISC_MMAP_DATA);
@@ -294,8 +301,10 @@ static void read_mapping(struct perf_parsing *p, const unsigned char *body, size
 static void read_fork(struct perf_parsing *p, const unsigned char *body, size_t len)
 {
     if (len < 24 || u32_at(body, 0) == u32_at(body, 4)) return; /* a thread */
-    struct fp_perf_change change = {.kind = FP_PERF_FORKED, .order = p->nrecords,
-                                    .time = u64_at(body, 16), .pid = u32_at(body, 0),
+    struct fp_perf_change change = {.kind = FP_PERF_FORKED,
+                                    .order = p->nrecords,
+                                    .time = u64_at(body, 16),
+                                    .pid = u32_at(body, 0),
                                     .parent = u32_at(body, 4)};
     fp_vec_push(p->arena, &p->data->changes, change);
 }
@@ -303,8 +312,10 @@ static void read_fork(struct perf_parsing *p, const unsigned char *body, size_t 
 static void read_comm(struct perf_parsing *p, const unsigned char *body, size_t len, uint16_t misc)
 {
     if (len < 9 || !(misc & PERF_RECORD_MISC_COMM_EXEC)) return;
-    struct fp_perf_change change = {.kind = FP_PERF_EXECUTED, .order = p->nrecords,
-                                    .time = record_time(p, body, len), .pid = u32_at(body, 0)};
+    struct fp_perf_change change = {.kind = FP_PERF_EXECUTED,
+                                    .order = p->nrecords,
+                                    .time = record_time(p, body, len),
+                                    .pid = u32_at(body, 0)};
     change.path = fp_arena_strndup(p->arena, (const char *)body + 8,
                                    strnlen((const char *)body + 8, len - 8));
     fp_vec_push(p->arena, &p->data->changes, change);
@@ -312,15 +323,17 @@ static void read_comm(struct perf_parsing *p, const unsigned char *body, size_t 
 
 /* ---- records ---- */
 
-static bool read_records(struct perf_parsing *p, const unsigned char *bytes, size_t len, uint64_t base,
-                         size_t *used);
+static bool read_records(struct perf_parsing *p, const unsigned char *bytes, size_t len,
+                         uint64_t base, size_t *used);
 
 /* One stream runs through all compressed records; what it yields may end inside
  * a record, whose rest the next one brings. */
-static bool read_compressed(struct perf_parsing *p, const unsigned char *body, size_t len, uint64_t offset)
+static bool read_compressed(struct perf_parsing *p, const unsigned char *body, size_t len,
+                            uint64_t offset)
 {
     if (p->uncompressing)
-        return fp_fail_at(p->error, p->name, offset, "expected no compressed record inside another");
+        return fp_fail_at(p->error, p->name, offset,
+                          "expected no compressed record inside another");
     p->data->compressed = true;
     if (!p->stream) {
         p->stream = ZSTD_createDStream();
@@ -337,7 +350,8 @@ static bool read_compressed(struct perf_parsing *p, const unsigned char *body, s
         room = out.size;
         size_t status = ZSTD_decompressStream(p->stream, &out, &in);
         if (ZSTD_isError(status))
-            return fp_fail_at(p->error, p->name, offset, "expected zstd data: %s", ZSTD_getErrorName(status));
+            return fp_fail_at(p->error, p->name, offset, "expected zstd data: %s",
+                              ZSTD_getErrorName(status));
         p->left_len += out.pos;
         size_t used = 0;
         bool full = out.pos == room;
@@ -348,16 +362,18 @@ static bool read_compressed(struct perf_parsing *p, const unsigned char *body, s
         memmove(p->left, p->left + used, p->left_len - used);
         p->left_len -= used;
         if (p->arena->total > p->most || p->left_cap > p->most)
-            return fp_fail_at(p->error, p->name, offset,
-                              "expected samples that unpack to at most %zu MB in memory, got more; record for a "
-                              "shorter time, with a larger period or without -z", p->most >> 20);
+            return fp_fail_at(
+                p->error, p->name, offset,
+                "expected samples that unpack to at most %zu MB in memory, got more; record for a "
+                "shorter time, with a larger period or without -z",
+                p->most >> 20);
         if (!full && in.pos == in.size) break;
     } while (true);
     return true;
 }
 
-static bool read_record(struct perf_parsing *p, uint32_t type, uint16_t misc, const unsigned char *body,
-                        size_t len, uint64_t offset)
+static bool read_record(struct perf_parsing *p, uint32_t type, uint16_t misc,
+                        const unsigned char *body, size_t len, uint64_t offset)
 {
     p->nrecords++;
     switch (type) {
@@ -374,7 +390,8 @@ static bool read_record(struct perf_parsing *p, uint32_t type, uint16_t misc, co
         break;
     case RECORD_ATTR: return read_attr_record(p, body, len, offset);
     case RECORD_FEATURE:
-        if (len >= 8 && u64_at(body, 0) == FEATURE_EVENT_DESC) read_event_names(p, body + 8, len - 8);
+        if (len >= 8 && u64_at(body, 0) == FEATURE_EVENT_DESC)
+            read_event_names(p, body + 8, len - 8);
         break;
     case RECORD_COMPRESSED: return read_compressed(p, body, len, offset);
     default: p->data->unknown += type >= 128 || (type > 21 && type < 64); break;
@@ -391,8 +408,8 @@ static uint64_t payload_behind(uint32_t type, const unsigned char *body, size_t 
 }
 
 /* The whole records of some bytes. */
-static bool read_records(struct perf_parsing *p, const unsigned char *bytes, size_t len, uint64_t base,
-                         size_t *used)
+static bool read_records(struct perf_parsing *p, const unsigned char *bytes, size_t len,
+                         uint64_t base, size_t *used)
 {
     size_t at = 0;
     while (len - at >= 8) {
@@ -401,8 +418,8 @@ static bool read_records(struct perf_parsing *p, const unsigned char *bytes, siz
         memcpy(&misc, bytes + at + 4, 2);
         memcpy(&size, bytes + at + 6, 2);
         if (size < 8)
-            return fp_fail_at(p->error, p->name, base + at, "expected a record of at least 8 bytes, got %u",
-                              size);
+            return fp_fail_at(p->error, p->name, base + at,
+                              "expected a record of at least 8 bytes, got %u", size);
         if (size > len - at) break;
         const unsigned char *body = bytes + at + 8;
         uint64_t behind = payload_behind(type, body, size - 8u);
@@ -454,7 +471,8 @@ static void order_by_time(struct fp_perf_data *data)
 static bool parse_file_mode(struct perf_parsing *p, const unsigned char *bytes, size_t len)
 {
     if (len < FILE_HEADER)
-        return fp_fail_at(p->error, p->name, 8, "expected a header of %d bytes, got %zu", FILE_HEADER, len);
+        return fp_fail_at(p->error, p->name, 8, "expected a header of %d bytes, got %zu",
+                          FILE_HEADER, len);
     uint64_t first = u64_at(bytes, 40), size = u64_at(bytes, 48);
     if (!read_attrs(p, bytes, len)) return false;
     if (first > len) return fp_fail_at(p->error, p->name, 40, "expected data within the file");
@@ -480,13 +498,17 @@ static bool parse_pipe_mode(struct perf_parsing *p, const unsigned char *bytes, 
 bool fp_perf_parse(struct fp_arena *arena, const unsigned char *bytes, size_t len, const char *name,
                    struct fp_perf_data *data, struct fp_error *error)
 {
-    struct perf_parsing p = {.arena = arena, .data = data, .name = name, .error = error,
-                        .most = (size_t)fp_add_saturated(arena->total, most_unpacked(len))};
+    struct perf_parsing p = {.arena = arena,
+                             .data = data,
+                             .name = name,
+                             .error = error,
+                             .most = (size_t)fp_add_saturated(arena->total, most_unpacked(len))};
     *data = (struct fp_perf_data){0};
     if (len < PIPE_HEADER || memcmp(bytes, "PERFILE2", 8)) {
         bool swapped = len >= 8 && !memcmp(bytes, "2ELIFREP", 8);
         return fp_fail_at(error, name, 0, "expected samples (perf.data), got %s",
-                          swapped ? "a file of a machine of the other byte order" : "something else");
+                          swapped ? "a file of a machine of the other byte order"
+                                  : "something else");
     }
     fp_table_init(&p.event_of, arena);
     bool ok = u64_at(bytes, 8) == PIPE_HEADER ? parse_pipe_mode(&p, bytes, len)

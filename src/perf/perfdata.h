@@ -60,10 +60,10 @@ struct fp_perf_data {
     FP_VEC(struct fp_perf_sample) samples;
     FP_VEC(struct fp_branch) branches;
     FP_VEC(struct fp_perf_change) changes;
-    uint64_t lost;      /* samples that the kernel dropped */
-    uint64_t unknown;   /* records of types that are not known */
+    uint64_t lost;    /* samples that the kernel dropped */
+    uint64_t unknown; /* records of types that are not known */
     bool pipe, compressed;
-    bool cut;           /* ends inside a record */
+    bool cut; /* ends inside a record */
 };
 
 bool fp_perf_read(struct fp_arena *arena, const char *path, struct fp_perf_data *data,

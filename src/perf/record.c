@@ -134,8 +134,8 @@ static void complete_attr(struct recording *r, size_t i)
     uint64_t normal = is_clock(attr) ? CLOCK_PERIOD : DEFAULT_PERIOD;
     attr->size = sizeof *attr;
     attr->sample_period = r->options->period ? r->options->period : normal;
-    attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-                        PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+    attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+                        PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
     if (r->options->branches) {
         attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
         attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
@@ -145,8 +145,10 @@ static void complete_attr(struct recording *r, size_t i)
     attr->sample_id_all = 1;
     /* every wakeup takes the processor from the program */
     attr->watermark = !r->options->random;
-    if (r->options->random) attr->wakeup_events = SAMPLES_PER_PERIOD;
-    else attr->wakeup_watermark = (uint32_t)(BUFFER_PAGES / 4 * r->page_size);
+    if (r->options->random)
+        attr->wakeup_events = SAMPLES_PER_PERIOD;
+    else
+        attr->wakeup_watermark = (uint32_t)(BUFFER_PAGES / 4 * r->page_size);
     if (i) return;
     attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
 }
@@ -185,7 +187,8 @@ static bool fall_back(struct recording *r)
     r->attrs[0].sample_period = CLOCK_PERIOD;
     snprintf(r->result->used, sizeof r->result->used, "cpu-clock, every %d ns", CLOCK_PERIOD);
     return can_open(r, 0) ||
-           fp_fail(r->error, "perf_event_open", "%s; see /proc/sys/kernel/perf_event_paranoid", strerror(errno));
+           fp_fail(r->error, "perf_event_open", "%s; see /proc/sys/kernel/perf_event_paranoid",
+                   strerror(errno));
 }
 
 static bool choose_events(struct recording *r)
@@ -199,8 +202,9 @@ static bool choose_events(struct recording *r)
         complete_attr(r, i);
         if (can_open(r, i)) continue;
         if (!missing(errno))
-            return fp_fail(r->error, "perf_event_open", "%s: %s; see /proc/sys/kernel/perf_event_paranoid",
-                           o->events[i], strerror(errno));
+            return fp_fail(r->error, "perf_event_open",
+                           "%s: %s; see /proc/sys/kernel/perf_event_paranoid", o->events[i],
+                           strerror(errno));
         snprintf(r->result->fallback, sizeof r->result->fallback, "%s", o->events[i]);
         return fall_back(r);
     }
@@ -215,14 +219,17 @@ static bool open_buffer(struct recording *r, struct buffer *b)
         uint64_t id;
         b->fds[i] = open_one(&r->attrs[i], r->child, b->cpu);
         if (b->fds[i] < 0)
-            return fp_fail(r->error, "perf_event_open", "%s on CPU %d: %s", r->names[i], b->cpu, strerror(errno));
+            return fp_fail(r->error, "perf_event_open", "%s on CPU %d: %s", r->names[i], b->cpu,
+                           strerror(errno));
         if (ioctl(b->fds[i], PERF_EVENT_IOC_ID, &id) < 0)
             return fp_fail(r->error, "perf_event_open", "no id: %s", strerror(errno));
         fp_vec_push(&r->arena, &r->ids[i], id);
         if (i && ioctl(b->fds[i], PERF_EVENT_IOC_SET_OUTPUT, b->fds[0]) < 0)
-            return fp_fail(r->error, "perf_event_open", "cannot share a buffer: %s", strerror(errno));
+            return fp_fail(r->error, "perf_event_open", "cannot share a buffer: %s",
+                           strerror(errno));
         if (i) continue;
-        b->page = mmap(NULL, (BUFFER_PAGES + 1) * r->page_size, PROT_READ | PROT_WRITE, MAP_SHARED, b->fds[0], 0);
+        b->page = mmap(NULL, (BUFFER_PAGES + 1) * r->page_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+                       b->fds[0], 0);
         if (b->page == MAP_FAILED)
             return fp_fail(r->error, "perf_event_open", "no buffer: %s", strerror(errno));
     }
@@ -246,7 +253,8 @@ static bool write_all(struct recording *r, const void *bytes, size_t len)
     for (size_t at = 0; at < len;) {
         ssize_t done = write(r->file, (const char *)bytes + at, len - at);
         if (done < 0 && errno == EINTR) continue;
-        if (done < 0) return fp_fail(r->error, r->options->output, "cannot write: %s", strerror(errno));
+        if (done < 0)
+            return fp_fail(r->error, r->options->output, "cannot write: %s", strerror(errno));
         at += (size_t)done;
     }
     return true;
@@ -271,7 +279,8 @@ static void count_records(struct recording *r, const unsigned char *bytes, size_
 static bool drain(struct recording *r, struct buffer *b)
 {
     uint64_t size = BUFFER_PAGES * r->page_size;
-    uint64_t head = __atomic_load_n(&b->page->data_head, __ATOMIC_ACQUIRE), tail = b->page->data_tail;
+    uint64_t head = __atomic_load_n(&b->page->data_head, __ATOMIC_ACQUIRE),
+             tail = b->page->data_tail;
     size_t len = (size_t)(head - tail);
     if (!len) return true;
     const unsigned char *ring = (unsigned char *)b->page + r->page_size;
@@ -310,9 +319,11 @@ static void change_periods(struct recording *r)
 static bool start_program(struct recording *r)
 {
     int go[2];
-    if (pipe2(go, O_CLOEXEC) < 0) return fp_fail(r->error, r->options->argv[0], "no pipe: %s", strerror(errno));
+    if (pipe2(go, O_CLOEXEC) < 0)
+        return fp_fail(r->error, r->options->argv[0], "no pipe: %s", strerror(errno));
     r->child = fork();
-    if (r->child < 0) return fp_fail(r->error, r->options->argv[0], "cannot fork: %s", strerror(errno));
+    if (r->child < 0)
+        return fp_fail(r->error, r->options->argv[0], "cannot fork: %s", strerror(errno));
     if (r->child == 0) {
         char byte;
         close(go[1]);
@@ -339,7 +350,8 @@ static bool drain_all(struct recording *r)
 static struct pollfd *fds_to_watch(struct recording *r)
 {
     struct pollfd *fds = FP_NEW_ARRAY(&r->arena, struct pollfd, r->nbuffers + 1);
-    for (size_t k = 0; k < r->nbuffers; k++) fds[k] = (struct pollfd){.fd = r->buffers[k].fds[0], .events = POLLIN};
+    for (size_t k = 0; k < r->nbuffers; k++)
+        fds[k] = (struct pollfd){.fd = r->buffers[k].fds[0], .events = POLLIN};
     r->end = (int)syscall(SYS_pidfd_open, r->child, 0);
     fds[r->nbuffers] = (struct pollfd){.fd = r->end, .events = POLLIN};
     return fds;
@@ -429,7 +441,8 @@ static bool write_head(struct recording *r)
 static bool open_file(struct recording *r)
 {
     r->file = open(r->options->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (r->file < 0) return fp_fail(r->error, r->options->output, "cannot create: %s", strerror(errno));
+    if (r->file < 0)
+        return fp_fail(r->error, r->options->output, "cannot create: %s", strerror(errno));
     return write_head(r);
 }
 
@@ -447,7 +460,9 @@ static void release(struct recording *r)
 bool fp_record(const struct fp_record_options *options, struct fp_record_result *result,
                struct fp_error *error)
 {
-    struct recording r = {.options = options, .result = result, .error = error,
+    struct recording r = {.options = options,
+                          .result = result,
+                          .error = error,
                           .random = options->seed ? options->seed : 88172645463325252u,
                           .page_size = (size_t)sysconf(_SC_PAGESIZE)};
     struct rusage self;

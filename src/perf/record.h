@@ -21,17 +21,17 @@ struct fp_record_options {
     uint64_t period; /* 0: a default per kind of event */
     uint64_t random; /* mask, or 0 */
     uint64_t seed;
-    bool branches;   /* ask for branch records */
+    bool branches; /* ask for branch records */
     const char *output;
     char **argv; /* the program; ends with NULL */
 };
 
 struct fp_record_result {
     uint64_t samples, lost, bytes;
-    int status; /* of the program, as waitpid gives it */
+    int status;                               /* of the program, as waitpid gives it */
     double program_seconds, recorder_seconds; /* CPU time */
-    char fallback[128]; /* the event that this machine does not have, or "" */
-    char used[64];      /* what was used in its place */
+    char fallback[128];                       /* the event that this machine does not have, or "" */
+    char used[64];                            /* what was used in its place */
     bool have_branches;
 };
 

@@ -64,7 +64,8 @@ static bool note_about(struct fp_arena *arena, const struct fp_run *run, void *c
 static void copy_module(struct fp_arena *arena, struct fp_module_id *m)
 {
     m->path = fp_arena_strdup(arena, m->path);
-    m->build_id = (unsigned char *)fp_arena_strndup(arena, (const char *)m->build_id, m->build_id_len);
+    m->build_id =
+        (unsigned char *)fp_arena_strndup(arena, (const char *)m->build_id, m->build_id_len);
 }
 
 struct keeping {
@@ -91,8 +92,9 @@ static bool read_aside(struct fp_arena *arena, struct aside *aside)
     bool cut;
     if (lstat(aside->path, &info) < 0 || !S_ISREG(info.st_mode) || info.st_size == 0) return false;
     if (!fp_file_open(&aside->file, aside->path, &error)) return false;
-    if (fp_profile_parse(aside->file.bytes, aside->file.len, aside->path, keep_about, &k, &cut, &error) && !cut &&
-        k.runs == 1)
+    if (fp_profile_parse(aside->file.bytes, aside->file.len, aside->path, keep_about, &k, &cut,
+                         &error) &&
+        !cut && k.runs == 1)
         return true;
     fp_file_close(&aside->file);
     return false;
@@ -102,9 +104,12 @@ static void find(struct folding *f, const char *profile)
 {
     char full[PATH_MAX];
     struct stat info;
-    if (!strcmp(profile, "-") || stat(profile, &info) < 0 || !S_ISREG(info.st_mode) || !realpath(profile, full)) return;
+    if (!strcmp(profile, "-") || stat(profile, &info) < 0 || !S_ISREG(info.st_mode) ||
+        !realpath(profile, full))
+        return;
     char *slash = strrchr(full, '/'), *base = slash + 1;
-    const char *folder = fp_arena_strndup(&f->arena, full, slash == full ? 1 : (size_t)(slash - full));
+    const char *folder =
+        fp_arena_strndup(&f->arena, full, slash == full ? 1 : (size_t)(slash - full));
     DIR *entries = opendir(folder);
     if (!entries) return;
     for (struct dirent *entry; (entry = readdir(entries));) {
@@ -137,7 +142,8 @@ static bool compare_run(struct fp_arena *arena, const struct fp_run *run, void *
     struct folding *f = context;
     struct about about;
     note_about(arena, run, &about);
-    for (size_t i = 0; i < f->files.len; i++) f->files.at[i].known |= replaces(&about, &f->files.at[i].about);
+    for (size_t i = 0; i < f->files.len; i++)
+        f->files.at[i].known |= replaces(&about, &f->files.at[i].about);
     return true;
 }
 
@@ -158,7 +164,8 @@ static struct fp_profile_header header_of(const struct fp_file *file)
 static bool belongs(const struct fp_profile_header *profile, const struct fp_file *file)
 {
     struct fp_profile_header header = header_of(file);
-    return header.program == profile->program && (!header.id || header.id == (profile->id & ~FP_PROFILE_ASIDE));
+    return header.program == profile->program &&
+           (!header.id || header.id == (profile->id & ~FP_PROFILE_ASIDE));
 }
 
 static int by_end(const void *a, const void *b)
@@ -172,9 +179,11 @@ static bool compare(struct folding *f, const struct fp_file *profile)
 {
     struct fp_error error = {0};
     struct fp_profile_header header = header_of(profile);
-    struct fp_profile_visitor visitor = {.run = compare_run, .combined = pass_combined, .context = f};
+    struct fp_profile_visitor visitor = {
+        .run = compare_run, .combined = pass_combined, .context = f};
     bool cut;
-    if (!fp_profile_visit(profile->bytes, profile->len, "", &visitor, &cut, &error) || cut) return false;
+    if (!fp_profile_visit(profile->bytes, profile->len, "", &visitor, &cut, &error) || cut)
+        return false;
     qsort(f->files.at, f->files.len, sizeof *f->files.at, by_end);
     size_t kept = 0;
     for (size_t i = 0; i < f->files.len; i++) {
@@ -246,7 +255,8 @@ static bool append(int fd, const struct fp_file *profile, const struct fp_writer
     struct fp_profile_commit commit = fp_profile_next_commit(&header, end + records->len, &place);
     return put_at(fd, records->bytes, records->len, (off_t)end) &&
            put_at(fd, &commit, sizeof commit,
-                  (off_t)(offsetof(struct fp_profile_header, commits) + sizeof commit * (size_t)place));
+                  (off_t)(offsetof(struct fp_profile_header, commits) +
+                          sizeof commit * (size_t)place));
 }
 
 bool fp_profile_take_in(int fd, const char *path, struct fp_error *error)
@@ -259,7 +269,8 @@ bool fp_profile_take_in(int fd, const char *path, struct fp_error *error)
     if (f.files.len && (ok = fp_file_open(&file, path, error))) {
         if (compare(&f, &file)) {
             add_records(&records, &f);
-            ok = append(fd, &file, &records) || fp_fail(error, path, "cannot write: %s", strerror(errno));
+            ok = append(fd, &file, &records) ||
+                 fp_fail(error, path, "cannot write: %s", strerror(errno));
             for (size_t i = 0; ok && i < f.files.len; i++) unlink(f.files.at[i].path);
         }
         fp_file_close(&file);

@@ -14,7 +14,8 @@ bool fp_fill_begin(struct fp_fill *fill, struct fp_arena *arena, const struct fp
             return fp_fail(error, program->path, "%s has counters outside of their section",
                            program->functions[i].name);
     if (program->sections.counters_size > UINT32_MAX)
-        return fp_fail(error, program->path, "expected at most 4 GB of counters, got %" PRIu64 " bytes",
+        return fp_fail(error, program->path,
+                       "expected at most 4 GB of counters, got %" PRIu64 " bytes",
                        program->sections.counters_size);
     return true;
 }
@@ -38,7 +39,8 @@ static void add_to_id(uint64_t id, uint64_t count, void *context)
 {
     const struct target *t = context;
     struct fp_place place;
-    if (fp_layout_of_id(t->f, &t->fill->program->sections, id, &place)) add_to(t->fill, &place, count);
+    if (fp_layout_of_id(t->f, &t->fill->program->sections, id, &place))
+        add_to(t->fill, &place, count);
 }
 
 bool fp_fill_path(struct fp_fill *fill, const struct fp_function *f, uint64_t id, uint64_t count,
@@ -46,10 +48,13 @@ bool fp_fill_path(struct fp_fill *fill, const struct fp_function *f, uint64_t id
 {
     struct target t = {fill, f};
     if (!(f->flags & FP_FUNCTION_PATHS))
-        return fp_fail(error, fill->program->path, "has no path counters; build it with --fp-mode=path");
+        return fp_fail(error, fill->program->path,
+                       "has no path counters; build it with --fp-mode=path");
     if (f->copy && f->copy->labels)
-        return fp_fail(error, fill->program->path, "counts only some of the paths of %s; use the program "
-                                                   "that was divided", f->name);
+        return fp_fail(error, fill->program->path,
+                       "counts only some of the paths of %s; use the program "
+                       "that was divided",
+                       f->name);
     if (id >= f->numbering->num_ids)
         return fp_fail(error, f->name, "expected a path below %" PRIu64 ", got %" PRIu64,
                        f->numbering->num_ids, id);
@@ -61,7 +66,8 @@ bool fp_fill_path(struct fp_fill *fill, const struct fp_function *f, uint64_t id
 void fp_fill_partial(struct fp_fill *fill, const struct fp_function *f,
                      const struct fp_partial_path *partial)
 {
-    struct fp_in_flight entry = {.function = f->id, .block = partial->block, .count = partial->count};
+    struct fp_in_flight entry = {
+        .function = f->id, .block = partial->block, .count = partial->count};
     uint64_t offset = (uint64_t)f->offset[partial->block];
     if (f->has_register[partial->block]) entry.reg = partial->prefix - offset;
     fp_vec_push(fill->arena, &fill->in_flight, entry);
@@ -69,7 +75,8 @@ void fp_fill_partial(struct fp_fill *fill, const struct fp_function *f,
     fp_unrecover_partial(f->numbering, f->at_end, partial, add_to_id, &t);
 }
 
-void fp_fill_flow(struct fp_fill *fill, const struct fp_function *f, uint32_t flow_edge, uint64_t count)
+void fp_fill_flow(struct fp_fill *fill, const struct fp_function *f, uint32_t flow_edge,
+                  uint64_t count)
 {
     struct fp_place place;
     if (f->flow_slot[flow_edge] != FP_NONE &&
@@ -104,10 +111,14 @@ void fp_fill_finish(struct fp_fill *fill, struct fp_run *run)
     const struct fp_program *p = fill->program;
     *run = (struct fp_run){
         .runs = 1,
-        .module = {.path = p->path, .build_id = p->build_id, .build_id_len = p->build_id_len,
+        .module = {.path = p->path,
+                   .build_id = p->build_id,
+                   .build_id_len = p->build_id_len,
                    .sections = p->sections},
-        .tables = fill->tables.at, .ntables = fill->tables.len,
-        .in_flight = fill->in_flight.at, .nin_flight = fill->in_flight.len,
+        .tables = fill->tables.at,
+        .ntables = fill->tables.len,
+        .in_flight = fill->in_flight.at,
+        .nin_flight = fill->in_flight.len,
     };
     if (run->ntables) qsort(run->tables, run->ntables, sizeof *run->tables, by_table);
     finish_words(fill, run);

@@ -38,7 +38,8 @@ void fp_fill_partial(struct fp_fill *fill, const struct fp_function *f,
                      const struct fp_partial_path *partial);
 
 /* The counter of a flow edge that has one. */
-void fp_fill_flow(struct fp_fill *fill, const struct fp_function *f, uint32_t flow_edge, uint64_t count);
+void fp_fill_flow(struct fp_fill *fill, const struct fp_function *f, uint32_t flow_edge,
+                  uint64_t count);
 
 /* Module, counters, tables and frames of the run; the rest is the caller's. */
 void fp_fill_finish(struct fp_fill *fill, struct fp_run *run);

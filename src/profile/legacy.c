@@ -64,8 +64,8 @@ void fp_legacy_write_arguments(struct fp_writer *out, char *const *args, size_t 
     fp_writer_free(&text);
 }
 
-void fp_legacy_write_counts(struct fp_writer *out, enum fp_legacy_packet type, const uint64_t *counts,
-                            size_t count)
+void fp_legacy_write_counts(struct fp_writer *out, enum fp_legacy_packet type,
+                            const uint64_t *counts, size_t count)
 {
     fp_write_u32(out, type);
     fp_write_u32(out, (uint32_t)count);
@@ -84,7 +84,8 @@ bool fp_legacy_write_paths(struct fp_writer *out, const struct fp_legacy_functio
             const struct fp_legacy_path_entry *entry = &functions[i].entries[k];
             if (entry->path > UINT32_MAX)
                 return fp_fail(error, NULL,
-                               "function %u: path %" PRIu64 " does not fit the 32 bits of the format",
+                               "function %u: path %" PRIu64
+                               " does not fit the 32 bits of the format",
                                functions[i].number, entry->path);
             fp_write_u32(out, (uint32_t)entry->path);
             fp_write_u32(out, saturated(entry->count));
@@ -105,7 +106,8 @@ static void take_words(struct fp_legacy_reader *reader, size_t count)
 {
     struct fp_reader *r = &reader->r;
     if (count > fp_reader_left(r) / 4)
-        fp_reader_fail(r, "expected %zu words, got %zu before the end", count, fp_reader_left(r) / 4);
+        fp_reader_fail(r, "expected %zu words, got %zu before the end", count,
+                       fp_reader_left(r) / 4);
     reader->words = fp_read_bytes(r, count * 4);
     reader->nwords = reader->words ? count : 0;
 }
@@ -156,9 +158,7 @@ bool fp_legacy_next(struct fp_arena *arena, struct fp_legacy_reader *reader)
     case FP_LEGACY_PATHS: read_paths(reader); break;
     case FP_LEGACY_COMBINED_EDGES:
     case FP_LEGACY_COMBINED_PATHS: break; /* the caller reads on */
-    default:
-        r->at -= 4;
-        fp_reader_fail(r, "expected a packet of type 1 to 9, got %u", type);
+    default: r->at -= 4; fp_reader_fail(r, "expected a packet of type 1 to 9, got %u", type);
     }
     return !r->failed;
 }

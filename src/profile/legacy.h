@@ -31,11 +31,12 @@ const struct fp_function **fp_legacy_order(struct fp_arena *arena, const struct 
 /* The edges of a function as legacy files list them: FP_NONE is the entry, then for
  * each block of the IR each way out. Halves of a block that setjmp or a landing pad
  * divides are one block there. */
-uint32_t *fp_legacy_edges(struct fp_arena *arena, const struct fp_function *function, size_t *count);
+uint32_t *fp_legacy_edges(struct fp_arena *arena, const struct fp_function *function,
+                          size_t *count);
 
 void fp_legacy_write_arguments(struct fp_writer *out, char *const *args, size_t nargs);
-void fp_legacy_write_counts(struct fp_writer *out, enum fp_legacy_packet type, const uint64_t *counts,
-                            size_t count);
+void fp_legacy_write_counts(struct fp_writer *out, enum fp_legacy_packet type,
+                            const uint64_t *counts, size_t count);
 
 /* Counts of a function's paths; a number that does not fit 32 bits is an error. */
 struct fp_legacy_path_entry {

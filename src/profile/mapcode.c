@@ -258,7 +258,8 @@ static void decode_scopes(struct decoder *d)
         scope->parent = parent ? parent - 1 : FP_NONE;
         depth[i] = parent ? depth[parent - 1] + 1 : 0;
         if (depth[i] > DEEPEST_INLINING) /* who walks them may do it by recursion */
-            fp_reader_fail(d->r, "expected functions inlined into each other at most %d deep", DEEPEST_INLINING);
+            fp_reader_fail(d->r, "expected functions inlined into each other at most %d deep",
+                           DEEPEST_INLINING);
         scope->call_line = (uint32_t)fp_read_uint(d->r);
         scope->call_discriminator = (uint32_t)fp_read_uint(d->r);
     }
@@ -308,8 +309,10 @@ static bool decode_cfg(struct decoder *d)
             if (info.label == FP_LABEL_CASE) info.value = fp_read_int(d->r);
             if (dst < 0 || dst >= nblocks || (packed & 7) > FP_EDGE_TWICE ||
                 info.label > FP_LABEL_DEFAULT)
-                return fp_reader_fail(d->r, "expected an edge to a block below %u, got block %lld "
-                                            "kind %u", nblocks, (long long)dst, packed & 7u);
+                return fp_reader_fail(d->r,
+                                      "expected an edge to a block below %u, got block %lld "
+                                      "kind %u",
+                                      nblocks, (long long)dst, packed & 7u);
             struct fp_edge edge = {b, (uint32_t)dst, packed & 7};
             fp_vec_push(d->arena, &edges, edge);
             fp_vec_push(d->arena, &infos, info);
@@ -320,7 +323,8 @@ static bool decode_cfg(struct decoder *d)
     f->edges = infos.at;
     f->cfg = fp_cfg_new(d->arena, nblocks, edges.at, (uint32_t)edges.len, flags);
     struct fp_error rule = {0};
-    if (!fp_cfg_check(f->cfg, &rule)) return fp_reader_fail(d->r, "expected a cfg, got: %s", rule.what);
+    if (!fp_cfg_check(f->cfg, &rule))
+        return fp_reader_fail(d->r, "expected a cfg, got: %s", rule.what);
     f->truncation = FP_NEW(d->arena, struct fp_truncation);
     if (!fp_truncate_as_stored(d->arena, f->cfg, fates.at, f->truncation))
         return fp_reader_fail(d->r, "expected truncated edges that leave no cycle");

@@ -32,7 +32,8 @@ void fp_map_pack(struct fp_writer *w, const unsigned char *bytes, size_t len)
     size_t room = ZSTD_compressBound(len);
     unsigned char *packed = malloc(room);
     if (!packed) abort();
-    size_t got = ZSTD_compress(packed, room, bytes, len, len <= SMALL_MAP ? SMALL_LEVEL : LARGE_LEVEL);
+    size_t got =
+        ZSTD_compress(packed, room, bytes, len, len <= SMALL_MAP ? SMALL_LEVEL : LARGE_LEVEL);
     if (ZSTD_isError(got)) abort(); /* out of memory: there is room for the result */
     fp_write_u32(w, FP_MAP_PACKED_MAGIC);
     fp_write_u32(w, 0);
@@ -49,22 +50,25 @@ size_t fp_map_most_memory(size_t len)
     return (size_t)fp_add_saturated(floor + 40 * first, fp_mul_saturated(160, len - first));
 }
 
-const unsigned char *fp_map_unpack(struct fp_arena *arena, const char *path, const unsigned char *bytes,
-                                   size_t len, size_t *unpacked, struct fp_error *error)
+const unsigned char *fp_map_unpack(struct fp_arena *arena, const char *path,
+                                   const unsigned char *bytes, size_t len, size_t *unpacked,
+                                   struct fp_error *error)
 {
     struct fp_reader r = {.bytes = bytes, .len = len, .at = 8, .file = path, .error = error};
     *unpacked = len;
     if (!fp_map_is_packed(bytes, len)) return bytes;
     uint64_t size = fp_read_u64(&r), checksum = fp_read_u64(&r);
     if (size > fp_map_most_memory(len) / LEAST_GROWTH) {
-        fp_fail_at(error, path, 8, "map: expected at most %zu bytes in a packed map of %zu, got %" PRIu64,
+        fp_fail_at(error, path, 8,
+                   "map: expected at most %zu bytes in a packed map of %zu, got %" PRIu64,
                    fp_map_most_memory(len) / LEAST_GROWTH, len, size);
         return NULL;
     }
     unsigned char *records = fp_arena_alloc(arena, size + 1);
     size_t got = ZSTD_decompress(records, size, bytes + r.at, len - r.at);
     if (ZSTD_isError(got) || got != size || fp_checksum(records, size, 0) != checksum) {
-        fp_fail_at(error, path, PACKED_HEADER, "map: expected a packed map of %" PRIu64 " bytes, got %s", size,
+        fp_fail_at(error, path, PACKED_HEADER,
+                   "map: expected a packed map of %" PRIu64 " bytes, got %s", size,
                    ZSTD_isError(got) ? ZSTD_getErrorName(got) : "another size or checksum");
         return NULL;
     }
@@ -103,7 +107,8 @@ bool fp_map_file_decode(struct fp_reader *r, struct fp_map_file *file)
     uint32_t magic = fp_read_u32(r);
     *file = (struct fp_map_file){0};
     if (!r->failed && magic != FP_MAP_FILE_MAGIC)
-        return fp_reader_fail(r, "expected a map file of footpath (%08x), got %08x", FP_MAP_FILE_MAGIC, magic);
+        return fp_reader_fail(r, "expected a map file of footpath (%08x), got %08x",
+                              FP_MAP_FILE_MAGIC, magic);
     fp_read_u32(r);
     file->build_id = read_part(r, &file->build_id_len);
     file->map = read_part(r, &file->map_len);

@@ -28,8 +28,9 @@ void fp_map_pack(struct fp_writer *writer, const unsigned char *bytes, size_t le
 size_t fp_map_most_memory(size_t len);
 
 /* The records, in the arena; plain ones as they are. NULL after filling the error. */
-const unsigned char *fp_map_unpack(struct fp_arena *arena, const char *path, const unsigned char *bytes,
-                                   size_t len, size_t *unpacked, struct fp_error *error);
+const unsigned char *fp_map_unpack(struct fp_arena *arena, const char *path,
+                                   const unsigned char *bytes, size_t len, size_t *unpacked,
+                                   struct fp_error *error);
 
 /* A map in a file of its own: of which build, the section of maps (packed or plain) and
  * that of live functions. */

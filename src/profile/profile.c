@@ -24,7 +24,8 @@ void fp_profile_free(struct fp_profile *profile)
 {
     if (!profile) return;
     if (profile->free_owner) profile->free_owner(profile->owner);
-    for (size_t i = 0; i < profile->modules.len; i++) fp_module_free_counters(profile->modules.at[i]);
+    for (size_t i = 0; i < profile->modules.len; i++)
+        fp_module_free_counters(profile->modules.at[i]);
     fp_arena_free(&profile->arena);
     free(profile);
 }
@@ -35,8 +36,8 @@ static struct fp_module_id copy_id(struct fp_arena *arena, const struct fp_modul
 {
     struct fp_module_id copy = *id;
     copy.path = fp_arena_strdup(arena, id->path);
-    copy.build_id = (unsigned char *)fp_arena_strndup(arena, (const char *)id->build_id,
-                                                      id->build_id_len);
+    copy.build_id =
+        (unsigned char *)fp_arena_strndup(arena, (const char *)id->build_id, id->build_id_len);
     return copy;
 }
 
@@ -95,7 +96,8 @@ static void note_run(struct fp_profile *profile, struct fp_module *module, const
     if (!about->program) *about = note_of(&profile->arena, run);
     if (run->start_ns < about->start_ns) about->start_ns = run->start_ns;
     if (run->end_ns > about->end_ns) about->end_ns = run->end_ns;
-    if (!profile->brief) fp_vec_push(&profile->arena, &profile->runs, note_of(&profile->arena, run));
+    if (!profile->brief)
+        fp_vec_push(&profile->arena, &profile->runs, note_of(&profile->arena, run));
 }
 
 void fp_module_add_run(struct fp_arena *arena, struct fp_module *module, const struct fp_run *run)
@@ -103,11 +105,12 @@ void fp_module_add_run(struct fp_arena *arena, struct fp_module *module, const s
     size_t place = 0;
     module->runs = fp_add_saturated(module->runs, run->runs);
     for (size_t i = 0; i < run->ncounters; i++)
-        fp_counters_add(&module->counters, 0, run->counters[i].index, run->counters[i].count, &place);
+        fp_counters_add(&module->counters, 0, run->counters[i].index, run->counters[i].count,
+                        &place);
     place = 0;
     for (size_t i = 0; i < run->ntables; i++)
-        fp_counters_add(&module->tables, run->tables[i].table, run->tables[i].path, run->tables[i].count,
-                        &place);
+        fp_counters_add(&module->tables, run->tables[i].table, run->tables[i].path,
+                        run->tables[i].count, &place);
     for (size_t i = 0; i < run->nin_flight; i++) add_in_flight(arena, module, &run->in_flight[i]);
 }
 
@@ -123,7 +126,8 @@ void fp_module_free_counters(struct fp_module *module)
     fp_counters_free(&module->tables);
 }
 
-static const unsigned char *copy_bytes(struct fp_arena *arena, const unsigned char *bytes, size_t len)
+static const unsigned char *copy_bytes(struct fp_arena *arena, const unsigned char *bytes,
+                                       size_t len)
 {
     return bytes ? (const unsigned char *)fp_arena_strndup(arena, (const char *)bytes, len) : NULL;
 }
@@ -187,7 +191,8 @@ static bool keep_map(const struct fp_embedded_map *map, void *context)
     struct run_adding *a = context;
     for (size_t i = 0; i < a->profile->modules.len; i++) {
         struct fp_module *module = a->profile->modules.at[i];
-        if (!module->embedded && fp_same_module(&module->id, &map->module)) embed_map(a->profile, module, map);
+        if (!module->embedded && fp_same_module(&module->id, &map->module))
+            embed_map(a->profile, module, map);
     }
     return true;
 }
@@ -201,10 +206,12 @@ static bool add_file(struct run_adding *a, const struct fp_file *file, bool *cut
         {.map = keep_map, .context = a},
     };
     for (int i = 0; i < 2 + a->any_map; i++)
-        if (!fp_profile_visit(file->bytes, file->len, a->path, &passes[i], cut, a->error) || a->error->set)
+        if (!fp_profile_visit(file->bytes, file->len, a->path, &passes[i], cut, a->error) ||
+            a->error->set)
             return false;
     for (size_t i = 0; i < a->waiting.runs.len; i++) add_run(a->profile, &a->waiting.runs.at[i]);
-    for (size_t i = 0; i < a->profile->modules.len; i++) fp_module_settle(a->profile->modules.at[i]);
+    for (size_t i = 0; i < a->profile->modules.len; i++)
+        fp_module_settle(a->profile->modules.at[i]);
     return true;
 }
 
@@ -229,7 +236,8 @@ bool fp_profile_add(struct fp_profile *profile, const char *path, struct fp_erro
 bool fp_program_fits(const struct fp_program *program, const struct fp_module_id *id)
 {
     return id->build_id_len == program->build_id_len &&
-           (!program->build_id_len || !memcmp(id->build_id, program->build_id, program->build_id_len));
+           (!program->build_id_len ||
+            !memcmp(id->build_id, program->build_id, program->build_id_len));
 }
 
 static bool try_map(struct fp_profile *profile, struct fp_module *module, const char *path)
@@ -251,9 +259,10 @@ static bool try_map(struct fp_profile *profile, struct fp_module *module, const 
 static bool try_embedded(struct fp_profile *profile, struct fp_module *module)
 {
     const struct fp_embedded_map *map = module->embedded;
-    struct fp_program program = {.build_id = module->id.build_id, .build_id_len = module->id.build_id_len};
-    if (!map || !fp_program_parse(&profile->arena, module->id.path, map->map, map->map_len, map->live,
-                                  map->live_len, &program, &module->problem))
+    struct fp_program program = {.build_id = module->id.build_id,
+                                 .build_id_len = module->id.build_id_len};
+    if (!map || !fp_program_parse(&profile->arena, module->id.path, map->map, map->map_len,
+                                  map->live, map->live_len, &program, &module->problem))
         return false;
     module->program = program;
     return module->have_program = true;
@@ -272,11 +281,13 @@ void fp_profile_load_maps(struct fp_profile *profile, const char *binary)
 /* ---- counts of one function ---- */
 
 /* A counter in a slot of the function's edge counters; 0 where they lie outside. */
-static uint64_t edge_word(const struct fp_module *module, const struct fp_function *f, uint32_t slot)
+static uint64_t edge_word(const struct fp_module *module, const struct fp_function *f,
+                          uint32_t slot)
 {
     struct fp_place place;
     return fp_layout_of_edge(f, &module->id.sections, slot, &place)
-               ? fp_counters_get(&module->counters, 0, place.word) : 0;
+               ? fp_counters_get(&module->counters, 0, place.word)
+               : 0;
 }
 
 static int by_id(const void *a, const void *b)
@@ -460,7 +471,8 @@ static void merge_words(struct fp_arena *arena, const struct fp_counters *all, s
     run->counters = FP_NEW_ARRAY(arena, struct fp_counter, all->len);
     for (size_t i = 0; i < all->len; i++)
         if (all->at[i].count)
-            run->counters[run->ncounters++] = (struct fp_counter){all->at[i].path, all->at[i].count};
+            run->counters[run->ncounters++] =
+                (struct fp_counter){all->at[i].path, all->at[i].count};
 }
 
 static struct fp_run merged_module(struct fp_profile *profile, struct fp_module *module)

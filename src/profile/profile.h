@@ -22,7 +22,7 @@ struct fp_module {
     struct fp_counters tables;   /* of its hash tables */
     FP_VEC(struct fp_in_flight) in_flight;
     struct fp_table in_flight_at; /* by what it holds -> 1 + index there */
-    struct fp_run about; /* its first run, without counts; start and end of all */
+    struct fp_run about;          /* its first run, without counts; start and end of all */
     const struct fp_embedded_map *embedded; /* its map, where the profile has it */
     bool have_program;
     struct fp_program program;
@@ -40,7 +40,7 @@ struct fp_profile {
     FP_VEC(struct fp_run) runs; /* without counts */
     FP_VEC(const char *) files;
     FP_VEC(const char *) cut; /* files that end before their last record */
-    void *owner; /* what goes when the profile does, or NULL */
+    void *owner;              /* what goes when the profile does, or NULL */
     void (*free_owner)(void *owner);
 };
 
@@ -68,7 +68,6 @@ struct fp_path_count {
     uint64_t id, count;
     uint64_t cycles; /* where they were measured */
 };
-
 
 struct fp_counts {
     const struct fp_function *function;

@@ -54,13 +54,16 @@ static bool is_wanted(struct map_parsing *p, const struct fp_function *f)
 }
 
 /* Decoded, a record takes up to 60 times its length (edges of two bytes). */
-static bool has_room(const struct map_parsing *p, const struct fp_reader *section, uint64_t offset, uint32_t len)
+static bool has_room(const struct map_parsing *p, const struct fp_reader *section, uint64_t offset,
+                     uint32_t len)
 {
     enum { MOST_GROWTH = 64 };
     size_t total = p->arena->total;
     if (total <= p->most && len <= (p->most - total) / MOST_GROWTH) return true;
-    return fp_fail_at(section->error, section->file, offset,
-                      "map: expected at most %zu MB of records in memory, got another one of %u bytes", p->most >> 20, len);
+    return fp_fail_at(
+        section->error, section->file, offset,
+        "map: expected at most %zu MB of records in memory, got another one of %u bytes",
+        p->most >> 20, len);
 }
 
 static bool read_record(struct map_parsing *p, struct fp_reader *section)
@@ -81,8 +84,11 @@ static bool read_record(struct map_parsing *p, struct fp_reader *section)
     if (got != checksum)
         return fp_fail_at(section->error, section->file, offset,
                           "map: expected checksum %016" PRIx64 ", got %016" PRIx64, checksum, got);
-    struct fp_reader reader = {.bytes = payload, .len = len, .base = offset + FP_MAP_HEADER_SIZE,
-                               .file = section->file, .error = section->error};
+    struct fp_reader reader = {.bytes = payload,
+                               .len = len,
+                               .base = offset + FP_MAP_HEADER_SIZE,
+                               .file = section->file,
+                               .error = section->error};
     if (!fp_map_decode(p->arena, &reader, &f)) return false;
     f.ordinal = p->nrecords++;
     if (is_wanted(p, &f)) fp_vec_push(p->arena, &p->functions, f);
@@ -169,8 +175,11 @@ static bool read_beside(struct fp_arena *arena, const char *path, struct fp_prog
     struct fp_file file;
     struct fp_map_file map;
     if (access(name, F_OK) < 0)
-        return fp_fail(error, path, "has no footpath map; build it with footpath-cc (a map in a file of its own is "
-                                    "looked for as %s)", name);
+        return fp_fail(
+            error, path,
+            "has no footpath map; build it with footpath-cc (a map in a file of its own is "
+            "looked for as %s)",
+            name);
     if (!fp_file_open(&file, name, error)) return false;
     struct fp_reader r = {.bytes = file.bytes, .len = file.len, .file = name, .error = error};
     bool ok = fp_map_file_decode(&r, &map);
@@ -178,8 +187,8 @@ static bool read_beside(struct fp_arena *arena, const char *path, struct fp_prog
                (map.build_id_len && memcmp(map.build_id, program->build_id, map.build_id_len))))
         ok = fp_fail(error, name, "is the map of another build of %s; link it again", path);
     if (ok)
-        ok = fp_program_parse(arena, path, map.map, map.map_len, map.live_len ? map.live : NULL, map.live_len,
-                              program, error);
+        ok = fp_program_parse(arena, path, map.map, map.map_len, map.live_len ? map.live : NULL,
+                              map.live_len, program, error);
     fp_file_close(&file);
     return ok;
 }

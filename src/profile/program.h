@@ -10,7 +10,7 @@ struct fp_program {
     size_t build_id_len;
     struct fp_function *functions; /* kept by the linker, each once; by address */
     size_t nfunctions;
-    size_t nskipped; /* of those, not instrumented */
+    size_t nskipped;             /* of those, not instrumented */
     struct fp_sections sections; /* as linked; 0 if not known */
 };
 

@@ -153,10 +153,12 @@ static int last_commit(const struct fp_profile_header *header)
 size_t fp_profile_good_length(const struct fp_profile_header *header, size_t len)
 {
     int best = last_commit(header);
-    return best >= 0 && header->commits[best].length < len ? (size_t)header->commits[best].length : len;
+    return best >= 0 && header->commits[best].length < len ? (size_t)header->commits[best].length
+                                                           : len;
 }
 
-struct fp_profile_commit fp_profile_next_commit(const struct fp_profile_header *header, uint64_t length, int *place)
+struct fp_profile_commit fp_profile_next_commit(const struct fp_profile_header *header,
+                                                uint64_t length, int *place)
 {
     int last = last_commit(header);
     struct fp_profile_commit commit = {.length = length, .sequence = 1};
@@ -177,7 +179,8 @@ static bool read_header(const unsigned char *bytes, size_t len, const char *name
                           len < sizeof header ? "a shorter file" : "something else");
     memcpy(&header, bytes, sizeof header);
     if (header.oldest_reader > FP_PROFILE_VERSION)
-        return fp_fail_at(error, name, 8, "expected version %d, got %u, which needs a newer footpath",
+        return fp_fail_at(error, name, 8,
+                          "expected version %d, got %u, which needs a newer footpath",
                           FP_PROFILE_VERSION, header.version);
     int best = last_commit(&header);
     if (best < 0)
@@ -188,8 +191,8 @@ static bool read_header(const unsigned char *bytes, size_t len, const char *name
     return true;
 }
 
-static bool visit_run(struct fp_arena *arena, struct fp_reader *payload, const struct fp_profile_visitor *v,
-                      bool *go_on)
+static bool visit_run(struct fp_arena *arena, struct fp_reader *payload,
+                      const struct fp_profile_visitor *v, bool *go_on)
 {
     struct fp_run run;
     if (!v->run) return true;
@@ -198,8 +201,8 @@ static bool visit_run(struct fp_arena *arena, struct fp_reader *payload, const s
     return true;
 }
 
-static bool visit_map(struct fp_arena *arena, struct fp_reader *payload, const struct fp_profile_visitor *v,
-                      bool *go_on)
+static bool visit_map(struct fp_arena *arena, struct fp_reader *payload,
+                      const struct fp_profile_visitor *v, bool *go_on)
 {
     struct fp_embedded_map map = {0};
     if (!v->map) return true;
@@ -213,7 +216,8 @@ static bool visit_map(struct fp_arena *arena, struct fp_reader *payload, const s
     return true;
 }
 
-static bool visit_combined(struct fp_reader *payload, const struct fp_profile_visitor *v, bool *go_on)
+static bool visit_combined(struct fp_reader *payload, const struct fp_profile_visitor *v,
+                           bool *go_on)
 {
     if (!v->combined && v->run)
         return fp_reader_fail(payload, "expected counts, got a combined profile, of distributions; "
@@ -233,8 +237,11 @@ static bool parse_record(struct fp_reader *file, const struct fp_record_header *
                           "expected checksum %016" PRIx64 ", got %016" PRIx64, header->checksum,
                           checksum);
     struct fp_arena arena = {0};
-    struct fp_reader reader = {.bytes = payload, .len = header->length, .base = offset,
-                               .file = file->file, .error = file->error};
+    struct fp_reader reader = {.bytes = payload,
+                               .len = header->length,
+                               .base = offset,
+                               .file = file->file,
+                               .error = file->error};
     bool ok = true;
     if (header->type == FP_RECORD_RUN) ok = visit_run(&arena, &reader, visitor, go_on);
     if (header->type == FP_RECORD_MAP) ok = visit_map(&arena, &reader, visitor, go_on);
@@ -249,8 +256,11 @@ bool fp_profile_visit(const unsigned char *bytes, size_t len, const char *name,
     size_t end = 0;
     *cut = false;
     if (!read_header(bytes, len, name, &end, cut, error)) return false;
-    struct fp_reader file = {.bytes = bytes, .len = end, .at = sizeof(struct fp_profile_header),
-                             .file = name, .error = error};
+    struct fp_reader file = {.bytes = bytes,
+                             .len = end,
+                             .at = sizeof(struct fp_profile_header),
+                             .file = name,
+                             .error = error};
     if (file.at > file.len) file.len = file.at;
     bool go_on = true;
     while (go_on && fp_reader_left(&file)) {
@@ -267,11 +277,12 @@ bool fp_profile_visit(const unsigned char *bytes, size_t len, const char *name,
     return true;
 }
 
-bool fp_profile_parse(const unsigned char *bytes, size_t len, const char *name, fp_run_callback *call,
-                      void *context, bool *cut, struct fp_error *error)
+bool fp_profile_parse(const unsigned char *bytes, size_t len, const char *name,
+                      fp_run_callback *call, void *context, bool *cut, struct fp_error *error)
 {
     return fp_profile_visit(bytes, len, name,
-                            &(struct fp_profile_visitor){.run = call, .context = context}, cut, error);
+                            &(struct fp_profile_visitor){.run = call, .context = context}, cut,
+                            error);
 }
 
 bool fp_profile_each_run(const char *path, fp_run_callback *call, void *context, bool *cut,
@@ -291,7 +302,8 @@ bool fp_profile_each_map(const char *path, fp_map_callback *call, void *context,
     bool cut;
     if (!fp_profile_open(&file, path, error)) return false;
     bool ok = fp_profile_visit(file.bytes, file.len, path,
-                               &(struct fp_profile_visitor){.map = call, .context = context}, &cut, error);
+                               &(struct fp_profile_visitor){.map = call, .context = context}, &cut,
+                               error);
     fp_file_close(&file);
     return ok;
 }
@@ -299,14 +311,16 @@ bool fp_profile_each_map(const char *path, fp_map_callback *call, void *context,
 uint64_t fp_profile_program(const unsigned char *bytes, size_t len)
 {
     struct fp_profile_header header = {0};
-    if (len >= sizeof header && !memcmp(bytes, FP_PROFILE_MAGIC, 8)) memcpy(&header, bytes, sizeof header);
+    if (len >= sizeof header && !memcmp(bytes, FP_PROFILE_MAGIC, 8))
+        memcpy(&header, bytes, sizeof header);
     return header.program;
 }
 
 uint64_t fp_profile_id(const unsigned char *bytes, size_t len)
 {
     struct fp_profile_header header = {0};
-    if (len >= sizeof header && !memcmp(bytes, FP_PROFILE_MAGIC, 8)) memcpy(&header, bytes, sizeof header);
+    if (len >= sizeof header && !memcmp(bytes, FP_PROFILE_MAGIC, 8))
+        memcpy(&header, bytes, sizeof header);
     return header.id;
 }
 
@@ -379,7 +393,8 @@ bool fp_profile_write(const char *path, const struct fp_run *runs, size_t nruns,
 
 bool fp_same_module(const struct fp_module_id *a, const struct fp_module_id *b)
 {
-    if (a->build_id_len != b->build_id_len || a->sections.counters_size != b->sections.counters_size ||
+    if (a->build_id_len != b->build_id_len ||
+        a->sections.counters_size != b->sections.counters_size ||
         a->sections.tables_size != b->sections.tables_size)
         return false;
     if (a->build_id_len) return !memcmp(a->build_id, b->build_id, a->build_id_len);

@@ -69,8 +69,8 @@ bool fp_profile_each_map(const char *path, fp_map_callback *call, void *context,
                          struct fp_error *error);
 
 /* The runs, over bytes in memory. */
-bool fp_profile_parse(const unsigned char *bytes, size_t len, const char *name, fp_run_callback *call,
-                      void *context, bool *cut, struct fp_error *error);
+bool fp_profile_parse(const unsigned char *bytes, size_t len, const char *name,
+                      fp_run_callback *call, void *context, bool *cut, struct fp_error *error);
 
 /* Everything in one pass; callbacks may be NULL. A combined record is the payload,
  * which combined/combined.h decodes; to one who asks for runs alone it is an error. */
@@ -101,7 +101,8 @@ uint64_t fp_profile_id(const unsigned char *bytes, size_t len);
 struct fp_profile_header;
 struct fp_profile_commit;
 size_t fp_profile_good_length(const struct fp_profile_header *header, size_t len);
-struct fp_profile_commit fp_profile_next_commit(const struct fp_profile_header *header, uint64_t length, int *place);
+struct fp_profile_commit fp_profile_next_commit(const struct fp_profile_header *header,
+                                                uint64_t length, int *place);
 
 /* The parts of such a file: the header, records of an enum fp_record_type, which
  * empty their payload, and at the end what says that they are whole. */

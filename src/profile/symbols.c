@@ -18,7 +18,8 @@ static void read_table(struct fp_arena *arena, Elf *elf, Elf_Scn *section, const
     size_t count = data && header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
     for (size_t i = 0; i < count; i++) {
         GElf_Sym symbol;
-        if (!gelf_getsym(data, (int)i, &symbol) || GELF_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
+        if (!gelf_getsym(data, (int)i, &symbol) || GELF_ST_TYPE(symbol.st_info) != STT_FUNC)
+            continue;
         const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
         if (!name || symbol.st_shndx == SHN_UNDEF) continue;
         struct fp_symbol found = {symbol.st_value, fp_arena_strdup(arena, name)};

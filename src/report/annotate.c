@@ -42,8 +42,8 @@ struct sheet {
     const struct fp_report_function *rf;
     struct fp_line_counts lines;
     FP_VEC(struct stretch) stretches; /* its own first */
-    struct fp_table marks;    /* bit k is set where path k passes */
-    struct fp_table branches; /* 1 + index in texts: shares of the ways out */
+    struct fp_table marks;            /* bit k is set where path k passes */
+    struct fp_table branches;         /* 1 + index in texts: shares of the ways out */
     FP_VEC(const char *) texts;
     uint64_t most;
     size_t npaths;
@@ -161,7 +161,8 @@ static void fill_sheet(struct page *p, struct sheet *s)
     for (uint32_t b = 0; b < s->rf->function->cfg->nblocks; b++) note_branch(p, s, b);
 }
 
-static const struct fp_line *count_of(const struct sheet *s, const struct stretch *at, uint32_t line)
+static const struct fp_line *count_of(const struct sheet *s, const struct stretch *at,
+                                      uint32_t line)
 {
     return at->file_index ? fp_line_find(&s->lines.files.at[at->file_index - 1], line) : NULL;
 }
@@ -213,7 +214,8 @@ static void say_line(struct page *p, const struct sheet *s, const struct stretch
            paint(p, "\033[0m"));
     for (size_t k = 0; k < s->npaths; k++)
         fp_write_u8(p->out, marks && *marks >> k & 1 ? (uint8_t)('A' + k) : ' ');
-    fp_say(p->out, "%s%s%6u%s  ", s->npaths ? " " : "", paint(p, "\033[2m"), line, paint(p, "\033[0m"));
+    fp_say(p->out, "%s%s%6u%s  ", s->npaths ? " " : "", paint(p, "\033[2m"), line,
+           paint(p, "\033[0m"));
     say_source(p, source, line);
     fp_say(p->out, "\n");
 }
@@ -234,14 +236,18 @@ static void say_stretch(struct page *p, const struct sheet *s, const struct stre
 {
     const struct fp_source *source = fp_source_get(p->sources, at->file);
     if (at->function)
-        fp_say(p->out, "  %sinlined: %s  %s:%u%s\n", paint(p, "\033[2m"), fp_plain(&p->scratch, at->function),
-               fp_plain(&p->scratch, fp_base_name(at->file)), at->first, paint(p, "\033[0m"));
-    if (!source->found) fp_say(p->out, "  %s: %s\n", fp_plain(&p->scratch, at->file), fp_plain(&p->scratch, source->missing));
+        fp_say(p->out, "  %sinlined: %s  %s:%u%s\n", paint(p, "\033[2m"),
+               fp_plain(&p->scratch, at->function), fp_plain(&p->scratch, fp_base_name(at->file)),
+               at->first, paint(p, "\033[0m"));
+    if (!source->found)
+        fp_say(p->out, "  %s: %s\n", fp_plain(&p->scratch, at->file),
+               fp_plain(&p->scratch, source->missing));
     /* without its text, and in a stretch too long to be one, only lines with code */
     if (!source->found || at->last - at->first > 100000)
         say_counted_lines(p, s, at, source);
     else
-        for (uint32_t line = at->first; line <= at->last && line; line++) say_line(p, s, at, source, line);
+        for (uint32_t line = at->first; line <= at->last && line; line++)
+            say_line(p, s, at, source, line);
 }
 
 static double percent(double part, double whole)
@@ -252,7 +258,8 @@ static double percent(double part, double whole)
 static void say_head(struct page *p, const struct sheet *s)
 {
     const struct fp_report_function *rf = s->rf;
-    fp_say(p->out, "%s%s%s  %s:%u  %.1f%% of the cost, %" PRIu64 " calls, %" PRIu64 " paths taken\n",
+    fp_say(p->out,
+           "%s%s%s  %s:%u  %.1f%% of the cost, %" PRIu64 " calls, %" PRIu64 " paths taken\n",
            paint(p, "\033[1m"), rf->name, paint(p, "\033[0m"),
            fp_plain(&p->scratch, fp_base_name(rf->function->file)), rf->function->line,
            percent(rf->cost, p->report->cost), rf->calls, rf->executed_paths);
@@ -260,15 +267,17 @@ static void say_head(struct page *p, const struct sheet *s)
         struct fp_path path;
         const struct fp_report_path *one = &p->report->paths[rf->first_path + k];
         if (!fp_report_decode(&p->scratch, p->report, one, &path)) continue;
-        fp_say(p->out, "  %c %5.1f%% %14" PRIu64 "  %s\n", (char)('A' + k), percent(one->cost, rf->cost),
-               one->count, fp_path_text(&p->scratch, rf->function, &path));
+        fp_say(p->out, "  %c %5.1f%% %14" PRIu64 "  %s\n", (char)('A' + k),
+               percent(one->cost, rf->cost), one->count,
+               fp_path_text(&p->scratch, rf->function, &path));
     }
 }
 
 static bool begin_sheet(struct page *p, struct sheet *s, const struct fp_report_function *rf)
 {
     *s = (struct sheet){.rf = rf};
-    if (rf->function->flags & FP_FUNCTION_SKIPPED || !rf->edges.edges || !fp_report_ran(rf)) return false;
+    if (rf->function->flags & FP_FUNCTION_SKIPPED || !rf->edges.edges || !fp_report_ran(rf))
+        return false;
     fill_sheet(p, s);
     return true;
 }
@@ -277,14 +286,15 @@ static void say_function(struct page *p, const struct sheet *s)
 {
     say_head(p, s);
     if (!s->rf->function->npositions)
-        fp_say(p->out, "  has no line information; compile by footpath-cc, which adds it, or with -g\n");
+        fp_say(p->out,
+               "  has no line information; compile by footpath-cc, which adds it, or with -g\n");
     for (size_t i = 0; i < s->stretches.len; i++)
         if (s->stretches.at[i].first) say_stretch(p, s, &s->stretches.at[i]);
     fp_say(p->out, "\n");
 }
 
-void fp_annotate_text(struct fp_writer *out, const struct fp_report *report, struct fp_sources *sources,
-                      const struct fp_annotate_options *options)
+void fp_annotate_text(struct fp_writer *out, const struct fp_report *report,
+                      struct fp_sources *sources, const struct fp_annotate_options *options)
 {
     struct page p = {.out = out, .report = report, .sources = sources, .options = options};
     uint64_t shown = 0;
@@ -328,8 +338,8 @@ static void json_function(struct fp_json *j, struct page *p, const struct sheet 
     fp_json_end(j, '}');
 }
 
-void fp_annotate_json(struct fp_writer *out, const struct fp_report *report, struct fp_sources *sources,
-                      const struct fp_annotate_options *options)
+void fp_annotate_json(struct fp_writer *out, const struct fp_report *report,
+                      struct fp_sources *sources, const struct fp_annotate_options *options)
 {
     struct page p = {.out = out, .report = report, .sources = sources, .options = options};
     struct fp_json j = {.out = out};

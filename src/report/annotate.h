@@ -13,10 +13,10 @@ struct fp_annotate_options {
 };
 
 /* needs: a report with edges. */
-void fp_annotate_text(struct fp_writer *out, const struct fp_report *report, struct fp_sources *sources,
-                      const struct fp_annotate_options *options);
-void fp_annotate_json(struct fp_writer *out, const struct fp_report *report, struct fp_sources *sources,
-                      const struct fp_annotate_options *options);
+void fp_annotate_text(struct fp_writer *out, const struct fp_report *report,
+                      struct fp_sources *sources, const struct fp_annotate_options *options);
+void fp_annotate_json(struct fp_writer *out, const struct fp_report *report,
+                      struct fp_sources *sources, const struct fp_annotate_options *options);
 
 /* The lines of its own file that a function's code comes from, the line of its
  * head included; 0, 0 without debug information. */

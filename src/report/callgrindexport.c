@@ -35,7 +35,8 @@ struct spent {
     FP_VEC(const char *) names;
 };
 
-static void spend(struct fp_arena *arena, struct spent *s, const char *file, uint32_t line, uint64_t cost)
+static void spend(struct fp_arena *arena, struct spent *s, const char *file, uint32_t line,
+                  uint64_t cost)
 {
     uint64_t *index = fp_strtable_add(&s->files, file);
     if (!*index) {
@@ -46,8 +47,8 @@ static void spend(struct fp_arena *arena, struct spent *s, const char *file, uin
     *sum = fp_add_saturated(*sum, cost);
 }
 
-static void spend_block(struct fp_arena *arena, struct spent *s, const struct fp_function *f, uint32_t b,
-                        uint64_t count)
+static void spend_block(struct fp_arena *arena, struct spent *s, const struct fp_function *f,
+                        uint32_t b, uint64_t count)
 {
     const struct fp_block_info *info = &f->blocks[b];
     uint64_t n = info->npositions;

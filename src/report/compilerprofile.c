@@ -22,12 +22,15 @@ static void say(struct fp_writer *out, const char *text)
     fp_write_bytes(out, text, strlen(text));
 }
 
-static void say_position(struct fp_writer *out, unsigned depth, uint32_t line, uint32_t discriminator)
+static void say_position(struct fp_writer *out, unsigned depth, uint32_t line,
+                         uint32_t discriminator)
 {
     char text[64];
     indent(out, depth);
-    if (discriminator) snprintf(text, sizeof text, "%u.%u: ", line, discriminator);
-    else snprintf(text, sizeof text, "%u: ", line);
+    if (discriminator)
+        snprintf(text, sizeof text, "%u.%u: ", line, discriminator);
+    else
+        snprintf(text, sizeof text, "%u: ", line);
     say(out, text);
 }
 
@@ -140,7 +143,8 @@ static uint64_t first_count(const struct fp_source_node *node)
 
 /* Per line 1 + its count (at most the largest number), or 0 where there is none; the number
  * of lines. */
-static uint32_t lines_of(struct fp_arena *arena, const struct fp_source_node *node, uint64_t **lines)
+static uint32_t lines_of(struct fp_arena *arena, const struct fp_source_node *node,
+                         uint64_t **lines)
 {
     uint32_t len = 0;
     for (size_t i = 0; i < node->counts.len; i++)
@@ -152,7 +156,8 @@ static uint32_t lines_of(struct fp_arena *arena, const struct fp_source_node *no
     *lines = FP_NEW_ARRAY(arena, uint64_t, (size_t)len + 1);
     for (size_t i = 0; i < node->counts.len; i++) {
         const struct fp_source_count *one = &node->counts.at[i];
-        if (one->line < len && (*lines)[one->line] <= one->count) (*lines)[one->line] = fp_add_saturated(one->count, 1);
+        if (one->line < len && (*lines)[one->line] <= one->count)
+            (*lines)[one->line] = fp_add_saturated(one->count, 1);
     }
     for (size_t i = 0; i < node->inlined.len; i++) {
         uint32_t line = node->inlined.at[i]->line;
@@ -171,19 +176,22 @@ static void fill_gaps(uint64_t *lines, uint32_t len)
             before = lines[line];
             continue;
         }
-        for (next = next > line ? next : line; !lines[next];) next++; /* the last line has a count */
+        for (next = next > line ? next : line; !lines[next];)
+            next++; /* the last line has a count */
         lines[line] = before < lines[next] ? before : lines[next];
     }
 }
 
-static void write_position(struct fp_writer *out, const struct line_counting *c, uint32_t position, uint64_t count)
+static void write_position(struct fp_writer *out, const struct line_counting *c, uint32_t position,
+                           uint64_t count)
 {
     fp_write_u32(out, position);
     fp_write_u32(out, 0); /* targets of indirect calls */
     fp_write_u64(out, scaled(c, count));
 }
 
-static uint32_t write_positions(struct fp_writer *out, const struct line_counting *c, const struct fp_source_node *node)
+static uint32_t write_positions(struct fp_writer *out, const struct line_counting *c,
+                                const struct fp_source_node *node)
 {
     struct fp_arena scratch = {0};
     uint64_t *lines;
@@ -205,7 +213,8 @@ static uint32_t write_positions(struct fp_writer *out, const struct line_countin
 }
 
 /* A call's site has no discriminator here: gcc 12 looks for it without. */
-static void write_node(struct fp_writer *out, const struct line_counting *c, const struct fp_source_node *node)
+static void write_node(struct fp_writer *out, const struct line_counting *c,
+                       const struct fp_source_node *node)
 {
     struct fp_writer positions = {0};
     uint32_t count = write_positions(&positions, c, node);
@@ -220,7 +229,8 @@ static void write_node(struct fp_writer *out, const struct line_counting *c, con
     }
 }
 
-static void write_section(struct fp_writer *out, uint32_t tag, uint32_t count, const struct fp_writer *body)
+static void write_section(struct fp_writer *out, uint32_t tag, uint32_t count,
+                          const struct fp_writer *body)
 {
     fp_write_u32(out, tag);
     fp_write_u32(out, (uint32_t)(body->len / 4 + 1));

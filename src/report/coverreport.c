@@ -36,7 +36,8 @@ static int by_place(const void *a, const void *b)
     const struct fp_cover_function *x = a, *y = b;
     int order = strcmp(x->function->file, y->function->file);
     if (order) return order;
-    if (x->function->line != y->function->line) return x->function->line < y->function->line ? -1 : 1;
+    if (x->function->line != y->function->line)
+        return x->function->line < y->function->line ? -1 : 1;
     return strcmp(x->name, y->name);
 }
 
@@ -64,7 +65,8 @@ struct fp_cover_report *fp_cover_make(struct fp_arena *arena, const struct fp_pr
     for (size_t i = 0; i < report->lines.files.len; i++) {
         const struct fp_source_file *file = &report->lines.files.at[i];
         report->total.lines.all += file->lines.len;
-        for (size_t k = 0; k < file->lines.len; k++) report->total.lines.done += file->lines.at[k].count != 0;
+        for (size_t k = 0; k < file->lines.len; k++)
+            report->total.lines.done += file->lines.at[k].count != 0;
     }
     report->functions = maker.functions.at;
     report->nfunctions = maker.functions.len;
@@ -104,7 +106,8 @@ static const char *short_count(char room[24], uint64_t value)
     return room;
 }
 
-static void say_total(struct fp_writer *out, const char *what, struct fp_covered c, const char *more)
+static void say_total(struct fp_writer *out, const char *what, struct fp_covered c,
+                      const char *more)
 {
     char done[24], all[24];
     fp_say(out, "  %-18s %6.1f%%  %12s of %-12s %s\n", what, fp_covered_percent(c),
@@ -123,7 +126,8 @@ static void say_totals(struct fp_writer *out, const struct fp_cover_report *r)
     say_total(out, "blocks", t->blocks, "");
     say_total(out, "edges", t->edges, "");
     if (!t->paths_known) {
-        fp_say(out, "  %-18s not counted: the program was built with edge counters alone\n", "paths");
+        fp_say(out, "  %-18s not counted: the program was built with edge counters alone\n",
+               "paths");
         return;
     }
     say_total(out, "independent paths", t->basis, t->at_least ? "(at least)" : "");
@@ -141,11 +145,12 @@ static const char *level_colour(double percent)
 static void say_share(struct fp_writer *out, struct fp_covered c, bool colours)
 {
     double percent = fp_covered_percent(c);
-    fp_say(out, "%s%6.1f%%%s", colours ? level_colour(percent) : "", percent, colours ? "\033[0m" : "");
+    fp_say(out, "%s%6.1f%%%s", colours ? level_colour(percent) : "", percent,
+           colours ? "\033[0m" : "");
 }
 
-static void say_function(struct fp_writer *out, struct fp_arena *scratch, const struct fp_cover_function *f,
-                         bool colours)
+static void say_function(struct fp_writer *out, struct fp_arena *scratch,
+                         const struct fp_cover_function *f, bool colours)
 {
     const struct fp_coverage *c = &f->coverage;
     char room[2][24];
@@ -167,13 +172,15 @@ static void say_function(struct fp_writer *out, struct fp_arena *scratch, const 
            fp_plain(scratch, fp_base_name(f->function->file)), f->function->line);
 }
 
-void fp_cover_text(struct fp_writer *out, const struct fp_cover_report *r, bool functions, bool colours)
+void fp_cover_text(struct fp_writer *out, const struct fp_cover_report *r, bool functions,
+                   bool colours)
 {
     struct fp_arena scratch = {0};
     if (functions) {
         fp_say(out, "%s blocks   edges  independent  paths taken / possible  function%s\n",
                colours ? "\033[2m" : "", colours ? "\033[0m" : "");
-        for (size_t i = 0; i < r->nfunctions; i++) say_function(out, &scratch, &r->functions[i], colours);
+        for (size_t i = 0; i < r->nfunctions; i++)
+            say_function(out, &scratch, &r->functions[i], colours);
         for (size_t i = 0; i < r->nskipped; i++)
             fp_say(out, "not measured: %s: %s\n", fp_plain(&scratch, r->skipped[i]->name),
                    fp_plain(&scratch, r->skipped[i]->skipped));

@@ -33,6 +33,7 @@ void fp_write_lcov(struct fp_writer *out, const struct fp_line_counts *lines);
 void fp_write_cobertura(struct fp_writer *out, const struct fp_line_counts *lines);
 
 /* "functions", "lines", "blocks", "edges", "paths", "basis"; false: no such name. */
-bool fp_cover_figure(const struct fp_cover_report *report, const char *name, struct fp_covered *out);
+bool fp_cover_figure(const struct fp_cover_report *report, const char *name,
+                     struct fp_covered *out);
 
 #endif

@@ -14,15 +14,22 @@
 
 extern char *__cxa_demangle(const char *name, char *room, size_t *len, int *status);
 
-enum { DEEPEST = 256, LONGEST_CODE = 24, FEW = 24, MOST_BYTES = 1 << 20, LONGEST = 4096, LONGER_BY = 8 };
+enum {
+    DEEPEST = 256,
+    LONGEST_CODE = 24,
+    FEW = 24,
+    MOST_BYTES = 1 << 20,
+    LONGEST = 4096,
+    LONGER_BY = 8
+};
 
 /* Larger than any bound that matters, small enough to be added to. */
 #define ENOUGH ((uint64_t)1 << 40)
 
 struct bound {
-    uint64_t size;             /* of the text so far */
-    uint64_t part;             /* of the largest part so far that can be referred to */
-    uint64_t starts[DEEPEST];  /* where the open groups begin */
+    uint64_t size;            /* of the text so far */
+    uint64_t part;            /* of the largest part so far that can be referred to */
+    uint64_t starts[DEEPEST]; /* where the open groups begin */
     unsigned depth, references;
 };
 
@@ -35,7 +42,8 @@ static void note_part(struct bound *b)
 /* A name with its length in front; the number of characters of both. */
 static size_t take_name(struct bound *b, const char *at)
 {
-    size_t digits = strspn(at, "0123456789"), len = strtoul(at, NULL, 10), left = strlen(at + digits);
+    size_t digits = strspn(at, "0123456789"), len = strtoul(at, NULL, 10),
+           left = strlen(at + digits);
     if (len > left) len = left;
     b->size += len + 2;
     note_part(b);
@@ -58,7 +66,8 @@ static size_t take_reference(struct bound *b, const char *at)
 static void take_code(struct bound *b, char code)
 {
     b->size += LONGEST_CODE;
-    if (strchr("INXLJF", code) && b->depth < DEEPEST) b->starts[b->depth++] = b->size - LONGEST_CODE;
+    if (strchr("INXLJF", code) && b->depth < DEEPEST)
+        b->starts[b->depth++] = b->size - LONGEST_CODE;
     if (code != 'E' || !b->depth) return;
     note_part(b);
     b->depth--;

@@ -10,8 +10,8 @@ static const struct fp_function *function_of(const struct fp_diff_item *item)
 }
 
 /* The path of an item, in whichever numbering has it. */
-static bool decode(struct fp_arena *arena, const struct fp_diff_item *item, const struct fp_function **f,
-                   struct fp_path *path)
+static bool decode(struct fp_arena *arena, const struct fp_diff_item *item,
+                   const struct fp_function **f, struct fp_path *path)
 {
     bool by_a = item->id != FP_NO_ID;
     *f = by_a ? item->a : item->b;
@@ -28,11 +28,15 @@ static const struct fp_position *position_of(const struct fp_function *f, uint32
 static char *edge_text(struct fp_arena *arena, const struct fp_function *f, uint32_t e)
 {
     const struct fp_edge *edge = &f->cfg->edges[e];
-    const struct fp_position *from = position_of(f, edge->src, true), *to = position_of(f, edge->dst, false);
+    const struct fp_position *from = position_of(f, edge->src, true),
+                             *to = position_of(f, edge->dst, false);
     const char *label = fp_edge_label_text(arena, f, e);
-    char *left = from ? fp_arena_printf(arena, "%u", from->line) : fp_arena_printf(arena, "block %u", edge->src);
-    char *right = to ? fp_arena_printf(arena, "%u", to->line) : fp_arena_printf(arena, "block %u", edge->dst);
-    return fp_arena_printf(arena, "%s%s%s%s -> %s", left, *label ? "(" : "", label, *label ? ")" : "", right);
+    char *left = from ? fp_arena_printf(arena, "%u", from->line)
+                      : fp_arena_printf(arena, "block %u", edge->src);
+    char *right =
+        to ? fp_arena_printf(arena, "%u", to->line) : fp_arena_printf(arena, "block %u", edge->dst);
+    return fp_arena_printf(arena, "%s%s%s%s -> %s", left, *label ? "(" : "", label,
+                           *label ? ")" : "", right);
 }
 
 static const char *item_text(struct fp_arena *arena, const struct fp_diff_item *item)
@@ -43,7 +47,9 @@ static const char *item_text(struct fp_arena *arena, const struct fp_diff_item *
     case FP_DIFF_PATH: return decode(arena, item, &f, &path) ? fp_path_text(arena, f, &path) : "";
     case FP_DIFF_EDGE: return edge_text(arena, item->a, item->edge);
     case FP_DIFF_FUNCTION:
-        return !item->a ? "only in the second" : !item->b ? "only in the first" : "has another shape";
+        return !item->a   ? "only in the second"
+               : !item->b ? "only in the first"
+                          : "has another shape";
     }
     return "";
 }
@@ -52,12 +58,14 @@ static double change_of(const struct fp_diff_item *item, const struct fp_diff_si
                         const struct fp_diff_side *b, bool relative)
 {
     if (relative)
-        return 100 * ((b->cost > 0 ? item->cost_b / b->cost : 0) - (a->cost > 0 ? item->cost_a / a->cost : 0));
+        return 100 * ((b->cost > 0 ? item->cost_b / b->cost : 0) -
+                      (a->cost > 0 ? item->cost_a / a->cost : 0));
     return item->cost_b - item->cost_a;
 }
 
-static void say_item(struct fp_writer *out, struct fp_arena *scratch, const struct fp_diff_item *item,
-                     double change, const struct fp_diff_view *view)
+static void say_item(struct fp_writer *out, struct fp_arena *scratch,
+                     const struct fp_diff_item *item, double change,
+                     const struct fp_diff_view *view)
 {
     const struct fp_function *f = function_of(item);
     const char *tint = !view->colours ? "" : change > 0 ? "\033[31m" : "\033[32m";
@@ -80,11 +88,13 @@ void fp_diff_text(struct fp_writer *out, const struct fp_diff *diff, const struc
 {
     struct fp_arena scratch = {0};
     uint64_t shown = 0, weak = 0;
-    fp_say(out, "%" PRIu64 " functions in both, %" PRIu64 " with another shape, %" PRIu64
-                " only in the first, %" PRIu64 " only in the second\n",
+    fp_say(out,
+           "%" PRIu64 " functions in both, %" PRIu64 " with another shape, %" PRIu64
+           " only in the first, %" PRIu64 " only in the second\n",
            diff->matched, diff->reshaped, diff->only_a, diff->only_b);
-    fp_say(out, "instructions %.4g -> %.4g (%+.1f%%); %zu changed, %" PRIu64 " the same\n\n", a->cost, b->cost,
-           a->cost > 0 ? 100 * (b->cost - a->cost) / a->cost : 0, diff->nitems, diff->same);
+    fp_say(out, "instructions %.4g -> %.4g (%+.1f%%); %zu changed, %" PRIu64 " the same\n\n",
+           a->cost, b->cost, a->cost > 0 ? 100 * (b->cost - a->cost) / a->cost : 0, diff->nitems,
+           diff->same);
     if (!diff->nitems) return;
     fp_say(out, "%s     change   count before    count after    sure  what%s\n",
            view->colours ? "\033[2m" : "", view->colours ? "\033[0m" : "");
@@ -117,7 +127,8 @@ static void json_item(struct fp_json *j, struct fp_arena *scratch, const struct 
     fp_json_key(j, "line"), fp_json_uint(j, f->line);
     fp_json_key(j, "in_first"), fp_json_bool(j, item->a);
     fp_json_key(j, "in_second"), fp_json_bool(j, item->b);
-    if (item->kind != FP_DIFF_FUNCTION) fp_json_key(j, "lines"), fp_json_string(j, item_text(scratch, item));
+    if (item->kind != FP_DIFF_FUNCTION)
+        fp_json_key(j, "lines"), fp_json_string(j, item_text(scratch, item));
     if (item->kind == FP_DIFF_PATH && item->id != FP_NO_ID)
         fp_json_key(j, "id"), fp_json_uint(j, item->id);
     fp_json_key(j, "count_before"), fp_json_uint(j, item->count_a);

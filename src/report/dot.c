@@ -68,8 +68,8 @@ static void say_block(struct dot_drawing *d, uint32_t b)
 {
     uint8_t flags = d->f->cfg->flags[b];
     if (d->f->truncation->order.position[b] == FP_NONE) return; /* never runs */
-    fp_say(d->out, "  b%u [id=\"block%u\" label=\"%u%s%s", b, b, b, flags & FP_BLOCK_PAD ? " pad" : "",
-           flags & FP_BLOCK_HUB ? " hub" : "");
+    fp_say(d->out, "  b%u [id=\"block%u\" label=\"%u%s%s", b, b, b,
+           flags & FP_BLOCK_PAD ? " pad" : "", flags & FP_BLOCK_HUB ? " hub" : "");
     say_lines(d, b);
     if (d->counts) fp_say(d->out, "\\n%" PRIu64 "x", d->counts->blocks[b]);
     say_block_ops(d, b);
@@ -97,7 +97,8 @@ static void end_edge_look(struct dot_drawing *d, uint32_t e, bool dashed)
     fp_say(d->out, "\"");
     if (d->counts) {
         uint64_t count = d->counts->edges[e];
-        fp_say(d->out, " penwidth=%.2f%s", pen_width(d, count), count ? "" : " color=gray fontcolor=gray");
+        fp_say(d->out, " penwidth=%.2f%s", pen_width(d, count),
+               count ? "" : " color=gray fontcolor=gray");
     }
     if (dashed) fp_say(d->out, " style=dashed");
     fp_say(d->out, "];\n");
@@ -122,9 +123,12 @@ static void say_cfg_edge(struct dot_drawing *d, uint32_t e)
 
 static void say_vertex(struct dot_drawing *d, uint32_t v)
 {
-    if (v == d->f->dag->entry) fp_say(d->out, "ENTRY");
-    else if (v == d->f->dag->exit) fp_say(d->out, "EXIT");
-    else fp_say(d->out, "b%u", v);
+    if (v == d->f->dag->entry)
+        fp_say(d->out, "ENTRY");
+    else if (v == d->f->dag->exit)
+        fp_say(d->out, "EXIT");
+    else
+        fp_say(d->out, "b%u", v);
 }
 
 static void say_dag_edge(struct dot_drawing *d, uint32_t i)
@@ -136,7 +140,8 @@ static void say_dag_edge(struct dot_drawing *d, uint32_t i)
     fp_say(d->out, " -> ");
     say_vertex(d, edge->dst);
     fp_say(d->out, " [label=\"");
-    if (d->options->values && d->f->numbering) fp_say(d->out, "%" PRIu64, d->f->numbering->value[i]);
+    if (d->options->values && d->f->numbering)
+        fp_say(d->out, "%" PRIu64, d->f->numbering->value[i]);
     if (d->plan) say_op(d, d->plan->on[i]);
     fp_say(d->out, "\"%s];\n", dummy ? " style=dashed" : "");
 }
@@ -146,8 +151,8 @@ static void say_laps(struct dot_drawing *d)
     const struct fp_laps *laps = &d->f->truncation->laps;
     for (uint32_t k = 0; k < laps->len; k++) {
         const struct fp_edge *edge = &d->f->cfg->edges[laps->at[k].closing];
-        fp_say(d->out, "  b%u -> b%u [label=\"lap %u\" style=dotted constraint=false];\n", edge->src,
-               edge->dst, k);
+        fp_say(d->out, "  b%u -> b%u [label=\"lap %u\" style=dotted constraint=false];\n",
+               edge->src, edge->dst, k);
     }
 }
 

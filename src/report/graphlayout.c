@@ -68,7 +68,8 @@ static void take_edge(struct svg_drawing *d, uint32_t e)
     bool tip = curve->eflag;
     d->layout->npoints[e] = (uint32_t)curve->size + tip;
     d->layout->edges[e] = FP_NEW_ARRAY(d->arena, struct fp_layout_point, d->layout->npoints[e]);
-    for (size_t i = 0; i < (size_t)curve->size; i++) d->layout->edges[e][i] = place(d, curve->list[i]);
+    for (size_t i = 0; i < (size_t)curve->size; i++)
+        d->layout->edges[e][i] = place(d, curve->list[i]);
     if (tip) d->layout->edges[e][curve->size] = place(d, curve->ep);
 }
 
@@ -78,13 +79,13 @@ static void take_all(struct svg_drawing *d)
     d->layout->width = (int)ceil(GD_bb(d->graph).UR.x);
     d->layout->height = (int)ceil(GD_bb(d->graph).UR.y);
     for (uint32_t b = 0; b < cfg->nblocks; b++)
-        d->layout->blocks[b] = d->nodes[b] ? place(d, ND_coord(d->nodes[b]))
-                                           : (struct fp_layout_point){-1, -1};
+        d->layout->blocks[b] =
+            d->nodes[b] ? place(d, ND_coord(d->nodes[b])) : (struct fp_layout_point){-1, -1};
     for (uint32_t e = 0; e < cfg->nedges; e++) take_edge(d, e);
 }
 
-bool fp_layout_function(struct fp_arena *arena, const struct fp_function *f, struct fp_layout *layout,
-                        struct fp_error *error)
+bool fp_layout_function(struct fp_arena *arena, const struct fp_function *f,
+                        struct fp_layout *layout, struct fp_error *error)
 {
     static GVC_t *context; /* costly to set up, and not meant to be torn down often */
     struct fp_arena scratch = {0};

@@ -76,7 +76,8 @@ static struct sums sum_file(const struct fp_source_file *file)
 {
     struct sums s = {.lines = file->lines.len, .branches = file->branches.len};
     for (size_t i = 0; i < file->lines.len; i++) s.lines_hit += file->lines.at[i].count != 0;
-    for (size_t i = 0; i < file->branches.len; i++) s.branches_hit += file->branches.at[i].taken != 0;
+    for (size_t i = 0; i < file->branches.len; i++)
+        s.branches_hit += file->branches.at[i].taken != 0;
     return s;
 }
 
@@ -92,8 +93,8 @@ static void say_rates(struct fp_writer *out, struct sums s)
 }
 
 /* Branches are sorted as the lines are: *at moves along. */
-static void xml_line(struct fp_writer *out, const struct fp_source_file *file, const struct fp_line *line,
-                     size_t *at)
+static void xml_line(struct fp_writer *out, const struct fp_source_file *file,
+                     const struct fp_line *line, size_t *at)
 {
     size_t ways = 0, taken = 0;
     while (*at < file->branches.len && file->branches.at[*at].line < line->line) ++*at;
@@ -131,14 +132,17 @@ void fp_write_cobertura(struct fp_writer *out, const struct fp_line_counts *line
         all.lines += one.lines, all.lines_hit += one.lines_hit;
         all.branches += one.branches, all.branches_hit += one.branches_hit;
     }
-    fp_say(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-                "<!DOCTYPE coverage SYSTEM \"http://cobertura.sourceforge.net/xml/coverage-04.dtd\">\n"
-                "<coverage");
+    fp_say(out,
+           "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+           "<!DOCTYPE coverage SYSTEM \"http://cobertura.sourceforge.net/xml/coverage-04.dtd\">\n"
+           "<coverage");
     say_rates(out, all);
-    fp_say(out, " lines-covered=\"%zu\" lines-valid=\"%zu\" branches-covered=\"%zu\" branches-valid=\"%zu\""
-                " complexity=\"0\" version=\"footpath\" timestamp=\"0\">\n  <sources><source>/</source>"
-                "</sources>\n  <packages>\n    <package name=\"all\"",
-           all.lines_hit, all.lines, all.branches_hit, all.branches);
+    fp_say(
+        out,
+        " lines-covered=\"%zu\" lines-valid=\"%zu\" branches-covered=\"%zu\" branches-valid=\"%zu\""
+        " complexity=\"0\" version=\"footpath\" timestamp=\"0\">\n  <sources><source>/</source>"
+        "</sources>\n  <packages>\n    <package name=\"all\"",
+        all.lines_hit, all.lines, all.branches_hit, all.branches);
     say_rates(out, all);
     fp_say(out, " complexity=\"0\">\n      <classes>\n");
     for (size_t i = 0; i < lines->files.len; i++) xml_file(out, &lines->files.at[i]);

@@ -56,8 +56,8 @@ struct model_maker {
     FP_VEC(struct fp_report_path) paths;
 };
 
-static void add_path(struct model_maker *m, struct fp_report_function *rf, struct fp_report_path path,
-                     bool at_entry)
+static void add_path(struct model_maker *m, struct fp_report_function *rf,
+                     struct fp_report_path path, bool at_entry)
 {
     path.cost = path.cycles ? (double)path.cycles : (double)path.count * path.instructions;
     rf->cost += path.cost;
@@ -66,10 +66,12 @@ static void add_path(struct model_maker *m, struct fp_report_function *rf, struc
     fp_vec_push(m->report->arena, &m->paths, path);
 }
 
-static void add_whole_paths(struct model_maker *m, struct fp_report_function *rf, const struct fp_counts *counts)
+static void add_whole_paths(struct model_maker *m, struct fp_report_function *rf,
+                            const struct fp_counts *counts)
 {
     const struct fp_function *f = rf->function;
-    struct fp_path_measure *measures = FP_NEW_ARRAY(&m->scratch, struct fp_path_measure, counts->npaths);
+    struct fp_path_measure *measures =
+        FP_NEW_ARRAY(&m->scratch, struct fp_path_measure, counts->npaths);
     uint64_t *ids = FP_NEW_ARRAY(&m->scratch, uint64_t, counts->npaths);
     uint32_t *weights = FP_NEW_ARRAY(&m->scratch, uint32_t, f->cfg->nblocks);
     for (uint32_t b = 0; b < f->cfg->nblocks; b++) weights[b] = f->blocks[b].instructions;
@@ -78,24 +80,32 @@ static void add_whole_paths(struct model_maker *m, struct fp_report_function *rf
     fp_vec_reserve(m->report->arena, &m->paths, m->paths.len + counts->npaths);
     for (size_t i = 0; i < counts->npaths; i++) {
         const struct fp_path_count *one = &counts->paths[i];
-        struct fp_report_path path = {.function = (uint32_t)m->functions.len, .id = one->id, .stop = FP_NONE,
-                                      .count = one->count, .cycles = one->cycles,
-                                      .instructions = measures[i].weight, .branches = measures[i].branches};
+        struct fp_report_path path = {.function = (uint32_t)m->functions.len,
+                                      .id = one->id,
+                                      .stop = FP_NONE,
+                                      .count = one->count,
+                                      .cycles = one->cycles,
+                                      .instructions = measures[i].weight,
+                                      .branches = measures[i].branches};
         if (measures[i].known) add_path(m, rf, path, measures[i].at_entry);
     }
 }
 
-static void add_paths(struct model_maker *m, struct fp_report_function *rf, const struct fp_counts *counts)
+static void add_paths(struct model_maker *m, struct fp_report_function *rf,
+                      const struct fp_counts *counts)
 {
     struct fp_path decoded;
     rf->first_path = m->paths.len;
     add_whole_paths(m, rf, counts);
     for (size_t i = 0; i < counts->npartials; i++) {
         const struct fp_partial_path *one = &counts->partials[i];
-        struct fp_report_path path = {.function = (uint32_t)m->functions.len, .id = FP_NO_ID, .stop = one->block,
-                                      .prefix = one->prefix, .count = (uint64_t)one->count};
-        if (one->count <= 0 || !fp_path_decode_partial(&m->scratch, rf->function->numbering, one->block,
-                                                       one->prefix, &decoded))
+        struct fp_report_path path = {.function = (uint32_t)m->functions.len,
+                                      .id = FP_NO_ID,
+                                      .stop = one->block,
+                                      .prefix = one->prefix,
+                                      .count = (uint64_t)one->count};
+        if (one->count <= 0 || !fp_path_decode_partial(&m->scratch, rf->function->numbering,
+                                                       one->block, one->prefix, &decoded))
             continue;
         measure_path(rf->function, &decoded, &path);
         add_path(m, rf, path, decoded.start == FP_STARTS_AT_ENTRY);
@@ -113,11 +123,14 @@ static void add_block_costs(struct fp_report_function *rf)
         rf->cost += (double)rf->edges.blocks[b] * f->blocks[b].instructions;
 }
 
-static void add_function(struct model_maker *m, const struct fp_module *module, const struct fp_function *f)
+static void add_function(struct model_maker *m, const struct fp_module *module,
+                         const struct fp_function *f)
 {
     struct fp_report *report = m->report;
-    struct fp_report_function rf = {.module = module, .function = f,
-                                    .name = fp_plain(report->arena, fp_demangle(report->arena, f->name))};
+    struct fp_report_function rf = {
+        .module = module,
+        .function = f,
+        .name = fp_plain(report->arena, fp_demangle(report->arena, f->name))};
     if (m->options->function && !strstr(rf.name, m->options->function)) return;
     if (!(f->flags & FP_FUNCTION_SKIPPED)) {
         struct fp_counts counts;
@@ -211,7 +224,9 @@ static void rank_paths(struct fp_report *report, size_t top)
     struct fp_arena scratch = {0};
     struct ranked_path *all = FP_NEW_ARRAY(&scratch, struct ranked_path, report->npaths);
     size_t n = report->npaths, kept = top && top < n ? top : n;
-    for (size_t i = 0; i < n; i++) all[i] = (struct ranked_path){report->paths[i].cost, report->paths[i].function, (uint32_t)i};
+    for (size_t i = 0; i < n; i++)
+        all[i] =
+            (struct ranked_path){report->paths[i].cost, report->paths[i].function, (uint32_t)i};
     if (kept < n) select_first(all, n, kept);
     if (kept) qsort(all, kept, sizeof *all, by_rank);
     report->by_cost = FP_NEW_ARRAY(report->arena, uint32_t, kept);

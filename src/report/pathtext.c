@@ -40,8 +40,8 @@ static void add_block(struct steps *s, uint32_t block, uint32_t out_edge)
     const struct fp_position *first = &positions[0], *last = &positions[info->npositions - 1];
     bool choice = is_choice(s->f, out_edge);
     const struct fp_path_step *before = s->all.len ? &s->all.at[s->all.len - 1] : NULL;
-    bool repeats = before && before->position->line == first->line &&
-                   before->position->scope == first->scope;
+    bool repeats =
+        before && before->position->line == first->line && before->position->scope == first->scope;
     bool same_line = first->line == last->line && first->scope == last->scope;
     if (!(repeats && before->edge == FP_NONE) && !(choice && same_line)) {
         struct fp_path_step step = {first, block, FP_NONE};

@@ -37,9 +37,12 @@ static void say_head(struct show_view *v)
         ran += fp_report_ran(&r->functions[i]);
     }
     fp_say(v->out, "%" PRIu64 " run%s of %s: ", runs, runs == 1 ? "" : "s",
-           r->profile->runs.len ? fp_plain(&v->scratch, fp_base_name(r->profile->runs.at[0].program)) : "nothing");
+           r->profile->runs.len
+               ? fp_plain(&v->scratch, fp_base_name(r->profile->runs.at[0].program))
+               : "nothing");
     if (r->have_paths)
-        fp_say(v->out, "%" PRIu64 " paths taken, %" PRIu64 " times in all, in ", executed, r->count);
+        fp_say(v->out, "%" PRIu64 " paths taken, %" PRIu64 " times in all, in ", executed,
+               r->count);
     fp_say(v->out, "%" PRIu64 " of %" PRIu64 " functions\n\n", ran, instrumented);
 }
 
@@ -74,7 +77,8 @@ static void show_paths(struct show_view *v)
     fp_say(v->out, "%s%s          count  %spath%s\n", colour(v, DIM), " cost",
            r->cycles ? "        cycles  " : "", colour(v, PLAIN));
     size_t shown = 0;
-    for (size_t i = 0; i < r->nby_cost && (!v->options->top || shown < v->options->top); i++, shown++) {
+    for (size_t i = 0; i < r->nby_cost && (!v->options->top || shown < v->options->top);
+         i++, shown++) {
         say_path(v, &r->paths[r->by_cost[i]]);
         if (v->scratch.total > 1 << 20) fp_arena_free(&v->scratch);
     }
@@ -142,10 +146,12 @@ static const struct fp_position *position_of(const struct fp_function *f, uint32
     return &f->positions[info->first_position + (last ? info->npositions - 1 : 0)];
 }
 
-static void say_position(struct show_view *v, const struct fp_function *f, const struct fp_position *p)
+static void say_position(struct show_view *v, const struct fp_function *f,
+                         const struct fp_position *p)
 {
     if (p)
-        fp_say(v->out, "%s:%u", fp_plain(&v->scratch, fp_base_name(f->scopes[p->scope].file)), p->line);
+        fp_say(v->out, "%s:%u", fp_plain(&v->scratch, fp_base_name(f->scopes[p->scope].file)),
+               p->line);
     else
         fp_say(v->out, "%s", fp_plain(&v->scratch, fp_base_name(f->file)));
 }
@@ -217,8 +223,8 @@ void fp_show_text(struct fp_writer *out, const struct fp_report *report,
 
 /* ---- JSON: docs/formats/show.schema.json ---- */
 
-static void json_path(struct fp_json *j, const struct fp_report *r, const struct fp_report_path *path,
-                      struct fp_arena *scratch)
+static void json_path(struct fp_json *j, const struct fp_report *r,
+                      const struct fp_report_path *path, struct fp_arena *scratch)
 {
     const struct fp_function *f = r->functions[path->function].function;
     struct fp_path decoded;
@@ -260,7 +266,8 @@ static void json_path(struct fp_json *j, const struct fp_report *r, const struct
     j->compact = false;
 }
 
-static void json_edges(struct fp_json *j, const struct fp_report_function *rf, struct fp_arena *scratch)
+static void json_edges(struct fp_json *j, const struct fp_report_function *rf,
+                       struct fp_arena *scratch)
 {
     const struct fp_function *f = rf->function;
     fp_json_key(j, "edges"), fp_json_begin(j, '[');

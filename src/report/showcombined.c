@@ -24,8 +24,10 @@ static void match_module(const struct fp_combined *c, const struct fp_program *p
     for (size_t i = 0; i < program->nfunctions; i++) {
         if (!keys[i].name) continue;
         const struct fp_combined_function *f = fp_combined_lookup(c, &keys[i]);
-        if (!f || (f->numbering && f->numbering != keys[i].numbering && keys[i].numbering)) continue;
-        const struct fp_function **slot = &functions[*fp_table_find(&place, (uint64_t)(uintptr_t)f)];
+        if (!f || (f->numbering && f->numbering != keys[i].numbering && keys[i].numbering))
+            continue;
+        const struct fp_function **slot =
+            &functions[*fp_table_find(&place, (uint64_t)(uintptr_t)f)];
         /* one that can decode paths is the better one */
         if (!*slot || !((*slot)->flags & FP_FUNCTION_PATHS)) *slot = &program->functions[i];
     }
@@ -72,9 +74,11 @@ static void end_view(struct combined_show *v)
     fp_arena_free(&v->scratch);
 }
 
-static const struct fp_function *function_of(const struct combined_show *v, const struct fp_combined_function *f)
+static const struct fp_function *function_of(const struct combined_show *v,
+                                             const struct fp_combined_function *f)
 {
-    return (const struct fp_function *)(uintptr_t)*fp_table_find(&v->functions, (uint64_t)(uintptr_t)f);
+    return (const struct fp_function *)(uintptr_t)*fp_table_find(&v->functions,
+                                                                 (uint64_t)(uintptr_t)f);
 }
 
 static bool is_wanted(const struct fp_combined_function *f, void *context)
@@ -148,14 +152,16 @@ static void say_head(struct combined_show *v)
     for (size_t i = 0; i < c->functions.len; i++)
         for (size_t k = 0; k < c->functions.at[i]->events.len; k++)
             seen[c->functions.at[i]->events.at[k].kind]++;
-    fp_say(v->out, "%" PRIu64 " run%s of %s combined: %" PRIu64 " of %zu functions called, %" PRIu64
-                   " edges and %" PRIu64 " paths taken; up to %u bins\n",
-           c->runs, c->runs == 1 ? "" : "s", 
+    fp_say(v->out,
+           "%" PRIu64 " run%s of %s combined: %" PRIu64 " of %zu functions called, %" PRIu64
+           " edges and %" PRIu64 " paths taken; up to %u bins\n",
+           c->runs, c->runs == 1 ? "" : "s",
            c->modules.len ? fp_plain(&v->scratch, fp_base_name(c->modules.at[0].path)) : "nothing",
            seen[FP_EVENT_ENTRY], c->functions.len, seen[FP_EVENT_EDGE],
            seen[FP_EVENT_PATH] + seen[FP_EVENT_PARTIAL], c->bins);
     if (c->left_out)
-        fp_say(v->out, "%" PRIu64 " counts of a function in a run were left out; the first is of %s\n",
+        fp_say(v->out,
+               "%" PRIu64 " counts of a function in a run were left out; the first is of %s\n",
                c->left_out, fp_plain(&v->scratch, c->left_out_why ? c->left_out_why : "?"));
     fp_say(v->out, "\n");
 }
@@ -167,10 +173,12 @@ static const struct fp_position *position_of(const struct fp_function *f, uint32
     return &f->positions[info->first_position + (last ? info->npositions - 1 : 0)];
 }
 
-static void say_position(struct combined_show *v, const struct fp_function *f, const struct fp_position *p)
+static void say_position(struct combined_show *v, const struct fp_function *f,
+                         const struct fp_position *p)
 {
     if (p)
-        fp_say(v->out, "%s:%u", fp_plain(&v->scratch, fp_base_name(f->scopes[p->scope].file)), p->line);
+        fp_say(v->out, "%s:%u", fp_plain(&v->scratch, fp_base_name(f->scopes[p->scope].file)),
+               p->line);
     else
         fp_say(v->out, "%s", fp_plain(&v->scratch, fp_base_name(f->file)));
 }
@@ -186,8 +194,8 @@ static void say_edge(struct combined_show *v, const struct fp_function *f, uint6
     fp_say(v->out, "  edge %u->%u", edge->src, edge->dst);
 }
 
-static bool decode(struct combined_show *v, const struct fp_function *f, const struct fp_event *event,
-                   struct fp_path *path)
+static bool decode(struct combined_show *v, const struct fp_function *f,
+                   const struct fp_event *event, struct fp_path *path)
 {
     if (!f || !(f->flags & FP_FUNCTION_PATHS)) return false;
     return event->kind == FP_EVENT_PATH
@@ -203,7 +211,8 @@ static void say_event(struct combined_show *v, const struct fp_ranked *r)
            fp_plain(&v->scratch, fp_demangle(&v->scratch, r->function->name)), colour(v, PLAIN));
     switch (r->event->kind) {
     case FP_EVENT_ENTRY:
-        fp_say(v->out, "%s:%u calls", fp_plain(&v->scratch, fp_base_name(r->function->file)), r->function->line);
+        fp_say(v->out, "%s:%u calls", fp_plain(&v->scratch, fp_base_name(r->function->file)),
+               r->function->line);
         break;
     case FP_EVENT_EDGE:
         if (f && r->event->id < f->cfg->nedges)
@@ -214,7 +223,8 @@ static void say_event(struct combined_show *v, const struct fp_ranked *r)
     case FP_EVENT_PATH:
     case FP_EVENT_PARTIAL:
         if (decode(v, f, r->event, &path) && f->npositions)
-            fp_say(v->out, "%s: %s", fp_plain(&v->scratch, fp_base_name(f->file)), fp_path_text(&v->scratch, f, &path));
+            fp_say(v->out, "%s: %s", fp_plain(&v->scratch, fp_base_name(f->file)),
+                   fp_path_text(&v->scratch, f, &path));
         else
             fp_say(v->out, "path %" PRIu64, r->event->id);
         break;
@@ -226,11 +236,13 @@ static void say_row(struct combined_show *v, const struct fp_ranked *r)
 {
     const struct fp_distribution *d = &r->event->distribution;
     char *bars = fp_histogram_text(&v->scratch, &d->histogram, v->options->utf8);
-    fp_say(v->out, "%5" PRIu64 "/%-5" PRIu64 " %10.4g %9.3g %9.4g %9.4g %9.4g %9.4g", d->nonzero, d->trials,
-           fp_distribution_mean(d), fp_distribution_deviation(d), d->min, fp_distribution_quantile(d, 0.5),
-           fp_distribution_quantile(d, 0.9), d->max);
-    if (v->options->above >= 0) fp_say(v->out, " %6.1f%%", 100 * fp_distribution_above(d, v->options->above));
-    uint32_t together = bins_together(&d->histogram), used = (d->histogram.nbins + together - 1) / together;
+    fp_say(v->out, "%5" PRIu64 "/%-5" PRIu64 " %10.4g %9.3g %9.4g %9.4g %9.4g %9.4g", d->nonzero,
+           d->trials, fp_distribution_mean(d), fp_distribution_deviation(d), d->min,
+           fp_distribution_quantile(d, 0.5), fp_distribution_quantile(d, 0.9), d->max);
+    if (v->options->above >= 0)
+        fp_say(v->out, " %6.1f%%", 100 * fp_distribution_above(d, v->options->above));
+    uint32_t together = bins_together(&d->histogram),
+             used = (d->histogram.nbins + together - 1) / together;
     fp_say(v->out, "  |%s|%*s ", bars, (int)(WIDEST - used), "");
     say_event(v, r);
 }
@@ -246,20 +258,24 @@ void fp_show_combined_text(struct fp_writer *out, const struct fp_combined *c,
     struct fp_ranked *rows = ranked(&v, 0, &count);
     char above[32] = "";
     if (options->above >= 0) snprintf(above, sizeof above, "  >%-5.4g", options->above);
-    fp_say(out, "%s seen/runs       mean deviation       min    median       90%%       max%s  histogram, event%s\n",
+    fp_say(out,
+           "%s seen/runs       mean deviation       min    median       90%%       max%s  "
+           "histogram, event%s\n",
            colour(&v, DIM), above, colour(&v, PLAIN));
     for (shown = 0; shown < count && (!options->top || shown < options->top); shown++) {
         say_row(&v, &rows[shown]);
         if (v.scratch.total > 1 << 20) fp_arena_free(&v.scratch);
     }
     if (shown < count)
-        fp_say(out, "%s... %zu more; --top 0 shows all%s\n", colour(&v, DIM), count - shown, colour(&v, PLAIN));
+        fp_say(out, "%s... %zu more; --top 0 shows all%s\n", colour(&v, DIM), count - shown,
+               colour(&v, PLAIN));
     end_view(&v);
 }
 
 /* ---- JSON: docs/formats/combined.md ---- */
 
-static void json_distribution(struct fp_json *j, const struct combined_show *v, const struct fp_distribution *d)
+static void json_distribution(struct fp_json *j, const struct combined_show *v,
+                              const struct fp_distribution *d)
 {
     static const double quantiles[] = {0.05, 0.25, 0.5, 0.75, 0.9, 0.95};
     fp_json_key(j, "runs"), fp_json_uint(j, d->trials);
@@ -297,7 +313,8 @@ static void json_place(struct fp_json *j, struct combined_show *v, const struct 
     const struct fp_event *event = r->event;
     struct fp_path path;
     fp_json_key(j, "id"), fp_json_uint(j, event->id);
-    if (event->kind == FP_EVENT_PARTIAL) fp_json_key(j, "stopped_in"), fp_json_uint(j, event->block);
+    if (event->kind == FP_EVENT_PARTIAL)
+        fp_json_key(j, "stopped_in"), fp_json_uint(j, event->block);
     if (event->kind == FP_EVENT_EDGE && f && event->id < f->cfg->nedges) {
         const char *label = fp_edge_label_text(&v->scratch, f, (uint32_t)event->id);
         fp_json_key(j, "from"), fp_json_uint(j, f->cfg->edges[event->id].src);

@@ -25,7 +25,8 @@ void fp_show_combined_json(struct fp_writer *out, const struct fp_combined *comb
 
 /* Finds them, by way of the combiner's maps; those of modules without a map stay NULL
  * and *missing names the first such module's problem. */
-const struct fp_function **fp_show_combined_functions(struct fp_arena *arena, struct fp_combined *combined,
+const struct fp_function **fp_show_combined_functions(struct fp_arena *arena,
+                                                      struct fp_combined *combined,
                                                       struct fp_combiner *combiner,
                                                       struct fp_error *missing);
 

@@ -15,7 +15,8 @@ static bool write_file(const struct fp_pages *site, const char *name, const void
                        struct fp_error *error)
 {
     struct fp_arena scratch = {0};
-    bool ok = fp_file_write(fp_arena_printf(&scratch, "%s/%s", site->options->folder, name), bytes, len, error);
+    bool ok = fp_file_write(fp_arena_printf(&scratch, "%s/%s", site->options->folder, name), bytes,
+                            len, error);
     fp_arena_free(&scratch);
     return ok;
 }
@@ -41,7 +42,8 @@ static void choose_drawn(struct fp_pages *site)
     double work = 0;
     for (size_t i = 0; i < site->report->nfunctions && drawn < site->options->graphs; i++) {
         const struct fp_report_function *rf = &site->report->functions[i];
-        if (rf->function->flags & FP_FUNCTION_SKIPPED || rf->function->cfg->nblocks > MOST_BLOCKS_DRAWN)
+        if (rf->function->flags & FP_FUNCTION_SKIPPED ||
+            rf->function->cfg->nblocks > MOST_BLOCKS_DRAWN)
             continue;
         double blocks = rf->function->cfg->nblocks;
         if (work + blocks * blocks > LAYOUT_WORK) continue;
@@ -92,8 +94,8 @@ static bool write_functions(struct fp_pages *site, struct fp_error *error)
 
 /* ---- sources ---- */
 
-static void json_source(struct fp_json *j, const struct fp_source *source, const struct fp_source_file *lines,
-                        uint32_t first)
+static void json_source(struct fp_json *j, const struct fp_source *source,
+                        const struct fp_source_file *lines, uint32_t first)
 {
     uint32_t last = first + FP_SITE_SOURCE_LINES - 1;
     if (last > source->nlines) last = source->nlines;
@@ -155,12 +157,13 @@ static bool write_page(const struct fp_pages *site, struct fp_error *error)
         at = found + strlen(mark);
     }
     fp_write_bytes(&page, at, strlen(at));
-    bool ok = write_file(site, "index.html", page.bytes, page.len, error) &&
-              write_file(site, "assets/report.css", fp_asset_css, fp_asset_css_len, error) &&
-              write_file(site, "assets/app.js", fp_asset_app, fp_asset_app_len, error) &&
-              write_file(site, "assets/views.js", fp_asset_views, fp_asset_views_len, error) &&
-              write_file(site, "assets/function.js", fp_asset_function, fp_asset_function_len, error) &&
-              write_file(site, "assets/graph.js", fp_asset_graph, fp_asset_graph_len, error);
+    bool ok =
+        write_file(site, "index.html", page.bytes, page.len, error) &&
+        write_file(site, "assets/report.css", fp_asset_css, fp_asset_css_len, error) &&
+        write_file(site, "assets/app.js", fp_asset_app, fp_asset_app_len, error) &&
+        write_file(site, "assets/views.js", fp_asset_views, fp_asset_views_len, error) &&
+        write_file(site, "assets/function.js", fp_asset_function, fp_asset_function_len, error) &&
+        write_file(site, "assets/graph.js", fp_asset_graph, fp_asset_graph_len, error);
     fp_writer_free(&page);
     return ok;
 }
@@ -183,7 +186,8 @@ static bool make_folders(const struct fp_pages *site, struct fp_error *error)
     struct fp_arena scratch = {0};
     bool ok = true;
     for (size_t i = 0; ok && i < sizeof below / sizeof *below; i++)
-        ok = fp_make_folder(fp_arena_printf(&scratch, "%s/%s", site->options->folder, below[i]), error);
+        ok = fp_make_folder(fp_arena_printf(&scratch, "%s/%s", site->options->folder, below[i]),
+                            error);
     fp_arena_free(&scratch);
     return ok;
 }
@@ -193,7 +197,8 @@ static void count_lines(struct fp_pages *site)
     fp_line_counts_init(&site->lines, &site->arena);
     for (size_t i = 0; i < site->report->nfunctions; i++)
         if (site->report->functions[i].edges.edges && !site->report->functions[i].problem)
-            fp_line_counts_add(&site->lines, site->report->functions[i].function, &site->report->functions[i].edges);
+            fp_line_counts_add(&site->lines, site->report->functions[i].function,
+                               &site->report->functions[i].edges);
     fp_line_counts_finish(&site->lines);
 }
 
@@ -205,7 +210,8 @@ bool fp_site_write(const struct fp_report *report, struct fp_sources *sources,
     site.functions = FP_NEW_ARRAY(&site.arena, struct fp_site_function, report->nfunctions);
     count_lines(&site);
     choose_drawn(&site);
-    bool ok = make_folders(&site, error) && write_functions(&site, error) && write_index(&site, error);
+    bool ok =
+        make_folders(&site, error) && write_functions(&site, error) && write_index(&site, error);
     for (uint32_t i = 0; ok && i < site.files.len; i++) {
         ok = write_source(&site, i, error);
         if (options->progress) options->progress("source files", i, site.files.len);

@@ -26,7 +26,7 @@ struct fp_site_options {
     size_t untaken; /* likewise, of those never taken */
     size_t graphs;  /* functions laid out by Graphviz; the page lays out the others */
     const struct fp_site_column *columns;
-    size_t ncolumns; /* 0 or at least 2 */
+    size_t ncolumns;                     /* 0 or at least 2 */
     const struct fp_combined_view *view; /* distributions over runs, or NULL */
     void (*progress)(const char *what, size_t done, size_t all);
 };

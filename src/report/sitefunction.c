@@ -62,7 +62,8 @@ static void json_blocks(struct fp_json *j, const struct fp_report_function *rf)
     fp_json_end(j, ']');
 }
 
-static void json_edges(struct fp_json *j, const struct fp_report_function *rf, struct fp_arena *scratch)
+static void json_edges(struct fp_json *j, const struct fp_report_function *rf,
+                       struct fp_arena *scratch)
 {
     const struct fp_function *f = rf->function;
     fp_json_key(j, "e"), fp_json_begin(j, '[');
@@ -123,7 +124,8 @@ struct sides {
     size_t n;
 };
 
-static const struct fp_module *module_in(const struct fp_profile *profile, const struct fp_module *like)
+static const struct fp_module *module_in(const struct fp_profile *profile,
+                                         const struct fp_module *like)
 {
     for (size_t i = 0; i < profile->modules.len; i++)
         if (fp_same_module(&profile->modules.at[i]->id, &like->id)) return profile->modules.at[i];
@@ -183,8 +185,8 @@ static void sum_columns(struct fp_pages *site, uint32_t index, const struct side
 
 /* How often per call, run by run: runs, runs with it, mean, deviation, least, most,
  * and a histogram: where it begins, width of a bin, runs in each. */
-static void json_distribution(struct fp_json *j, const struct fp_pages *site, const struct fp_function *f,
-                              uint64_t id)
+static void json_distribution(struct fp_json *j, const struct fp_pages *site,
+                              const struct fp_function *f, uint64_t id)
 {
     const struct fp_distribution *d =
         site->options->view ? fp_combined_view_path(site->options->view, f, id) : NULL;
@@ -193,14 +195,16 @@ static void json_distribution(struct fp_json *j, const struct fp_pages *site, co
     fp_json_uint(j, d->trials), fp_json_uint(j, d->nonzero);
     fp_json_double(j, fp_distribution_mean(d)), fp_json_double(j, fp_distribution_deviation(d));
     fp_json_double(j, d->min), fp_json_double(j, d->max);
-    fp_json_double(j, fp_histogram_lower(&d->histogram)), fp_json_double(j, fp_histogram_width(&d->histogram));
+    fp_json_double(j, fp_histogram_lower(&d->histogram)),
+        fp_json_double(j, fp_histogram_width(&d->histogram));
     fp_json_begin(j, '[');
     for (uint32_t i = 0; i < d->histogram.nbins; i++) fp_json_double(j, d->histogram.bins[i]);
     fp_json_end(j, ']');
     fp_json_end(j, ']');
 }
 
-static void json_paths(struct fp_json *j, struct fp_pages *site, uint32_t index, struct fp_arena *scratch)
+static void json_paths(struct fp_json *j, struct fp_pages *site, uint32_t index,
+                       struct fp_arena *scratch)
 {
     const struct fp_report_function *rf = &site->report->functions[index];
     struct sides sides = split(scratch, site, rf);
@@ -254,8 +258,8 @@ static void json_untaken(struct fp_json *j, struct fp_pages *site, uint32_t inde
     size_t found;
     uint64_t total;
     bool gave_up;
-    struct fp_untaken *list = fp_untaken_find(scratch, measured, site->options->untaken, 0, &found, &total,
-                                              &gave_up);
+    struct fp_untaken *list =
+        fp_untaken_find(scratch, measured, site->options->untaken, 0, &found, &total, &gave_up);
     fp_json_key(j, "u"), fp_json_begin(j, '[');
     for (size_t i = 0; i < found; i++) {
         struct fp_path path;
@@ -307,7 +311,8 @@ void fp_site_json_function(struct fp_json *j, struct fp_pages *site, uint32_t in
     struct fp_counts counts;
     uint32_t first, last;
     fp_profile_counts(&scratch, rf->module, f, &counts);
-    struct fp_measured measured = {rf->module, f, &counts, rf->edges.edges ? &rf->edges : NULL, rf->problem};
+    struct fp_measured measured = {rf->module, f, &counts, rf->edges.edges ? &rf->edges : NULL,
+                                   rf->problem};
     fp_coverage_of(&measured, &site->functions[index].coverage);
     fp_function_lines(f, &first, &last);
     fp_json_begin(j, '{');

@@ -47,7 +47,8 @@ static void json_totals(struct fp_json *j, const struct fp_pages *site)
     for (size_t i = 0; i < site->lines.files.len; i++) {
         const struct fp_source_file *file = &site->lines.files.at[i];
         total.lines.all += file->lines.len;
-        for (size_t k = 0; k < file->lines.len; k++) total.lines.done += file->lines.at[k].count != 0;
+        for (size_t k = 0; k < file->lines.len; k++)
+            total.lines.done += file->lines.at[k].count != 0;
     }
     fp_json_key(j, "totals"), fp_json_begin(j, '{');
     json_covered(j, "functions", total.functions);
@@ -85,7 +86,8 @@ static void json_row(struct fp_json *j, struct fp_pages *site, size_t index)
         fp_json_string(j, rf->problem);
     else
         fp_json_uint(j, 0);
-    for (size_t k = 0; k < site->options->ncolumns; k++) fp_json_double(j, sf->costs ? sf->costs[k] : 0);
+    for (size_t k = 0; k < site->options->ncolumns; k++)
+        fp_json_double(j, sf->costs ? sf->costs[k] : 0);
     fp_json_end(j, ']');
 }
 
@@ -146,7 +148,8 @@ static void json_hottest(struct fp_json *j, const struct fp_pages *site)
         fp_json_uint(j, r->by_cost[i] - rf->first_path);
         fp_site_count(j, path->count);
         fp_json_double(j, path->cost);
-        json_clipped(j, rf->function->npositions ? fp_path_text(&scratch, rf->function, &decoded) : "");
+        json_clipped(j, rf->function->npositions ? fp_path_text(&scratch, rf->function, &decoded)
+                                                 : "");
         fp_site_json_sides(j, site, path->function, path->id);
         fp_json_end(j, ']');
     }

@@ -30,7 +30,7 @@ struct fp_pages {
     const struct fp_site_options *options;
     struct fp_arena arena;
     struct fp_site_function *functions; /* as in the report */
-    struct fp_strtable file_index;        /* 1 + index in files */
+    struct fp_strtable file_index;      /* 1 + index in files */
     FP_VEC(const char *) files;
     struct fp_line_counts lines;
     FP_VEC(struct fp_site_surprise) surprises;
@@ -46,14 +46,15 @@ void fp_site_json_function(struct fp_json *j, struct fp_pages *site, uint32_t in
 
 /* How often a path of a function was taken in each column: an array, where there
  * are columns. */
-void fp_site_json_sides(struct fp_json *j, const struct fp_pages *site, uint32_t index, uint64_t id);
+void fp_site_json_sides(struct fp_json *j, const struct fp_pages *site, uint32_t index,
+                        uint64_t id);
 
 /* The page's first data. needs: all functions were written. */
 void fp_site_json_index(struct fp_json *j, struct fp_pages *site);
 
 /* The page itself and its parts. */
-extern const char fp_asset_html[], fp_asset_css[], fp_asset_app[], fp_asset_views[], fp_asset_function[],
-    fp_asset_graph[];
+extern const char fp_asset_html[], fp_asset_css[], fp_asset_app[], fp_asset_views[],
+    fp_asset_function[], fp_asset_graph[];
 extern const unsigned fp_asset_html_len, fp_asset_css_len, fp_asset_app_len, fp_asset_views_len,
     fp_asset_function_len, fp_asset_graph_len;
 

@@ -77,7 +77,8 @@ static struct fp_source_node *inlined_node(struct making *m, struct fp_source_no
 {
     for (size_t i = 0; i < parent->inlined.len; i++) {
         struct fp_source_node *n = parent->inlined.at[i];
-        if (n->line == line && n->discriminator == discriminator && !strcmp(n->name, name)) return n;
+        if (n->line == line && n->discriminator == discriminator && !strcmp(n->name, name))
+            return n;
     }
     struct fp_source_node *node = new_node(m, fp_arena_strdup(m->arena, name));
     node->line = line;
@@ -86,8 +87,8 @@ static struct fp_source_node *inlined_node(struct making *m, struct fp_source_no
     return node;
 }
 
-static struct fp_source_count *count_at(struct making *m, struct fp_source_node *node, uint32_t line,
-                                        uint32_t discriminator)
+static struct fp_source_count *count_at(struct making *m, struct fp_source_node *node,
+                                        uint32_t line, uint32_t discriminator)
 {
     uint64_t *known = fp_table_add(&node->index, (uint64_t)line << 32 | discriminator);
     if (!*known) {
@@ -112,8 +113,9 @@ static const char *scope_name(struct making *m, const struct fp_scope *scope)
     return plain_name(m->arena, name);
 }
 
-static struct fp_source_node *scope_node(struct making *m, const struct fp_function *f, uint32_t scope,
-                                         struct fp_source_node *root, struct fp_source_node **nodes)
+static struct fp_source_node *scope_node(struct making *m, const struct fp_function *f,
+                                         uint32_t scope, struct fp_source_node *root,
+                                         struct fp_source_node **nodes)
 {
     const struct fp_scope *s = &f->scopes[scope];
     if (nodes[scope]) return nodes[scope];
@@ -139,7 +141,8 @@ static void add_block(struct making *m, const struct fp_function *f, uint32_t bl
     }
 }
 
-static void add_tree(struct making *m, struct fp_source_node *into, const struct fp_source_node *from)
+static void add_tree(struct making *m, struct fp_source_node *into,
+                     const struct fp_source_node *from)
 {
     into->entries = fp_add_saturated(into->entries, from->entries);
     for (size_t i = 0; i < from->counts.len; i++) {
@@ -153,8 +156,8 @@ static void add_tree(struct making *m, struct fp_source_node *into, const struct
     }
 }
 
-static bool add_function(struct making *m, const struct fp_module *module, const struct fp_function *f,
-                         struct fp_error *error)
+static bool add_function(struct making *m, const struct fp_module *module,
+                         const struct fp_function *f, struct fp_error *error)
 {
     struct fp_counts counts;
     struct fp_edge_counts edges;
@@ -167,7 +170,8 @@ static bool add_function(struct making *m, const struct fp_module *module, const
         struct fp_source_node *root = new_node(m, NULL);
         struct fp_source_node **nodes = FP_NEW_ARRAY(&scratch, struct fp_source_node *, f->nscopes);
         root->entries = edges.entries;
-        for (uint32_t b = 0; b < f->cfg->nblocks; b++) add_block(m, f, b, edges.blocks[b], root, nodes);
+        for (uint32_t b = 0; b < f->cfg->nblocks; b++)
+            add_block(m, f, b, edges.blocks[b], root, nodes);
         add_tree(m, function_node(m, plain_name(m->arena, f->name)), root);
     }
     fp_arena_free(&scratch);
@@ -185,7 +189,8 @@ static int by_position(const void *a, const void *b)
 
 static int by_call(const void *a, const void *b)
 {
-    const struct fp_source_node *x = *(struct fp_source_node *const *)a, *y = *(struct fp_source_node *const *)b;
+    const struct fp_source_node *x = *(struct fp_source_node *const *)a,
+                                *y = *(struct fp_source_node *const *)b;
     if (x->line != y->line) return x->line < y->line ? -1 : 1;
     if (x->discriminator != y->discriminator) return x->discriminator < y->discriminator ? -1 : 1;
     return strcmp(x->name, y->name);
@@ -193,15 +198,18 @@ static int by_call(const void *a, const void *b)
 
 static int by_total(const void *a, const void *b)
 {
-    const struct fp_source_node *x = *(struct fp_source_node *const *)a, *y = *(struct fp_source_node *const *)b;
+    const struct fp_source_node *x = *(struct fp_source_node *const *)a,
+                                *y = *(struct fp_source_node *const *)b;
     if (x->total != y->total) return x->total < y->total ? 1 : -1;
     return strcmp(x->name, y->name);
 }
 
 static void finish_node(struct fp_source_node *node)
 {
-    if (node->counts.len) qsort(node->counts.at, node->counts.len, sizeof *node->counts.at, by_position);
-    if (node->inlined.len) qsort(node->inlined.at, node->inlined.len, sizeof *node->inlined.at, by_call);
+    if (node->counts.len)
+        qsort(node->counts.at, node->counts.len, sizeof *node->counts.at, by_position);
+    if (node->inlined.len)
+        qsort(node->inlined.at, node->inlined.len, sizeof *node->inlined.at, by_call);
     for (size_t i = 0; i < node->counts.len; i++)
         node->total = fp_add_saturated(node->total, node->counts.at[i].count);
     for (size_t i = 0; i < node->inlined.len; i++) {
@@ -221,7 +229,8 @@ bool fp_source_profile_make(struct fp_arena *arena, const struct fp_profile *pro
         const struct fp_module *module = profile->modules.at[k];
         for (size_t i = 0; i < module->program.nfunctions; i++) {
             const struct fp_function *f = &module->program.functions[i];
-            if (!(f->flags & FP_FUNCTION_SKIPPED) && !add_function(&m, module, f, error)) return false;
+            if (!(f->flags & FP_FUNCTION_SKIPPED) && !add_function(&m, module, f, error))
+                return false;
         }
     }
     for (size_t i = 0; i < out->functions.len; i++) finish_node(out->functions.at[i]);

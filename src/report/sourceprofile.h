@@ -23,13 +23,13 @@ struct fp_source_count {
 };
 
 struct fp_source_node {
-    const char *name;             /* linkage name */
-    uint32_t line, discriminator; /* of the call, for an inlined function */
-    uint64_t entries;             /* calls, for a function that is not inlined */
-    uint64_t total;               /* of all counts in here */
+    const char *name;                        /* linkage name */
+    uint32_t line, discriminator;            /* of the call, for an inlined function */
+    uint64_t entries;                        /* calls, for a function that is not inlined */
+    uint64_t total;                          /* of all counts in here */
     FP_VEC(struct fp_source_count) counts;   /* by position */
     FP_VEC(struct fp_source_node *) inlined; /* by position and name */
-    struct fp_table index; /* position -> 1 + index in counts */
+    struct fp_table index;                   /* position -> 1 + index in counts */
 };
 
 struct fp_source_profile {

@@ -5,10 +5,11 @@
 #include <string.h>
 
 /* Every path, or function where there are none, with its two names. */
-typedef void stack_callback(const struct fp_report_function *rf, const char *path, double cost, void *context);
+typedef void stack_callback(const struct fp_report_function *rf, const char *path, double cost,
+                            void *context);
 
-static void each_path(const struct fp_report *r, const struct fp_report_function *rf, stack_callback *call,
-                      void *context)
+static void each_path(const struct fp_report *r, const struct fp_report_function *rf,
+                      stack_callback *call, void *context)
 {
     struct fp_arena scratch = {0};
     for (size_t i = 0; i < rf->npaths; i++) {
@@ -41,7 +42,8 @@ static void say_frame(struct fp_writer *out, const char *text)
     for (; *text; text++) fp_write_u8(out, *text == ';' ? ':' : (uint8_t)*text);
 }
 
-static void say_collapsed(const struct fp_report_function *rf, const char *path, double cost, void *context)
+static void say_collapsed(const struct fp_report_function *rf, const char *path, double cost,
+                          void *context)
 {
     struct fp_writer *out = context;
     say_frame(out, rf->name);
@@ -77,7 +79,8 @@ static void json_frame(struct stack_scope *s, const char *name, const struct fp_
     fp_json_end(s->j, '}');
 }
 
-static void add_stack(const struct fp_report_function *rf, const char *path, double cost, void *context)
+static void add_stack(const struct fp_report_function *rf, const char *path, double cost,
+                      void *context)
 {
     struct stack_scope *s = context;
     if (s->last != rf) {
@@ -113,9 +116,11 @@ void fp_write_speedscope(struct fp_writer *out, const struct fp_report *report)
 {
     struct fp_json j = {.out = out, .compact = true};
     struct stack_scope s = {.j = &j};
-    const char *program = report->profile->runs.len ? fp_base_name(report->profile->runs.at[0].program) : "";
+    const char *program =
+        report->profile->runs.len ? fp_base_name(report->profile->runs.at[0].program) : "";
     fp_json_begin(&j, '{');
-    fp_json_key(&j, "$schema"), fp_json_string(&j, "https://www.speedscope.app/file-format-schema.json");
+    fp_json_key(&j, "$schema"),
+        fp_json_string(&j, "https://www.speedscope.app/file-format-schema.json");
     fp_json_key(&j, "exporter"), fp_json_string(&j, "footpath " FOOTPATH_VERSION);
     fp_json_key(&j, "name"), fp_json_string(&j, program);
     fp_json_key(&j, "activeProfileIndex"), fp_json_uint(&j, 0);

@@ -7,8 +7,10 @@
 #include "report/json.h"
 
 /* common may be NULL. */
-void fp_stats_text(struct fp_writer *out, const struct fp_stats *stats, const struct fp_common *common);
-void fp_stats_json(struct fp_writer *out, const struct fp_stats *stats, const struct fp_common *common);
+void fp_stats_text(struct fp_writer *out, const struct fp_stats *stats,
+                   const struct fp_common *common);
+void fp_stats_json(struct fp_writer *out, const struct fp_stats *stats,
+                   const struct fp_common *common);
 
 struct fp_diff_view {
     uint64_t top; /* 0: all */

@@ -13,7 +13,8 @@ static double mean(double sum, uint64_t n)
     return n ? sum / (double)n : 0;
 }
 
-static void say_lengths(struct fp_writer *out, const char *what, const struct fp_lengths *l, uint64_t flow)
+static void say_lengths(struct fp_writer *out, const char *what, const struct fp_lengths *l,
+                        uint64_t flow)
 {
     fp_say(out, "  %-28s %8" PRIu64 " %8.1f   %10" PRIu64 " %8.1f\n", what, l->longest_edges,
            mean(l->sum_edges, flow), l->longest_instructions, mean(l->sum_instructions, flow));
@@ -27,10 +28,12 @@ static void say_common(struct fp_writer *out, const struct fp_common *c)
            share((double)c->paths, (double)c->paths_here));
     fp_say(out, "  of their executions          %5.1f%%  (dynamic)\n",
            share((double)c->flow, (double)c->flow_here));
-    fp_say(out, "  instructions on them         %.4g, %.1f%% of those executed here\n", c->instructions,
-           share(c->instructions, c->instructions_here));
+    fp_say(out, "  instructions on them         %.4g, %.1f%% of those executed here\n",
+           c->instructions, share(c->instructions, c->instructions_here));
     if (c->unmatched)
-        fp_say(out, "  %" PRIu64 " functions with paths are not in the other profile, or have another shape there\n",
+        fp_say(out,
+               "  %" PRIu64
+               " functions with paths are not in the other profile, or have another shape there\n",
                c->unmatched);
 }
 
@@ -42,19 +45,23 @@ void fp_stats_text(struct fp_writer *out, const struct fp_stats *s, const struct
     else
         fp_say(out, "paths possible                 %" PRIu64 "\n", s->potential);
     fp_say(out, "taken, in all                  %" PRIu64 " times\n", s->flow);
-    fp_say(out, "routines executed              %" PRIu64 " of %" PRIu64 "\n", s->routines, s->functions);
+    fp_say(out, "routines executed              %" PRIu64 " of %" PRIu64 "\n", s->routines,
+           s->functions);
     fp_say(out, "paths taken per routine        %.1f on average, %" PRIu64 " at most\n",
            mean((double)s->paths, s->routines), s->most_paths);
     fp_say(out, "\n%-30s %17s   %19s\n", "length", "edges", "instructions");
     fp_say(out, "  %-28s %8s %8s   %10s %8s\n", "", "longest", "average", "longest", "average");
     say_lengths(out, "paths", &s->lengths, s->flow);
     say_lengths(out, "predicted by the edge profile", &s->predicted, s->flow);
-    fp_say(out, "\npredicted right to the end     %5.1f%% of the paths, %.1f%% of their executions\n",
-           share((double)s->correct_paths, (double)s->paths), share((double)s->correct_flow, (double)s->flow));
+    fp_say(out,
+           "\npredicted right to the end     %5.1f%% of the paths, %.1f%% of their executions\n",
+           share((double)s->correct_paths, (double)s->paths),
+           share((double)s->correct_flow, (double)s->flow));
     if (common) say_common(out, common);
 }
 
-static void json_lengths(struct fp_json *j, const char *key, const struct fp_lengths *l, uint64_t flow)
+static void json_lengths(struct fp_json *j, const char *key, const struct fp_lengths *l,
+                         uint64_t flow)
 {
     fp_json_key(j, key), fp_json_begin(j, '{');
     fp_json_key(j, "longest_edges"), fp_json_uint(j, l->longest_edges);
@@ -73,8 +80,10 @@ static void json_common(struct fp_json *j, const struct fp_common *c)
     fp_json_key(j, "flow_here"), fp_json_uint(j, c->flow_here);
     fp_json_key(j, "instructions"), fp_json_double(j, c->instructions);
     fp_json_key(j, "instructions_here"), fp_json_double(j, c->instructions_here);
-    fp_json_key(j, "static_percent"), fp_json_double(j, share((double)c->paths, (double)c->paths_here));
-    fp_json_key(j, "dynamic_percent"), fp_json_double(j, share((double)c->flow, (double)c->flow_here));
+    fp_json_key(j, "static_percent"),
+        fp_json_double(j, share((double)c->paths, (double)c->paths_here));
+    fp_json_key(j, "dynamic_percent"),
+        fp_json_double(j, share((double)c->flow, (double)c->flow_here));
     fp_json_key(j, "instructions_percent"),
         fp_json_double(j, share(c->instructions, c->instructions_here));
     fp_json_key(j, "unmatched_functions"), fp_json_uint(j, c->unmatched);

@@ -14,7 +14,8 @@ void fuzz_repair_map(unsigned char *bytes, size_t len)
     for (size_t at = 0; at + FP_MAP_HEADER_SIZE <= len;) {
         uint32_t magic = FP_MAP_MAGIC, payload;
         memcpy(&payload, bytes + at + 4, sizeof payload);
-        if (payload > len - at - FP_MAP_HEADER_SIZE) payload = (uint32_t)(len - at - FP_MAP_HEADER_SIZE);
+        if (payload > len - at - FP_MAP_HEADER_SIZE)
+            payload = (uint32_t)(len - at - FP_MAP_HEADER_SIZE);
         uint64_t checksum = fp_checksum(bytes + at + FP_MAP_HEADER_SIZE, payload, 0);
         memcpy(bytes + at, &magic, sizeof magic);
         memcpy(bytes + at + 4, &payload, sizeof payload);
@@ -36,10 +37,12 @@ static void add_counts(struct fp_profile *profile, const struct fp_program *prog
     static struct fp_counter counters[WORDS];
     struct fp_run run = {.runs = 1, .host = "h", .program = "p", .folder = "/"};
     struct fp_in_flight left[8];
-    run.module = (struct fp_module_id){.path = "p", .build_id = (const unsigned char *)"",
+    run.module = (struct fp_module_id){.path = "p",
+                                       .build_id = (const unsigned char *)"",
                                        .sections.counters_address = first_address(program),
                                        .sections.counters_size = WORDS * 8};
-    for (uint64_t i = 0; i < WORDS; i++) counters[i] = (struct fp_counter){i, i * 2654435761u >> 28 & 7};
+    for (uint64_t i = 0; i < WORDS; i++)
+        counters[i] = (struct fp_counter){i, i * 2654435761u >> 28 & 7};
     run.counters = counters;
     run.ncounters = WORDS;
     for (size_t i = 0; i < 8 && i < program->nfunctions; i++, run.nin_flight++)
@@ -59,7 +62,8 @@ bool fuzz_read_map(const unsigned char *bytes, size_t len, struct fp_error *erro
         add_counts(profile, &program);
         profile->modules.at[0]->program = program;
         profile->modules.at[0]->have_program = true;
-        fp_show_json(&out, fp_report_make(&arena, profile, &(struct fp_report_options){.edges = true}));
+        fp_show_json(&out,
+                     fp_report_make(&arena, profile, &(struct fp_report_options){.edges = true}));
         fp_writer_free(&out);
         fp_arena_free(&arena);
     }

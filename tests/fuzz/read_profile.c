@@ -20,7 +20,8 @@ void fuzz_repair_profile(unsigned char *bytes, size_t len)
     }
     memcpy(bytes, &header, sizeof header);
     struct fp_record_header record;
-    for (size_t at = sizeof header; at + sizeof record <= len; at += sizeof record + record.length) {
+    for (size_t at = sizeof header; at + sizeof record <= len;
+         at += sizeof record + record.length) {
         memcpy(&record, bytes + at, sizeof record);
         record.magic = FP_RECORD_MAGIC;
         if (record.length > len - at - sizeof record) record.length = len - at - sizeof record;

@@ -20,18 +20,21 @@ typedef void repairer(unsigned char *, size_t);
 static const char *file_name;
 static unsigned long tried, refused;
 
-static bool attempt(reader *read, const unsigned char *bytes, size_t len, const char *what, size_t at)
+static bool attempt(reader *read, const unsigned char *bytes, size_t len, const char *what,
+                    size_t at)
 {
     struct fp_error error = {0};
     tried++;
     if (read(bytes, len, &error)) return true;
     refused++;
     if (!error.set || error.offset == FP_NO_OFFSET || !strstr(error.what, "expected")) {
-        printf("%s: %s at %zu: an error without offset or expectation: %s\n", file_name, what, at, error.what);
+        printf("%s: %s at %zu: an error without offset or expectation: %s\n", file_name, what, at,
+               error.what);
         exit(1);
     }
     if (error.offset > len) {
-        printf("%s: %s at %zu: offset %llu is outside\n", file_name, what, at, (unsigned long long)error.offset);
+        printf("%s: %s at %zu: offset %llu is outside\n", file_name, what, at,
+               (unsigned long long)error.offset);
         exit(1);
     }
     return false;
@@ -51,7 +54,8 @@ static void cuts(reader *read, repairer *repair, const unsigned char *bytes, siz
     }
 }
 
-static void flips(reader *read, repairer *repair, const unsigned char *bytes, size_t len, size_t most)
+static void flips(reader *read, repairer *repair, const unsigned char *bytes, size_t len,
+                  size_t most)
 {
     size_t step = 1 + len * 8 / most;
     unsigned char *copy = malloc(len);

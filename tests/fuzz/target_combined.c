@@ -9,7 +9,8 @@ static void show(struct fp_combined *combined)
 {
     struct fp_arena arena = {0};
     struct fp_writer out = {0};
-    const struct fp_function **none = FP_NEW_ARRAY(&arena, const struct fp_function *, combined->functions.len);
+    const struct fp_function **none =
+        FP_NEW_ARRAY(&arena, const struct fp_function *, combined->functions.len);
     struct fp_show_combined options = {.above = 0.5, .utf8 = true};
     fp_show_combined_text(&out, combined, none, &options);
     fp_show_combined_json(&out, combined, none, &options);

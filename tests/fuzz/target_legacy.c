@@ -9,7 +9,8 @@ void fuzz_one(const unsigned char *bytes, size_t len)
     struct fp_arena arena = {0};
     struct fp_error error = {0};
     struct fp_combined *combined = fp_combined_new(1);
-    struct fp_legacy_reader reader = {.r = {.bytes = bytes, .len = len, .file = "legacy", .error = &error}};
+    struct fp_legacy_reader reader = {
+        .r = {.bytes = bytes, .len = len, .file = "legacy", .error = &error}};
     bool ok = true;
     while (ok && fp_legacy_next(&arena, &reader)) {
         if (reader.type == FP_LEGACY_COMBINED_EDGES || reader.type == FP_LEGACY_COMBINED_PATHS)

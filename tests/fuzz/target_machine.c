@@ -28,7 +28,8 @@ void fuzz_one(const unsigned char *bytes, size_t len)
     if (fp_object_open(&arena, fuzz_file(bytes, len), &object, &error)) {
         struct fp_edge_profile p;
         fp_edge_profile_init(&p, &arena, &object);
-        for (size_t i = 0; i < p.machine.nfunctions && i < MOST_FUNCTIONS; i++) look_at(&p, &p.machine.functions[i]);
+        for (size_t i = 0; i < p.machine.nfunctions && i < MOST_FUNCTIONS; i++)
+            look_at(&p, &p.machine.functions[i]);
         fp_edge_profile_free(&p);
         fp_object_close(&object);
     }

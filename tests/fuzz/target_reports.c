@@ -35,10 +35,12 @@ void fuzz_repair(unsigned char *bytes, size_t len)
 
 static void show(struct fp_writer *out, struct fp_arena *arena, struct fp_profile *profile)
 {
-    struct fp_report *report = fp_report_make(arena, profile, &(struct fp_report_options){.edges = true});
+    struct fp_report *report =
+        fp_report_make(arena, profile, &(struct fp_report_options){.edges = true});
     struct fp_sources sources = {0};
     for (int view = FP_SHOW_PATHS; view <= FP_SHOW_BLOCKS; view++)
-        fp_show_text(out, report, &(struct fp_show_options){.view = (enum fp_show_view)view, .top = 50});
+        fp_show_text(out, report,
+                     &(struct fp_show_options){.view = (enum fp_show_view)view, .top = 50});
     fp_show_json(out, report);
     fp_annotate_text(out, report, &sources, &(struct fp_annotate_options){.top = 20, .paths = 26});
     fp_annotate_json(out, report, &sources, &(struct fp_annotate_options){.top = 20, .paths = 26});
@@ -48,7 +50,8 @@ static void show(struct fp_writer *out, struct fp_arena *arena, struct fp_profil
     for (size_t i = 0; i < report->nfunctions && i < MOST_DOTS; i++) {
         const struct fp_function *f = report->functions[i].function;
         if (f->flags & FP_FUNCTION_SKIPPED) continue;
-        fp_dot_function(out, f, report->functions[i].edges.edges ? &report->functions[i].edges : NULL,
+        fp_dot_function(out, f,
+                        report->functions[i].edges.edges ? &report->functions[i].edges : NULL,
                         &(struct fp_dot_options){.dag = i % 2, .values = f->numbering != NULL});
     }
     fp_sources_free(&sources);
@@ -69,7 +72,8 @@ static void export(struct fp_writer *out, struct fp_arena *arena, struct fp_prof
                                                  FP_DISCRIMINATORS_PLAIN};
     struct fp_guiding guiding;
     fp_guiding_make(arena, profile, &guiding);
-    fp_guide_encode(out, &(struct fp_guide_source){0}, &guiding.summary, guiding.functions, guiding.nfunctions);
+    fp_guide_encode(out, &(struct fp_guide_source){0}, &guiding.summary, guiding.functions,
+                    guiding.nfunctions);
     for (int i = 0; i < 3; i++) {
         struct fp_source_profile source;
         struct fp_error error = {0};
@@ -81,7 +85,8 @@ static void export(struct fp_writer *out, struct fp_arena *arena, struct fp_prof
 
 static void all_forms(struct fp_profile *profile)
 {
-    void (*const forms[])(struct fp_writer *, struct fp_arena *, struct fp_profile *) = {show, cover, export};
+    void (*const forms[])(struct fp_writer *, struct fp_arena *,
+                          struct fp_profile *) = {show, cover, export};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         struct fp_writer out = {0};
         struct fp_arena arena = {0};

@@ -152,8 +152,7 @@ static void check_order(const struct fp_cfg *cfg, const struct fp_truncation *t)
         const struct fp_edge *edge = &cfg->edges[e];
         enum fp_fate fate = t->order.fate[e];
         MUST((fate == FP_FATE_DEAD) == !reachable[edge->src]);
-        if (fate == FP_FATE_KEPT)
-            MUST(t->order.position[edge->src] < t->order.position[edge->dst]);
+        if (fate == FP_FATE_KEPT) MUST(t->order.position[edge->src] < t->order.position[edge->dst]);
         if (edge->kind == FP_EDGE_UNWIND) MUST(fate == FP_FATE_KEPT || fate == FP_FATE_DEAD);
         if (edge->kind == FP_EDGE_INDIRECT || edge->kind == FP_EDGE_TWICE)
             MUST(fate == FP_FATE_TRUNCATED || fate == FP_FATE_DEAD);
@@ -206,8 +205,7 @@ static void enumerate(struct enumeration *all, uint32_t v, uint64_t sum)
 static bool same_path(const struct fp_path *a, const struct fp_path *b)
 {
     return a->start == b->start && a->end == b->end && a->first_block == b->first_block &&
-           a->last_block == b->last_block && a->end_edge == b->end_edge &&
-           a->nedges == b->nedges &&
+           a->last_block == b->last_block && a->end_edge == b->end_edge && a->nedges == b->nedges &&
            (a->nedges == 0 || !memcmp(a->edges, b->edges, a->nedges * sizeof *a->edges));
 }
 
@@ -271,7 +269,7 @@ struct machine {
                              a path was last counted or the function entered */
     struct fp_table counted, expected; /* id -> count */
     FP_VEC(struct fp_partial_path) partials;
-    uint64_t *edges;                 /* derived from expected and partial paths */
+    uint64_t *edges; /* derived from expected and partial paths */
     bool exits;
 };
 
@@ -298,8 +296,7 @@ static void derive_edges(struct machine *m, const struct fp_path *path)
 {
     for (uint32_t i = 0; i < path->nedges; i++) m->edges[path->edges[i]]++;
     /* arrivals behind setjmp are counted where a path starts */
-    if (path->end_edge != FP_NONE &&
-        m->n->dag->cfg->edges[path->end_edge].kind != FP_EDGE_TWICE)
+    if (path->end_edge != FP_NONE && m->n->dag->cfg->edges[path->end_edge].kind != FP_EDGE_TWICE)
         m->edges[path->end_edge]++;
     if (path->start == FP_STARTS_AT_EDGE && path->end != FP_ENDS_AS_LAP) {
         const struct fp_cfg *cfg = m->n->dag->cfg;
@@ -538,8 +535,10 @@ static void check_pspp(struct fp_arena *arena, const struct fp_numbering *n, con
         MUST(sum < p->num_ids);
         bool interesting = all_wanted(trail, &wanted);
         uint64_t *owner = fp_table_add(&owners, sum);
-        if (interesting) MUST(*owner == 0);
-        else MUST(*owner == 0 || *owner == UINT64_MAX);
+        if (interesting)
+            MUST(*owner == 0);
+        else
+            MUST(*owner == 0 || *owner == UINT64_MAX);
         *owner = interesting ? i + 1 : UINT64_MAX;
         bool decoded = fp_pspp_decode(arena, p, sum, &edges, &nedges);
         MUST(decoded == interesting);
@@ -586,11 +585,12 @@ static bool may_run(const struct fp_cfg *cfg)
 }
 
 /* Nothing on edges that can carry no code, and cheaper than a register that is set. */
-static void check_running(struct fp_arena *arena, const struct fp_numbering *n, const double *weights,
-                          const struct walks *w)
+static void check_running(struct fp_arena *arena, const struct fp_numbering *n,
+                          const double *weights, const struct walks *w)
 {
     const struct fp_cfg *cfg = n->dag->cfg;
-    struct fp_plan *plan = fp_plan_make(arena, n, weights, &(struct fp_plan_options){.running = true});
+    struct fp_plan *plan =
+        fp_plan_make(arena, n, weights, &(struct fp_plan_options){.running = true});
     if (!plan->running) return;
     running_plans++;
     check_plan(arena, plan, false, w);
@@ -619,8 +619,7 @@ static void check_variant(const struct fp_cfg *cfg, const struct walks *w, unsig
     check_order(cfg, &t);
     struct fp_dag *dag = fp_dag_make(&arena, &t);
     double *dag_weights = fp_dag_weights(&arena, dag, profile);
-    enum fp_numbering_order how =
-        variant & 1 ? FP_NUMBER_HOTTEST_FIRST : FP_NUMBER_LARGEST_LAST;
+    enum fp_numbering_order how = variant & 1 ? FP_NUMBER_HOTTEST_FIRST : FP_NUMBER_LARGEST_LAST;
     struct fp_numbering *n = fp_number(&arena, dag, how, dag_weights);
     MUST(n->num_paths == t.num_paths && n->num_paths >= 1);
     check_numbering(&arena, n);

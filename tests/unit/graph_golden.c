@@ -35,7 +35,8 @@ static bool option(const char *text, const char *name, uint64_t *value)
     return false;
 }
 
-static void say_path(struct fp_writer *out, const struct fp_named_cfg *g, const struct fp_path *path)
+static void say_path(struct fp_writer *out, const struct fp_named_cfg *g,
+                     const struct fp_path *path)
 {
     const struct fp_cfg *cfg = g->cfg;
     say(out, "%s%s", path->start == FP_STARTS_AT_EDGE ? "(" : "", g->names[path->first_block]);
@@ -56,7 +57,8 @@ static void say_op(struct fp_writer *out, struct fp_op op)
     }
 }
 
-static void say_plan(struct fp_writer *out, const struct fp_named_cfg *g, const struct fp_plan *plan)
+static void say_plan(struct fp_writer *out, const struct fp_named_cfg *g,
+                     const struct fp_plan *plan)
 {
     const struct fp_dag *dag = plan->numbering->dag;
     if (plan->on[dag->entry_edge].kind != FP_OP_NONE) {

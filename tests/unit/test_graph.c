@@ -29,7 +29,8 @@ static void test_diamonds(void)
 {
     struct fp_arena arena = {0};
     struct fp_truncation t;
-    struct fp_numbering *n = number(&arena, fp_shape_diamonds(&arena, 61), (struct fp_limits){0}, &t);
+    struct fp_numbering *n =
+        number(&arena, fp_shape_diamonds(&arena, 61), (struct fp_limits){0}, &t);
     CHECK(n->num_paths == (uint64_t)1 << 61 && t.ncuts == 0);
     check_round_trip(&arena, n, n->num_paths - 1);
 
@@ -117,7 +118,8 @@ static uint64_t sum_along(const struct p3 *p, const struct fp_pspp *pspp, const 
     snprintf(copy, sizeof copy, "%s", names);
     char *from = strtok_r(copy, " ", &save), *to;
     uint64_t sum = pspp->value[p->dag->entry_edge];
-    for (; (to = strtok_r(NULL, " ", &save)); from = to) sum += pspp->value[edge_between(p, from, to)];
+    for (; (to = strtok_r(NULL, " ", &save)); from = to)
+        sum += pspp->value[edge_between(p, from, to)];
     return sum + pspp->value[p->dag->exit_of[fp_cfg_block_named(&p->g, "exit")]];
 }
 
@@ -218,7 +220,9 @@ static void test_recovery_of_nested_laps(void)
 
 static void test_bad_text(void)
 {
-    static const struct { const char *text, *message; } cases[] = {
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
         {"A B\n", "expected 'NAME: TARGET...'"},
         {"A: B\n", "no line for block 'B'"},
         {"A: A\nA:\n", "second line for block 'A'"},
