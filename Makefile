@@ -67,7 +67,7 @@ fuzz: setup-test
 	@scripts/fuzz $(or $(SECONDS),600)
 
 format:
-	@git ls-files '*.c' '*.h' '*.cpp' | grep -v '^tests/programs/' | xargs clang-format -i
+	@scripts/format
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)
