@@ -36,24 +36,24 @@ struct making {
 
 static void add_lines(struct fp_arena *arena, struct fp_function *f)
 {
-    f->scopes = FP_NEW(arena, struct fp_scope);
-    f->scopes[0] = (struct fp_scope){.function = f->name,
-                                     .linkage = f->name,
-                                     .file = f->file,
-                                     .line = f->line,
-                                     .parent = FP_NONE};
-    f->nscopes = 1;
-    f->npositions = f->cfg->nblocks;
-    f->positions = FP_NEW_ARRAY(arena, struct fp_position, f->npositions);
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
-        f->positions[b] = (struct fp_position){.line = f->line + b};
-        f->blocks[b] = (struct fp_block_info){1 + (uint32_t)(next() % 20), b, 1};
+    f->source.scopes = FP_NEW(arena, struct fp_scope);
+    f->source.scopes[0] = (struct fp_scope){.function = f->name,
+                                            .linkage = f->name,
+                                            .file = f->file,
+                                            .line = f->line,
+                                            .parent = FP_NONE};
+    f->source.nscopes = 1;
+    f->source.npositions = f->paths.cfg->nblocks;
+    f->source.positions = FP_NEW_ARRAY(arena, struct fp_position, f->source.npositions);
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++) {
+        f->source.positions[b] = (struct fp_position){.line = f->line + b};
+        f->source.blocks[b] = (struct fp_block_info){1 + (uint32_t)(next() % 20), b, 1};
     }
 }
 
 static void count_paths(struct making *m, struct fp_function *f, uint64_t paths)
 {
-    uint64_t ids = f->numbering->num_ids, taken = paths < ids ? paths : ids;
+    uint64_t ids = f->paths.numbering->num_ids, taken = paths < ids ? paths : ids;
     uint64_t stride = ids / taken;
     for (uint64_t i = 0; i < taken; i++) {
         uint64_t id = i * stride, count = 1 + next() % 1000000;
@@ -76,28 +76,29 @@ static void make_function(struct making *m, uint32_t ordinal, uint64_t paths, ui
     f.name = fp_arena_printf(arena, "function_%u", ordinal);
     f.file = fp_arena_printf(arena, "/src/part_%u.c", ordinal % 100);
     do { /* a shape with enough paths */
-        f.cfg = fp_shape_random(arena, blocks, next());
-        f.truncation = FP_NEW(arena, struct fp_truncation);
-        fp_truncate(arena, f.cfg, NULL, &(struct fp_limits){0}, f.truncation);
-    } while (f.truncation->num_paths < paths && blocks++ < 1000);
-    f.blocks = FP_NEW_ARRAY(arena, struct fp_block_info, f.cfg->nblocks);
-    f.edges = FP_NEW_ARRAY(arena, struct fp_edge_info, f.cfg->nedges);
+        f.paths.cfg = fp_shape_random(arena, blocks, next());
+        f.paths.truncation = FP_NEW(arena, struct fp_truncation);
+        fp_truncate(arena, f.paths.cfg, NULL, &(struct fp_limits){0}, f.paths.truncation);
+    } while (f.paths.truncation->num_paths < paths && blocks++ < 1000);
+    f.source.blocks = FP_NEW_ARRAY(arena, struct fp_block_info, f.paths.cfg->nblocks);
+    f.source.edges = FP_NEW_ARRAY(arena, struct fp_edge_info, f.paths.cfg->nedges);
     add_lines(arena, &f);
-    f.dag = fp_dag_make(arena, f.truncation);
-    f.numbering = fp_number(arena, f.dag, FP_NUMBER_LARGEST_LAST, NULL);
-    f.at_end = FP_NEW_ARRAY(arena, uint32_t, f.cfg->nblocks);
-    for (uint32_t b = 0; b < f.cfg->nblocks; b++) f.at_end[b] = FP_NONE;
-    f.flow = fp_flow_make(arena, f.cfg, &f.truncation->order, NULL);
-    if (ordinal % 2 || f.numbering->num_ids > 4096) f.flags |= FP_FUNCTION_HASHED;
+    f.paths.dag = fp_dag_make(arena, f.paths.truncation);
+    f.paths.numbering = fp_number(arena, f.paths.dag, FP_NUMBER_LARGEST_LAST, NULL);
+    f.layout.at_end = FP_NEW_ARRAY(arena, uint32_t, f.paths.cfg->nblocks);
+    for (uint32_t b = 0; b < f.paths.cfg->nblocks; b++) f.layout.at_end[b] = FP_NONE;
+    f.paths.flow = fp_flow_make(arena, f.paths.cfg, &f.paths.truncation->order, NULL);
+    if (ordinal % 2 || f.paths.numbering->num_ids > 4096) f.flags |= FP_FUNCTION_HASHED;
     bool hashed = f.flags & FP_FUNCTION_HASHED;
-    f.path_slots = hashed ? FP_HASH_TABLE_SIZE / 8 : f.numbering->num_ids;
-    f.path_address = hashed ? TABLES + m->ntables * FP_HASH_TABLE_SIZE : COUNTERS + m->nwords * 8;
-    f.id = fp_function_id(next(), f.flags, f.path_slots, 0);
+    f.layout.path_slots = hashed ? FP_HASH_TABLE_SIZE / 8 : f.paths.numbering->num_ids;
+    f.layout.path_address =
+        hashed ? TABLES + m->ntables * FP_HASH_TABLE_SIZE : COUNTERS + m->nwords * 8;
+    f.id = fp_function_id(next(), f.flags, f.layout.path_slots, 0);
     count_paths(m, &f, paths);
     if (hashed)
         m->ntables++;
     else
-        m->nwords += f.path_slots;
+        m->nwords += f.layout.path_slots;
     fp_map_write_record(&m->map, &f);
 }
 

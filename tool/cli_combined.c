@@ -134,7 +134,7 @@ static const struct fp_program *only_program(struct fp_combiner *combiner,
         bool has_paths = false;
         if (!program) return NULL;
         for (size_t k = 0; k < program->nfunctions; k++)
-            has_paths |= program->functions[k].numbering != NULL;
+            has_paths |= program->functions[k].paths.numbering != NULL;
         if (!found || (paths && has_paths)) found = program;
     }
     if (!found) fp_fail(error, NULL, "the combined profile is of no program");

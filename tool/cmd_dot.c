@@ -113,14 +113,14 @@ static int draw_text(const char *path, const struct dot_request *request)
     if (dashes) dashes[1] = 0;
     fp_file_close(&file);
     if (!fp_cfg_parse(&arena, text, &graph, &error)) return cli_fail(&error, NULL);
-    struct fp_function f = {.name = path, .file = path, .cfg = graph.cfg};
-    f.blocks = FP_NEW_ARRAY(&arena, struct fp_block_info, graph.cfg->nblocks);
-    f.edges = FP_NEW_ARRAY(&arena, struct fp_edge_info, graph.cfg->nedges);
-    f.truncation = FP_NEW(&arena, struct fp_truncation);
-    fp_truncate(&arena, f.cfg, graph.weighted ? graph.weights : NULL, &(struct fp_limits){0},
-                f.truncation);
-    f.dag = fp_dag_make(&arena, f.truncation);
-    f.numbering = fp_number(&arena, f.dag, FP_NUMBER_LARGEST_LAST, NULL);
+    struct fp_function f = {.name = path, .file = path, .paths.cfg = graph.cfg};
+    f.source.blocks = FP_NEW_ARRAY(&arena, struct fp_block_info, graph.cfg->nblocks);
+    f.source.edges = FP_NEW_ARRAY(&arena, struct fp_edge_info, graph.cfg->nedges);
+    f.paths.truncation = FP_NEW(&arena, struct fp_truncation);
+    fp_truncate(&arena, f.paths.cfg, graph.weighted ? graph.weights : NULL, &(struct fp_limits){0},
+                f.paths.truncation);
+    f.paths.dag = fp_dag_make(&arena, f.paths.truncation);
+    f.paths.numbering = fp_number(&arena, f.paths.dag, FP_NUMBER_LARGEST_LAST, NULL);
     struct dot_function only = {NULL, &f};
     int status = draw(&arena, request, &only, 1, false);
     fp_arena_free(&arena);

@@ -49,8 +49,8 @@ static bool import_edges(struct filling *f, const struct fp_legacy_reader *packe
                                "expected counters of %zu functions, got %zu counters",
                                f->nfunctions, packet->nwords);
             uint32_t count = fp_legacy_word(packet, at);
-            for (uint32_t s = 0; s < fn->flow->nedges; s++) {
-                const struct fp_flow_edge *edge = &fn->flow->edges[s];
+            for (uint32_t s = 0; s < fn->paths.flow->nedges; s++) {
+                const struct fp_flow_edge *edge = &fn->paths.flow->edges[s];
                 bool same = edges[k] == FP_NONE
                                 ? edge->kind == FP_FLOW_ENTRY
                                 : edge->kind == FP_FLOW_EDGE && edge->cfg_edge == edges[k];

@@ -333,8 +333,8 @@ static bool load_truth(struct infer_work *w, struct infer_request *request)
         struct fp_error error = {0};
         fp_profile_counts(&scratch, ref->module, ref->function, &counts);
         if (fp_edges_of(&scratch, &counts, &edges, &error))
-            for (uint32_t b = 0; b < ref->function->cfg->nblocks; b++)
-                truth += (double)edges.blocks[b] * ref->function->blocks[b].instructions;
+            for (uint32_t b = 0; b < ref->function->paths.cfg->nblocks; b++)
+                truth += (double)edges.blocks[b] * ref->function->source.blocks[b].instructions;
         fp_arena_free(&scratch);
     }
     w->truth_scale = truth > 0 ? total_of(w, w->event) / truth : 1;

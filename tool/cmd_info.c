@@ -57,9 +57,9 @@ static struct totals totals_of(const struct fp_program *p)
         t.edges += (f->flags & FP_FUNCTION_EDGES) != 0;
         t.exits += (f->flags & FP_FUNCTION_EXITS) != 0;
         t.hashed += (f->flags & FP_FUNCTION_HASHED) != 0;
-        t.cut += f->truncation->ncuts != 0;
-        t.counters += f->path_slots + f->edge_slots;
-        t.laps += f->truncation->laps.len;
+        t.cut += f->paths.truncation->ncuts != 0;
+        t.counters += f->layout.path_slots + f->layout.edge_slots;
+        t.laps += f->paths.truncation->laps.len;
     }
     return t;
 }

@@ -21,13 +21,14 @@ static void print_edge(const struct fp_difference *d)
         printf(" entries");
         return;
     }
-    const struct fp_edge *edge = &f->cfg->edges[d->edge];
+    const struct fp_edge *edge = &f->paths.cfg->edges[d->edge];
     printf(" edge %u->%u", edge->src, edge->dst);
-    const struct fp_block_info *info = &f->blocks[edge->src];
+    const struct fp_block_info *info = &f->source.blocks[edge->src];
     if (info->npositions) {
-        const struct fp_position *p = &f->positions[info->first_position + info->npositions - 1];
+        const struct fp_position *p =
+            &f->source.positions[info->first_position + info->npositions - 1];
         printf(" (");
-        cli_print_plain(fp_base_name(f->scopes[p->scope].file));
+        cli_print_plain(fp_base_name(f->source.scopes[p->scope].file));
         printf(":%u)", p->line);
     }
 }
@@ -69,8 +70,8 @@ static int print_json(const struct fp_verification *v)
         fp_json_begin(&j, '{');
         fp_json_key(&j, "function"), fp_json_string(&j, d->function->name);
         if (d->edge != FP_NONE) {
-            fp_json_key(&j, "from"), fp_json_uint(&j, d->function->cfg->edges[d->edge].src);
-            fp_json_key(&j, "to"), fp_json_uint(&j, d->function->cfg->edges[d->edge].dst);
+            fp_json_key(&j, "from"), fp_json_uint(&j, d->function->paths.cfg->edges[d->edge].src);
+            fp_json_key(&j, "to"), fp_json_uint(&j, d->function->paths.cfg->edges[d->edge].dst);
         }
         fp_json_key(&j, "by_paths"), fp_json_uint(&j, d->from_paths);
         fp_json_key(&j, "counted"), fp_json_uint(&j, d->counted);

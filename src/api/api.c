@@ -51,12 +51,13 @@ static struct footpath_edge *show_edges(struct fp_arena *arena, const struct fp_
 static struct footpath_block *show_blocks(struct fp_arena *arena, const struct fp_function *f,
                                           const uint64_t *counts)
 {
-    struct footpath_block *blocks = FP_NEW_ARRAY(arena, struct footpath_block, f->cfg->nblocks);
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
-        const struct fp_block_info *info = &f->blocks[b];
+    struct footpath_block *blocks =
+        FP_NEW_ARRAY(arena, struct footpath_block, f->paths.cfg->nblocks);
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++) {
+        const struct fp_block_info *info = &f->source.blocks[b];
         blocks[b] = (struct footpath_block){counts[b], info->instructions, 0};
         if (info->npositions)
-            blocks[b].line = f->positions[info->first_position + info->npositions - 1].line;
+            blocks[b].line = f->source.positions[info->first_position + info->npositions - 1].line;
     }
     return blocks;
 }
@@ -70,16 +71,16 @@ static bool measure(struct footpath *fp, struct measured *m)
     if (!fp_edges_of(&fp->arena, &counts, &edges, &fp->error)) return false;
     m->paths = counts.paths;
     if (counts.npaths) qsort(counts.paths, counts.npaths, sizeof *counts.paths, by_count);
-    m->shown.shape = fp_cfg_hash(f->cfg);
+    m->shown.shape = fp_cfg_hash(f->paths.cfg);
     m->shown.calls = edges.entries;
-    m->shown.possible_paths = f->numbering ? f->numbering->num_ids : 0;
+    m->shown.possible_paths = f->paths.numbering ? f->paths.numbering->num_ids : 0;
     m->shown.npaths = counts.npaths;
-    m->shown.nblocks = f->cfg->nblocks;
-    m->shown.nedges = f->cfg->nedges;
-    m->shown.edges = show_edges(&fp->arena, f->cfg, edges.edges);
+    m->shown.nblocks = f->paths.cfg->nblocks;
+    m->shown.nedges = f->paths.cfg->nedges;
+    m->shown.edges = show_edges(&fp->arena, f->paths.cfg, edges.edges);
     m->shown.blocks = show_blocks(&fp->arena, f, edges.blocks);
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++)
-        m->cost += (double)edges.blocks[b] * f->blocks[b].instructions;
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
+        m->cost += (double)edges.blocks[b] * f->source.blocks[b].instructions;
     return true;
 }
 
@@ -175,7 +176,7 @@ static void show_path(struct footpath *fp, const struct fp_function *f,
     uint32_t *blocks = FP_NEW_ARRAY(&fp->scratch, uint32_t, (size_t)decoded->nedges + 1);
     blocks[0] = decoded->first_block;
     for (uint32_t i = 0; i < decoded->nedges; i++)
-        blocks[i + 1] = f->cfg->edges[decoded->edges[i]].dst;
+        blocks[i + 1] = f->paths.cfg->edges[decoded->edges[i]].dst;
     path->from_entry = decoded->start == FP_STARTS_AT_ENTRY;
     path->to_exit = decoded->end == FP_ENDS_AT_EXIT;
     path->end_edge = decoded->end_edge;
@@ -183,7 +184,7 @@ static void show_path(struct footpath *fp, const struct fp_function *f,
     path->blocks = blocks;
     path->edges = decoded->edges;
     for (uint32_t i = 0; i < path->nblocks; i++)
-        path->instructions += f->blocks[blocks[i]].instructions;
+        path->instructions += f->source.blocks[blocks[i]].instructions;
 }
 
 int footpath_decode(struct footpath *fp, size_t function, uint64_t id, struct footpath_path *path)
@@ -193,8 +194,8 @@ int footpath_decode(struct footpath *fp, size_t function, uint64_t id, struct fo
     if (function >= fp->functions.len) return -1;
     const struct measured *m = &fp->functions.at[function];
     fp_arena_free(&fp->scratch);
-    if (!m->function->numbering ||
-        !fp_path_decode(&fp->scratch, m->function->numbering, id, &decoded))
+    if (!m->function->paths.numbering ||
+        !fp_path_decode(&fp->scratch, m->function->paths.numbering, id, &decoded))
         return -1;
     for (size_t i = 0; i < m->shown.npaths; i++)
         if (m->paths[i].id == id) path->count = m->paths[i].count;
@@ -211,7 +212,7 @@ int footpath_path(struct footpath *fp, size_t function, size_t rank, struct foot
     fp_arena_free(&fp->scratch);
     path->id = m->paths[rank].id;
     path->count = m->paths[rank].count;
-    if (!fp_path_decode(&fp->scratch, m->function->numbering, path->id, &decoded)) return -1;
+    if (!fp_path_decode(&fp->scratch, m->function->paths.numbering, path->id, &decoded)) return -1;
     show_path(fp, m->function, &decoded, path);
     return 0;
 }

@@ -70,18 +70,18 @@ static void place_insn(struct placing *at, uint64_t address, size_t first)
 static void place_blocks(struct placing *at, const struct fp_machine_function *m,
                          struct fp_function *f)
 {
-    f->blocks = FP_NEW_ARRAY(at->arena, struct fp_block_info, m->cfg->nblocks);
+    f->source.blocks = FP_NEW_ARRAY(at->arena, struct fp_block_info, m->cfg->nblocks);
     for (uint32_t b = 0; b < m->cfg->nblocks; b++) {
         size_t first = at->positions.len;
         for (uint32_t i = 0; i < m->blocks[b].ninsns; i++)
             place_insn(at, m->insns.at[m->blocks[b].first_insn + i].address, first);
-        f->blocks[b] = (struct fp_block_info){m->blocks[b].ninsns, (uint32_t)first,
-                                              (uint32_t)(at->positions.len - first)};
+        f->source.blocks[b] = (struct fp_block_info){m->blocks[b].ninsns, (uint32_t)first,
+                                                     (uint32_t)(at->positions.len - first)};
     }
-    f->positions = at->positions.at;
-    f->npositions = (uint32_t)at->positions.len;
-    f->scopes = at->all.at;
-    f->nscopes = (uint32_t)at->all.len;
+    f->source.positions = at->positions.at;
+    f->source.npositions = (uint32_t)at->positions.len;
+    f->source.scopes = at->all.at;
+    f->source.nscopes = (uint32_t)at->all.len;
 }
 
 /* ---- counts ---- */
@@ -98,19 +98,19 @@ static uint64_t leaving(const struct fp_cfg *cfg, uint32_t block, uint64_t entri
 static void add_counts(struct fp_edge_profile *p, const struct fp_function *f, uint64_t entries,
                        const uint64_t *edges)
 {
-    for (uint32_t i = 0; i < f->flow->nedges; i++) {
-        const struct fp_flow_edge *edge = &f->flow->edges[i];
+    for (uint32_t i = 0; i < f->paths.flow->nedges; i++) {
+        const struct fp_flow_edge *edge = &f->paths.flow->edges[i];
         uint64_t count = 0;
         switch (edge->kind) {
         case FP_FLOW_ENTRY: count = entries; break;
         case FP_FLOW_EDGE: count = edges[edge->cfg_edge]; break;
-        case FP_FLOW_EXIT: count = leaving(f->cfg, edge->src, entries, edges); break;
+        case FP_FLOW_EXIT: count = leaving(f->paths.cfg, edge->src, entries, edges); break;
         case FP_FLOW_FRONT: break; /* not in machine code */
         }
         struct fp_counter counter = {p->nwords + i, count};
         if (count) fp_vec_push(p->arena, &p->counters, counter);
     }
-    p->nwords += f->flow->nedges;
+    p->nwords += f->paths.flow->nedges;
 }
 
 void fp_edge_profile_identity(struct fp_edge_profile *p, const struct fp_machine_function *m,
@@ -122,7 +122,7 @@ void fp_edge_profile_identity(struct fp_edge_profile *p, const struct fp_machine
     f->file = place.file ? place.file : p->machine.object->path;
     f->line = place.line;
     f->id = fp_hash64(fp_hash_string(f->name) ^ m->symbol->address);
-    f->cfg = m->cfg;
+    f->paths.cfg = m->cfg;
 }
 
 static void describe(struct fp_edge_profile *p, struct fp_arena *arena,
@@ -130,18 +130,18 @@ static void describe(struct fp_edge_profile *p, struct fp_arena *arena,
 {
     fp_edge_profile_identity(p, m, f);
     f->flags = FP_FUNCTION_EDGES;
-    f->edges = m->edges;
+    f->source.edges = m->edges;
     struct placing at = {.p = p, .arena = arena};
     fp_table_init(&at.scopes, arena);
     place_blocks(&at, m, f);
-    f->truncation = FP_NEW(arena, struct fp_truncation);
+    f->paths.truncation = FP_NEW(arena, struct fp_truncation);
     /* nobody counts paths here, but a map has a truncation that keeps ids in range */
-    fp_truncate(arena, m->cfg, NULL, &(struct fp_limits){.no_laps = true}, f->truncation);
-    f->flow = fp_flow_make(arena, m->cfg, &f->truncation->order, NULL);
-    f->edge_slots = f->flow->nedges;
-    f->edge_address = COUNTERS_ADDRESS + p->nwords * 8;
-    f->flow_slot = FP_NEW_ARRAY(arena, uint32_t, f->flow->nedges);
-    for (uint32_t i = 0; i < f->flow->nedges; i++) f->flow_slot[i] = i;
+    fp_truncate(arena, m->cfg, NULL, &(struct fp_limits){.no_laps = true}, f->paths.truncation);
+    f->paths.flow = fp_flow_make(arena, m->cfg, &f->paths.truncation->order, NULL);
+    f->layout.edge_slots = f->paths.flow->nedges;
+    f->layout.edge_address = COUNTERS_ADDRESS + p->nwords * 8;
+    f->layout.flow_slot = FP_NEW_ARRAY(arena, uint32_t, f->paths.flow->nedges);
+    for (uint32_t i = 0; i < f->paths.flow->nedges; i++) f->layout.flow_slot[i] = i;
 }
 
 void fp_edge_profile_add(struct fp_edge_profile *p, const struct fp_machine_function *m,

@@ -129,10 +129,10 @@ struct fp_combined_function *fp_combine_keys(struct fp_arena *arena,
         const struct fp_function *f = &program->functions[i];
         if (!is_counted(f)) continue;
         keys[i] = (struct fp_combined_function){
-            .name = f->name, .file = f->file, .line = f->line, .shape = fp_cfg_hash(f->cfg)};
+            .name = f->name, .file = f->file, .line = f->line, .shape = fp_cfg_hash(f->paths.cfg)};
         if (!(f->flags & FP_FUNCTION_PATHS)) continue;
-        keys[i].num_ids = f->numbering->num_ids;
-        keys[i].numbering = numbering_hash(f->numbering);
+        keys[i].num_ids = f->paths.numbering->num_ids;
+        keys[i].numbering = numbering_hash(f->paths.numbering);
     }
     tell_apart(keys, program->nfunctions);
     return keys;
@@ -289,12 +289,12 @@ static bool touches(const struct fp_run *run, const struct known *known,
                     const struct fp_function *f)
 {
     uint64_t table;
-    if (any_counter(run, f->edge_address, f->edge_slots)) return true;
+    if (any_counter(run, f->layout.edge_address, f->layout.edge_slots)) return true;
     if (fp_layout_table(f, &run->module.sections, &table)) {
         const struct fp_counters *tables = &known->module.tables;
         size_t place = fp_counters_from(tables, table, 0);
         if (place < tables->len && tables->at[place].table == table) return true;
-    } else if (any_counter(run, f->path_address, f->path_slots)) {
+    } else if (any_counter(run, f->layout.path_address, f->layout.path_slots)) {
         return true;
     }
     for (size_t i = 0; i < run->nin_flight; i++)
@@ -318,7 +318,7 @@ static double relative(uint64_t count, uint64_t to)
 
 static void add_edges(struct trial *a, const struct trial_tally *t)
 {
-    const struct fp_cfg *cfg = t->function->cfg;
+    const struct fp_cfg *cfg = t->function->paths.cfg;
     const struct fp_edge_counts *edges = &t->edges;
     if (!*t->dominators) *t->dominators = fp_edge_dominators(&a->combiner->arena, cfg);
     if (edges->entries)
@@ -462,7 +462,7 @@ static void sum_tallies(struct fp_arena *scratch, struct trial_tally *into,
         into->edges = from->edges;
         into->touched = true;
     } else {
-        sum_edges(&into->edges, &from->edges, into->function->cfg->nedges);
+        sum_edges(&into->edges, &from->edges, into->function->paths.cfg->nedges);
     }
     into->path_entries = fp_add_saturated(into->path_entries, from->path_entries);
     sum_paths(scratch, &into->counts, &from->counts);

@@ -25,10 +25,10 @@ static void give_paths(struct fp_arena *arena, const struct fp_combined_function
         const struct fp_event *event = &cf->events.at[i];
         uint64_t count = event->distribution.count;
         if (event->kind == FP_EVENT_PATH && count &&
-            event->id < counts->function->numbering->num_ids)
+            event->id < counts->function->paths.numbering->num_ids)
             fp_vec_push(arena, &paths, (struct fp_path_count){event->id, count, 0});
         if (event->kind == FP_EVENT_PARTIAL && count &&
-            event->block < counts->function->cfg->nblocks)
+            event->block < counts->function->paths.cfg->nblocks)
             fp_vec_push(arena, &partials,
                         (struct fp_partial_path){event->block, event->id,
                                                  count < INT64_MAX ? (int64_t)count : INT64_MAX});
@@ -41,7 +41,7 @@ static void give_paths(struct fp_arena *arena, const struct fp_combined_function
 static void give_flow(struct fp_arena *arena, const struct fp_combined_function *cf,
                       struct fp_counts *counts)
 {
-    const struct fp_flow *flow = counts->function->flow;
+    const struct fp_flow *flow = counts->function->paths.flow;
     counts->flow = FP_NEW_ARRAY(arena, uint64_t, flow->nedges);
     for (uint32_t i = 0; i < flow->nedges; i++) {
         bool entry = flow->edges[i].kind == FP_FLOW_ENTRY;
@@ -66,7 +66,7 @@ static void give_counts(struct fp_combined_view *view, struct fp_module *module,
         struct fp_combined_function *cf =
             keys[i].name ? fp_combined_lookup(view->combined, &keys[i]) : NULL;
         bool fresh = cf && !(*fp_table_add(used, (uintptr_t)cf))++;
-        if (fresh && f->numbering) give_paths(arena, cf, &given[i]);
+        if (fresh && f->paths.numbering) give_paths(arena, cf, &given[i]);
         if (f->flags & FP_FUNCTION_EDGES) {
             static const struct fp_combined_function nothing;
             give_flow(arena, fresh ? cf : &nothing, &given[i]);

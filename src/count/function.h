@@ -80,7 +80,43 @@ struct fp_copy_info {
     struct fp_bitset laps;  /* with labels: the laps it counts */
 };
 
+/* What the source says: lines of the blocks, conditions of the edges, calls. */
+struct fp_source {
+    struct fp_block_info *blocks;  /* per block of the cfg */
+    struct fp_edge_info *edges;    /* per edge of the cfg */
+    struct fp_position *positions; /* named by the blocks */
+    uint32_t npositions;
+    struct fp_scope *scopes; /* named by the positions */
+    uint32_t nscopes;
+    const char **callees; /* with FP_FUNCTION_CALLEES: one per call of a known function */
+    uint32_t ncallees;
+};
+
+/* What its paths are: the cfg, where paths end, their numbers. */
+struct fp_paths {
+    struct fp_cfg *cfg;
+    struct fp_truncation *truncation;
+    struct fp_dag *dag;
+    struct fp_numbering *numbering; /* with FP_FUNCTION_PATHS or _SAMPLED */
+    struct fp_flow *flow;           /* the flow graph of the edge counters */
+};
+
+/* Where its counters lie. layout.c alone turns ids into counters and back. */
+struct fp_layout {
+    uint64_t path_address; /* of its path counters in the linked program, or 0 */
+    uint64_t edge_address; /* of its edge counters, or 0 */
+    uint64_t path_slots;   /* 64-bit words there */
+    uint64_t edge_slots;
+    uint64_t direct_slots; /* the compiler's: words beside a hash table (footpath/abi.h) */
+    uint32_t *flow_slot;   /* per flow edge: its counter, or FP_NONE */
+    /* per block, see fp_plan; the last three with FP_FUNCTION_EXITS */
+    uint32_t *at_end;
+    bool *counted, *has_register;
+    int64_t *offset;
+};
+
 struct fp_function {
+    /* Identity: what the function is called, and which of its name it is. */
     uint32_t ordinal; /* its place in the map: the order of definition in a module */
     uint64_t id;
     const char *name; /* linkage name */
@@ -89,33 +125,10 @@ struct fp_function {
     uint32_t flags;      /* of enum fp_function_flag */
     const char *skipped; /* reason, or NULL */
 
-    uint64_t path_address; /* of its path counters in the linked program, or 0 */
-    uint64_t edge_address; /* of its edge counters, or 0 */
-    uint64_t path_slots;   /* 64-bit words there */
-    uint64_t edge_slots;
-    uint64_t direct_slots; /* the compiler's: words beside a hash table (footpath/abi.h) */
-
-    struct fp_cfg *cfg;
-    struct fp_block_info *blocks;
-    struct fp_edge_info *edges;
-    struct fp_position *positions;
-    uint32_t npositions;
-    struct fp_scope *scopes;
-    uint32_t nscopes;
-
-    struct fp_truncation *truncation;
-    struct fp_dag *dag;
-    struct fp_numbering *numbering; /* with FP_FUNCTION_PATHS or _SAMPLED */
-    uint32_t *at_end;               /* per block: see fp_plan */
-    struct fp_flow *flow;
-    /* per flow edge: its counter, or FP_NONE */
-    uint32_t *flow_slot;
-    /* with FP_FUNCTION_EXITS, per block: see fp_plan */
-    bool *counted, *has_register;
-    int64_t *offset;
+    struct fp_source source;
+    struct fp_paths paths;
+    struct fp_layout layout;
     struct fp_copy_info *copy; /* with FP_FUNCTION_COPY or _HITS */
-    const char **callees;      /* with FP_FUNCTION_CALLEES: one per call of a known function */
-    uint32_t ncallees;
 };
 
 /* The id: `base` is of name, shape and, for a static function, module. Objects

@@ -11,19 +11,19 @@ void fp_layout_paths(struct fp_function *f, uint64_t num_ids, uint64_t array_pat
     bool cycles = f->flags & FP_FUNCTION_CYCLES;
     bool values = f->flags & FP_FUNCTION_VALUES; /* a table is where they are counted */
     f->flags &= ~(uint32_t)FP_FUNCTION_HASHED;
-    f->edge_slots = 0;
+    f->layout.edge_slots = 0;
     if ((num_ids > array_paths || values) && !cycles) {
         f->flags |= FP_FUNCTION_HASHED;
-        f->path_slots = FP_HASH_TABLE_SIZE / 8;
-        f->edge_slots = f->truncation->laps.len;
+        f->layout.path_slots = FP_HASH_TABLE_SIZE / 8;
+        f->layout.edge_slots = f->paths.truncation->laps.len;
     } else {
-        f->path_slots = num_ids * fp_layout_stride(f);
+        f->layout.path_slots = num_ids * fp_layout_stride(f);
     }
 }
 
 uint32_t fp_layout_add_edge(struct fp_function *f)
 {
-    return (uint32_t)f->edge_slots++;
+    return (uint32_t)f->layout.edge_slots++;
 }
 
 uint64_t fp_layout_stride(const struct fp_function *f)
@@ -35,12 +35,12 @@ uint64_t fp_layout_stride(const struct fp_function *f)
 
 uint64_t fp_layout_sums(const struct fp_function *f)
 {
-    return f->copy && f->copy->labels ? f->copy->labels->num_ids : f->numbering->num_paths;
+    return f->copy && f->copy->labels ? f->copy->labels->num_ids : f->paths.numbering->num_paths;
 }
 
 static uint64_t num_ids(const struct fp_function *f)
 {
-    return fp_layout_sums(f) + f->truncation->laps.len;
+    return fp_layout_sums(f) + f->paths.truncation->laps.len;
 }
 
 bool fp_layout_fits(const struct fp_function *f, uint64_t *need)
@@ -49,10 +49,11 @@ bool fp_layout_fits(const struct fp_function *f, uint64_t *need)
     if (!(f->flags & FP_FUNCTION_PATHS)) return true;
     if (f->flags & FP_FUNCTION_HASHED) {
         *need = FP_HASH_TABLE_SIZE / 8;
-        return *need <= f->path_slots && f->truncation->laps.len <= f->edge_slots;
+        return *need <= f->layout.path_slots &&
+               f->paths.truncation->laps.len <= f->layout.edge_slots;
     }
     *need = fp_mul_saturated(num_ids(f), fp_layout_stride(f));
-    return *need <= f->path_slots;
+    return *need <= f->layout.path_slots;
 }
 
 /* ---- addresses ---- */
@@ -73,21 +74,25 @@ bool fp_layout_word(const struct fp_sections *at, uint64_t address, uint64_t slo
 
 bool fp_layout_table(const struct fp_function *f, const struct fp_sections *at, uint64_t *table)
 {
-    if (!(f->flags & FP_FUNCTION_HASHED) || !f->path_slots ||
-        !lies_within(f->path_address, f->path_slots, at->tables_address, at->tables_size))
+    if (!(f->flags & FP_FUNCTION_HASHED) || !f->layout.path_slots ||
+        !lies_within(f->layout.path_address, f->layout.path_slots, at->tables_address,
+                     at->tables_size))
         return false;
-    *table = (f->path_address - at->tables_address) / (f->path_slots * 8); /* all are of one size */
+    *table = (f->layout.path_address - at->tables_address) /
+             (f->layout.path_slots * 8); /* all are of one size */
     return true;
 }
 
 bool fp_layout_check(const struct fp_function *f, const struct fp_sections *at)
 {
     uint64_t unused;
-    if (f->edge_slots && !fp_layout_word(at, f->edge_address, f->edge_slots, &unused)) return false;
-    if (!f->path_slots) return true;
+    if (f->layout.edge_slots &&
+        !fp_layout_word(at, f->layout.edge_address, f->layout.edge_slots, &unused))
+        return false;
+    if (!f->layout.path_slots) return true;
     return f->flags & FP_FUNCTION_HASHED
                ? fp_layout_table(f, at, &unused)
-               : fp_layout_word(at, f->path_address, f->path_slots, &unused);
+               : fp_layout_word(at, f->layout.path_address, f->layout.path_slots, &unused);
 }
 
 /* ---- from an id to its counter ---- */
@@ -96,7 +101,8 @@ bool fp_layout_of_edge(const struct fp_function *f, const struct fp_sections *at
                        struct fp_place *place)
 {
     *place = (struct fp_place){0};
-    if (slot >= f->edge_slots || !fp_layout_word(at, f->edge_address, f->edge_slots, &place->word))
+    if (slot >= f->layout.edge_slots ||
+        !fp_layout_word(at, f->layout.edge_address, f->layout.edge_slots, &place->word))
         return false;
     place->word += slot;
     return true;
@@ -119,7 +125,8 @@ bool fp_layout_of_id(const struct fp_function *f, const struct fp_sections *at, 
         return false;
     if (f->flags & FP_FUNCTION_HASHED) return place_in_table(f, at, id, place);
     *place = (struct fp_place){0};
-    if (!fp_layout_word(at, f->path_address, f->path_slots, &place->word)) return false;
+    if (!fp_layout_word(at, f->layout.path_address, f->layout.path_slots, &place->word))
+        return false;
     place->word += id * fp_layout_stride(f);
     return true;
 }
@@ -130,9 +137,9 @@ bool fp_layout_of_id(const struct fp_function *f, const struct fp_sections *at, 
 static void each_lap(const struct fp_function *f, const struct fp_sections *at,
                      const struct fp_counters *words, fp_layout_callback *call, void *context)
 {
-    uint64_t first, sums = fp_layout_sums(f), laps = f->truncation->laps.len;
-    if (!fp_layout_word(at, f->edge_address, f->edge_slots, &first)) return;
-    if (laps > f->edge_slots) laps = f->edge_slots;
+    uint64_t first, sums = fp_layout_sums(f), laps = f->paths.truncation->laps.len;
+    if (!fp_layout_word(at, f->layout.edge_address, f->layout.edge_slots, &first)) return;
+    if (laps > f->layout.edge_slots) laps = f->layout.edge_slots;
     for (size_t i = fp_counters_from(words, 0, first);
          i < words->len && words->at[i].path - first < laps; i++)
         if (words->at[i].count)
@@ -148,7 +155,7 @@ void fp_layout_each_word(const struct fp_function *f, const struct fp_sections *
         each_lap(f, at, words, call, context);
         return;
     }
-    if (!fp_layout_word(at, f->path_address, f->path_slots, &first)) return;
+    if (!fp_layout_word(at, f->layout.path_address, f->layout.path_slots, &first)) return;
     uint64_t slots = num_ids(f) * stride;
     for (size_t i = fp_counters_from(words, 0, first);
          i < words->len && words->at[i].path - first < slots; i++) {

@@ -303,15 +303,16 @@ enum fp_guide_match fp_guide_find(struct fp_arena *arena, const struct fp_guide 
                                   const struct fp_function *function, uint64_t id,
                                   struct fp_guide_function *found)
 {
-    uint64_t key = fp_guide_key(function->name, function->file), shape = fp_cfg_hash(function->cfg);
+    uint64_t key = fp_guide_key(function->name, function->file),
+             shape = fp_cfg_hash(function->paths.cfg);
     size_t first = first_with_key(guide, key), end = first;
     uint32_t fitting = 0;
     for (; end < guide->nfunctions && guide->functions[end].key == key; end++) {
         const struct fp_guide_function *f = &guide->functions[end];
         if (f->shape != shape) continue;
         if (f->id == fp_function_id(id, f->flags, f->path_slots, f->edge_slots))
-            return decode_counts(arena, guide, end, function->cfg, found) ? FP_GUIDE_FOUND
-                                                                          : FP_GUIDE_STALE;
+            return decode_counts(arena, guide, end, function->paths.cfg, found) ? FP_GUIDE_FOUND
+                                                                                : FP_GUIDE_STALE;
         fitting++;
     }
     if (first == end) return FP_GUIDE_ABSENT;
@@ -319,7 +320,7 @@ enum fp_guide_match fp_guide_find(struct fp_arena *arena, const struct fp_guide 
     for (size_t i = first; fitting && i < end; i++) {
         struct fp_guide_function one;
         if (guide->functions[i].shape != shape) continue;
-        if (!decode_counts(arena, guide, i, function->cfg, &one)) continue;
+        if (!decode_counts(arena, guide, i, function->paths.cfg, &one)) continue;
         if (some)
             add_up(arena, found, &one);
         else

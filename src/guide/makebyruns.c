@@ -37,10 +37,10 @@ static void add_edge(uint32_t edge, void *context)
 static void add_path(struct averaging *a, const struct fp_event *event, double entries)
 {
     struct fp_path path;
-    if (!fp_path_decode(a->arena, a->f->numbering, event->id, &path)) return;
+    if (!fp_path_decode(a->arena, a->f->paths.numbering, event->id, &path)) return;
     a->count = fp_count_from(frequency_of(a, &event->distribution) * entries);
     if (!a->count) return;
-    fp_path_each_edge(a->f->cfg, &path, add_edge, a);
+    fp_path_each_edge(a->f->paths.cfg, &path, add_edge, a);
     a->out->paths[a->out->npaths++] = (struct fp_guide_path){
         a->count,    path.start == FP_STARTS_AT_ENTRY, path.first_block, path.end_edge,
         path.nedges, fp_guiding_edges(a->arena, &path)};

@@ -34,7 +34,7 @@ static void keep_path(struct fp_arena *arena, const struct fp_function *f,
                       const struct fp_path_count *count, struct fp_guide_function *out)
 {
     struct fp_path path;
-    if (!fp_path_decode(arena, f->numbering, count->id, &path)) return;
+    if (!fp_path_decode(arena, f->paths.numbering, count->id, &path)) return;
     out->paths[out->npaths++] = (struct fp_guide_path){
         .count = count->count,
         .from_entry = path.start == FP_STARTS_AT_ENTRY,
@@ -106,19 +106,19 @@ struct fp_guide_function fp_guiding_function(const struct fp_function *f)
 {
     return (struct fp_guide_function){
         .key = fp_guide_key(f->name, f->file),
-        .shape = fp_cfg_hash(f->cfg),
+        .shape = fp_cfg_hash(f->paths.cfg),
         .id = f->id,
         .flags = f->flags,
-        .path_slots = f->path_slots,
-        .edge_slots = f->edge_slots,
-        .nedges = f->cfg->nedges,
+        .path_slots = f->layout.path_slots,
+        .edge_slots = f->layout.edge_slots,
+        .nedges = f->paths.cfg->nedges,
     };
 }
 
 void fp_guiding_add(struct fp_guiding_maker *m, const struct fp_function *f,
                     struct fp_guide_function counts)
 {
-    const struct fp_cfg *cfg = f->cfg;
+    const struct fp_cfg *cfg = f->paths.cfg;
     struct fp_guide_summary *summary = &m->guiding->summary;
     summary->num_functions++;
     summary->num_counts += cfg->nblocks;

@@ -17,7 +17,7 @@ static struct fp_guide_value value_of(const struct fp_symbols *symbols, const st
                                    .size = count->key & FP_VALUE_MASK,
                                    .target = ""};
     if (value.kind == FP_VALUE_TARGET) {
-        uint64_t address = fp_value_target(count->key, f->path_address);
+        uint64_t address = fp_value_target(count->key, f->layout.path_address);
         const struct fp_symbol *symbol = fp_symbols_find(symbols, address);
         if (symbol) value.target = symbol->name;
     }

@@ -28,6 +28,6 @@ uint64_t fp_ir_hash_module(LLVMModuleRef module, const char *base)
 
 uint64_t fp_ir_base_id(const struct fp_ir *ir, uint64_t module_hash)
 {
-    uint64_t id = fp_hash64(fp_hash_string(ir->f->name) ^ fp_cfg_hash(ir->f->cfg));
+    uint64_t id = fp_hash64(fp_hash_string(ir->f->name) ^ fp_cfg_hash(ir->f->paths.cfg));
     return fp_ir_is_local(ir->function) ? fp_hash64(id ^ module_hash) : id;
 }

@@ -80,34 +80,34 @@ static const char *reason_to_skip(LLVMValueRef function)
 static void plan_edges(struct fp_arena *arena, struct fp_function *f, const double *weights,
                        bool chords)
 {
-    f->flow = fp_flow_make(arena, f->cfg, &f->truncation->order, weights);
-    f->flow_slot = FP_NEW_ARRAY(arena, uint32_t, f->flow->nedges);
-    for (uint32_t i = 0; i < f->flow->nedges; i++) {
-        enum fp_flow_kind kind = f->flow->edges[i].kind;
-        bool wanted = chords ? !fp_bitset_has(&f->flow->in_tree, i)
+    f->paths.flow = fp_flow_make(arena, f->paths.cfg, &f->paths.truncation->order, weights);
+    f->layout.flow_slot = FP_NEW_ARRAY(arena, uint32_t, f->paths.flow->nedges);
+    for (uint32_t i = 0; i < f->paths.flow->nedges; i++) {
+        enum fp_flow_kind kind = f->paths.flow->edges[i].kind;
+        bool wanted = chords ? !fp_bitset_has(&f->paths.flow->in_tree, i)
                              : kind == FP_FLOW_ENTRY || kind == FP_FLOW_EDGE;
-        f->flow_slot[i] = wanted ? fp_layout_add_edge(f) : FP_NONE;
+        f->layout.flow_slot[i] = wanted ? fp_layout_add_edge(f) : FP_NONE;
     }
 }
 
 static void number_paths(struct fp_arena *arena, struct fp_function *f, const double *weights,
                          const struct fp_llvm_options *options)
 {
-    f->dag = fp_dag_make(arena, f->truncation);
-    double *dag_weights = fp_dag_weights(arena, f->dag, weights);
+    f->paths.dag = fp_dag_make(arena, f->paths.truncation);
+    double *dag_weights = fp_dag_weights(arena, f->paths.dag, weights);
     /* smart numbering, paper 002, section 3.4: hot edges get 0 and carry no code */
     bool sampled = f->flags & FP_FUNCTION_SAMPLED;
     enum fp_numbering_order order = sampled ? FP_NUMBER_HOTTEST_FIRST : FP_NUMBER_LARGEST_LAST;
-    f->numbering = fp_number(arena, f->dag, order, dag_weights);
-    fp_layout_paths(f, f->numbering->num_ids, options->array_paths);
+    f->paths.numbering = fp_number(arena, f->paths.dag, order, dag_weights);
+    fp_layout_paths(f, f->paths.numbering->num_ids, options->array_paths);
 }
 
 /* Can the path register be left to itself? Behind setjmp nobody notices that a path
  * begins. */
 static bool may_run(const struct fp_function *f)
 {
-    const struct fp_cfg *cfg = f->cfg;
-    if (f->numbering->num_paths == 1) return false;
+    const struct fp_cfg *cfg = f->paths.cfg;
+    if (f->paths.numbering->num_paths == 1) return false;
     for (uint32_t e = 0; e < cfg->nedges; e++)
         if (cfg->edges[e].kind == FP_EDGE_TWICE) return false;
     return true;
@@ -125,14 +125,14 @@ static struct fp_plan *plan_paths(struct fp_arena *arena, struct fp_ir *ir,
                                   .branch_counts =
                                       !options->cycles && !sampled && !options->plain_labels};
     struct fp_plan *plan =
-        fp_plan_make(arena, f->numbering, options->plain_labels ? NULL : weights, &how);
+        fp_plan_make(arena, f->paths.numbering, options->plain_labels ? NULL : weights, &how);
     if (how.running && !plan->running) {
         how.running = false;
-        plan = fp_plan_make(arena, f->numbering, weights, &how);
+        plan = fp_plan_make(arena, f->paths.numbering, weights, &how);
     }
     if (how.branch_counts && !how.exits && !options->hits)
         ir->lap_variables = fp_ir_lap_variables(ir, plan, weights);
-    f->at_end = plan->at_end;
+    f->layout.at_end = plan->at_end;
     return plan;
 }
 
@@ -143,13 +143,13 @@ static const double *copy_weights(struct fp_arena *arena, const struct fp_functi
                                   const struct fp_part *part, const struct fp_division *division)
 {
     if (division->plain_labels) return NULL;
-    if (part->nweights != f->cfg->nedges) {
+    if (part->nweights != f->paths.cfg->nedges) {
         struct fp_loops loops;
-        fp_loops_find(arena, f->cfg, &loops);
-        return fp_weights_static(arena, f->cfg, &f->truncation->order, &loops);
+        fp_loops_find(arena, f->paths.cfg, &loops);
+        return fp_weights_static(arena, f->paths.cfg, &f->paths.truncation->order, &loops);
     }
-    double *weights = FP_NEW_ARRAY(arena, double, f->cfg->nedges);
-    for (uint32_t e = 0; e < f->cfg->nedges; e++) weights[e] = (double)part->weights[e];
+    double *weights = FP_NEW_ARRAY(arena, double, f->paths.cfg->nedges);
+    for (uint32_t e = 0; e < f->paths.cfg->nedges; e++) weights[e] = (double)part->weights[e];
     return weights;
 }
 
@@ -160,7 +160,7 @@ static struct fp_plan *plan_copy(struct fp_arena *arena, struct fp_function *f,
     const double *weights = copy_weights(arena, f, part, work->division);
     struct fp_plan *plan;
     if (part->kind == FP_PART_PATHS) {
-        struct fp_selection *s = fp_select(arena, f->numbering, &part->edges[options->copy],
+        struct fp_selection *s = fp_select(arena, f->paths.numbering, &part->edges[options->copy],
                                            &part->laps[options->copy], weights, options->exits);
         plan = s->plan;
         f->copy->labels = (struct fp_pspp *)s->labels;
@@ -169,11 +169,11 @@ static struct fp_plan *plan_copy(struct fp_arena *arena, struct fp_function *f,
     } else {
         struct fp_plan_options how = {.exits = options->exits,
                                       .branch_counts = options->exits && weights};
-        plan = fp_plan_make(arena, f->numbering, weights, &how);
+        plan = fp_plan_make(arena, f->paths.numbering, weights, &how);
     }
     f->copy->turns_slot = fp_layout_add_edge(f);
     f->flags |= FP_FUNCTION_COPY;
-    f->at_end = plan->at_end;
+    f->layout.at_end = plan->at_end;
     return plan;
 }
 
@@ -198,11 +198,12 @@ static uint32_t mode_flags(const struct fp_llvm_options *options)
  * counts is that the block was not passed. */
 static void note_exits(struct fp_arena *arena, struct fp_function *f, const struct fp_plan *plan)
 {
-    uint32_t n = f->cfg->nblocks;
-    f->counted = plan ? plan->counted : FP_NEW_ARRAY(arena, bool, n);
-    f->has_register = plan ? plan->has_register : FP_NEW_ARRAY(arena, bool, n);
-    f->offset = plan ? plan->offset : FP_NEW_ARRAY(arena, int64_t, n);
-    for (uint32_t b = 0; !plan && b < n; b++) f->counted[b] = fp_cfg_out_degree(f->cfg, b) == 0;
+    uint32_t n = f->paths.cfg->nblocks;
+    f->layout.counted = plan ? plan->counted : FP_NEW_ARRAY(arena, bool, n);
+    f->layout.has_register = plan ? plan->has_register : FP_NEW_ARRAY(arena, bool, n);
+    f->layout.offset = plan ? plan->offset : FP_NEW_ARRAY(arena, int64_t, n);
+    for (uint32_t b = 0; !plan && b < n; b++)
+        f->layout.counted[b] = fp_cfg_out_degree(f->paths.cfg, b) == 0;
 }
 
 /* ---- one function ---- */
@@ -259,14 +260,14 @@ static void plan_reference(struct module_work *work, struct fp_arena *arena, str
     if (options->callees) fp_ir_list_callees(arena, ir->function, f);
     if (wants_values(work) && fp_ir_has_values(ir->function)) f->flags |= FP_FUNCTION_VALUES;
     struct fp_limits limits = limits_for(options, weigh(work, ir));
-    f->truncation = FP_NEW(arena, struct fp_truncation);
-    fp_truncate(arena, f->cfg, ir->weights, &limits, f->truncation);
-    if (!ir->weights) ir->weights = FP_NEW_ARRAY(arena, double, f->cfg->nedges);
+    f->paths.truncation = FP_NEW(arena, struct fp_truncation);
+    fp_truncate(arena, f->paths.cfg, ir->weights, &limits, f->paths.truncation);
+    if (!ir->weights) ir->weights = FP_NEW_ARRAY(arena, double, f->paths.cfg->nedges);
     if (f->flags & FP_FUNCTION_PATHS) number_paths(arena, f, ir->weights, options);
     if (f->flags & FP_FUNCTION_EDGES)
         plan_edges(arena, f, ir->weights, f->flags & FP_FUNCTION_CHORDS);
-    f->id = fp_function_id(fp_ir_base_id(ir, work->module_hash), f->flags, f->path_slots,
-                           f->edge_slots);
+    f->id = fp_function_id(fp_ir_base_id(ir, work->module_hash), f->flags, f->layout.path_slots,
+                           f->layout.edge_slots);
 }
 
 /* Counters that the reference does not have make another function of it. */
@@ -277,7 +278,7 @@ static void add_copy_counters(struct module_work *work, struct fp_function *f)
         f->copy->hits_slot = fp_layout_add_edge(f);
     }
     f->id = fp_hash64(f->id ^ (f->flags & ~(uint32_t)FP_FUNCTION_CALLEES));
-    f->id = fp_hash64(f->id ^ f->path_slots ^ f->edge_slots << 32);
+    f->id = fp_hash64(f->id ^ f->layout.path_slots ^ f->layout.edge_slots << 32);
 }
 
 static void edit(struct module_work *work, struct fp_ir *ir, const struct fp_part *part,
@@ -326,7 +327,7 @@ static void plan_calls(struct fp_function *f)
 {
     f->flags &= FP_FUNCTION_EARLY | FP_FUNCTION_INLINED;
     f->flags |= FP_FUNCTION_COPY;
-    f->path_slots = f->edge_slots = 0;
+    f->layout.path_slots = f->layout.edge_slots = 0;
     f->copy->turns_slot = fp_layout_add_edge(f);
     f->id = fp_hash64(f->id ^ f->flags);
 }

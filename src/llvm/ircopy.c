@@ -52,8 +52,9 @@ bool fp_ir_has_one_body(LLVMValueRef function)
 static LLVMValueRef edge_word(struct fp_editor *ed, uint32_t slot)
 {
     const struct fp_function *f = ed->ir->f;
-    LLVMValueRef counters = fp_edit_counters(ed, FP_EDGE_COUNTER_PREFIX, f->id, f->edge_slots);
-    return fp_edit_word(ed, counters, f->edge_slots, slot);
+    LLVMValueRef counters =
+        fp_edit_counters(ed, FP_EDGE_COUNTER_PREFIX, f->id, f->layout.edge_slots);
+    return fp_edit_word(ed, counters, f->layout.edge_slots, slot);
 }
 
 /* The number of invocations before this one. */
@@ -122,8 +123,8 @@ static void add_hits(struct fp_editor *ed, uint32_t hits)
 
 void fp_ir_emit_hits(struct fp_editor *ed, const struct fp_plan *plan)
 {
-    const struct fp_cfg *cfg = ed->ir->f->cfg;
-    const uint8_t *fate = ed->ir->f->truncation->order.fate;
+    const struct fp_cfg *cfg = ed->ir->f->paths.cfg;
+    const uint8_t *fate = ed->ir->f->paths.truncation->order.fate;
     for (uint32_t e = 0; e < cfg->nedges; e++) {
         uint32_t hits = fate[e] == FP_FATE_DEAD ? 0 : fp_hits_on_edge(plan, e);
         if (!hits) continue;
@@ -153,7 +154,7 @@ void fp_ir_list_callees(struct fp_arena *arena, LLVMValueRef function, struct fp
             const char *name = LLVMGetValueName2(callee, &len);
             fp_vec_push(arena, &names, fp_arena_strndup(arena, name, len));
         }
-    f->callees = names.at;
-    f->ncallees = (uint32_t)names.len;
+    f->source.callees = names.at;
+    f->source.ncallees = (uint32_t)names.len;
     f->flags |= FP_FUNCTION_CALLEES;
 }

@@ -56,10 +56,10 @@ static uint64_t block_count(const struct fp_cfg *cfg, const struct fp_guide_func
 
 static uint64_t instructions_run(const struct fp_ir *ir, const struct fp_guide_function *counts)
 {
-    const struct fp_cfg *cfg = ir->f->cfg;
+    const struct fp_cfg *cfg = ir->f->paths.cfg;
     uint64_t sum = 0;
     for (uint32_t b = 0; b < cfg->nblocks; b++)
-        sum += block_count(cfg, counts, b) * ir->f->blocks[b].instructions;
+        sum += block_count(cfg, counts, b) * ir->f->source.blocks[b].instructions;
     return sum;
 }
 
@@ -97,7 +97,7 @@ static bool only_goes_on(const struct fp_ir *ir, uint32_t block)
 static void add_ways(const struct fp_ir *ir, const struct fp_guide_function *counts, uint64_t least,
                      struct dispatch *d, uint32_t block)
 {
-    const struct fp_cfg *cfg = ir->f->cfg;
+    const struct fp_cfg *cfg = ir->f->paths.cfg;
     LLVMBasicBlockRef to = ir->blocks[block].bb;
     for (uint32_t k = cfg->first_in[block]; k < cfg->first_in[block + 1]; k++) {
         uint32_t e = cfg->in_edges[k], from = cfg->edges[e].src;
@@ -130,7 +130,7 @@ static void find_ways(const struct fp_ir *ir, const struct fp_guide_function *co
 static bool is_dispatch(const struct fp_ir *ir, const struct fp_guide_function *counts,
                         const struct fp_ir_super *how, struct dispatch *d)
 {
-    const struct fp_cfg *cfg = ir->f->cfg;
+    const struct fp_cfg *cfg = ir->f->paths.cfg;
     d->bb = ir->blocks[d->block].bb;
     if (!d->bb || !ir->blocks[d->block].has_terminator || !fp_shim_can_copy(d->bb)) return false;
     if (LLVMGetInstructionOpcode(LLVMGetBasicBlockTerminator(d->bb)) != LLVMSwitch) return false;
@@ -162,7 +162,7 @@ uint32_t fp_ir_copy_dispatch(struct fp_ir *ir, const struct fp_guide_function *c
 {
     uint64_t run = instructions_run(ir, counts);
     uint32_t copies = 0;
-    for (uint32_t b = 1; b < ir->f->cfg->nblocks; b++) {
+    for (uint32_t b = 1; b < ir->f->paths.cfg->nblocks; b++) {
         struct dispatch d = {.block = b};
         if (!is_dispatch(ir, counts, how, &d)) continue;
         if (!how->eager && d.count * d.size < run / LEAST_SHARE) continue;

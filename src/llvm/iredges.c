@@ -8,7 +8,7 @@
  * its counter along in a phi, and the body of the pad counts there. */
 static void count_unwinds(struct fp_editor *ed, uint32_t pad, LLVMValueRef *address_of)
 {
-    const struct fp_cfg *cfg = ed->ir->f->cfg;
+    const struct fp_cfg *cfg = ed->ir->f->paths.cfg;
     uint32_t body = cfg->edges[cfg->first_out[pad]].dst;
     uint32_t first = cfg->first_in[pad], degree = fp_cfg_in_degree(cfg, pad);
     LLVMValueRef where = NULL;
@@ -34,13 +34,13 @@ static void count_flow_edge(struct fp_editor *ed, uint32_t i, LLVMValueRef where
                             LLVMValueRef *unwind)
 {
     const struct fp_function *f = ed->ir->f;
-    const struct fp_flow_edge *edge = &f->flow->edges[i];
+    const struct fp_flow_edge *edge = &f->paths.flow->edges[i];
     switch (edge->kind) {
     case FP_FLOW_ENTRY: fp_edit_at_head(ed, 0); break;
     case FP_FLOW_EXIT: fp_edit_at_head(ed, edge->src); break;
     case FP_FLOW_FRONT: fp_edit_at_end(ed, edge->src); break;
     case FP_FLOW_EDGE:
-        if (f->cfg->edges[edge->cfg_edge].kind == FP_EDGE_UNWIND) {
+        if (f->paths.cfg->edges[edge->cfg_edge].kind == FP_EDGE_UNWIND) {
             unwind[edge->cfg_edge] = where;
             return;
         }
@@ -53,12 +53,14 @@ static void count_flow_edge(struct fp_editor *ed, uint32_t i, LLVMValueRef where
 void fp_ir_emit_edges(struct fp_editor *ed)
 {
     const struct fp_function *f = ed->ir->f;
-    LLVMValueRef counters = fp_edit_counters(ed, FP_EDGE_COUNTER_PREFIX, f->id, f->edge_slots);
-    LLVMValueRef *unwind = FP_NEW_ARRAY(ed->ir->arena, LLVMValueRef, f->cfg->nedges);
-    for (uint32_t i = 0; i < f->flow->nedges; i++)
-        if (f->flow_slot[i] != FP_NONE)
-            count_flow_edge(ed, i, fp_edit_word(ed, counters, f->edge_slots, f->flow_slot[i]),
-                            unwind);
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++)
-        if (f->cfg->flags[b] & FP_BLOCK_PAD) count_unwinds(ed, b, unwind);
+    LLVMValueRef counters =
+        fp_edit_counters(ed, FP_EDGE_COUNTER_PREFIX, f->id, f->layout.edge_slots);
+    LLVMValueRef *unwind = FP_NEW_ARRAY(ed->ir->arena, LLVMValueRef, f->paths.cfg->nedges);
+    for (uint32_t i = 0; i < f->paths.flow->nedges; i++)
+        if (f->layout.flow_slot[i] != FP_NONE)
+            count_flow_edge(
+                ed, i, fp_edit_word(ed, counters, f->layout.edge_slots, f->layout.flow_slot[i]),
+                unwind);
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
+        if (f->paths.cfg->flags[b] & FP_BLOCK_PAD) count_unwinds(ed, b, unwind);
 }

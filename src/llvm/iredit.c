@@ -24,7 +24,7 @@ void fp_editor_init(struct fp_editor *ed, struct fp_ir *ir, enum fp_threads thre
         .void_ = LLVMVoidTypeInContext(context),
         .threads = threads,
         .one_instruction = one_instruction,
-        .edge_block = FP_NEW_ARRAY(ir->arena, LLVMBasicBlockRef, ir->f->cfg->nedges),
+        .edge_block = FP_NEW_ARRAY(ir->arena, LLVMBasicBlockRef, ir->f->paths.cfg->nedges),
         .pending = FP_NONE,
     };
     LLVMMetadataRef subprogram = LLVMGetSubprogram(ir->function);
@@ -83,7 +83,7 @@ static LLVMBasicBlockRef block_before(struct fp_editor *ed, LLVMBasicBlockRef ta
 
 static LLVMBasicBlockRef split_edge(struct fp_editor *ed, uint32_t edge)
 {
-    LLVMBasicBlockRef from = ed->ir->blocks[ed->ir->f->cfg->edges[edge].src].bb;
+    LLVMBasicBlockRef from = ed->ir->blocks[ed->ir->f->paths.cfg->edges[edge].src].bb;
     LLVMBasicBlockRef target = fp_ir_target(ed->ir, edge);
     LLVMBasicBlockRef block = block_before(ed, target);
     LLVMValueRef terminator = LLVMGetBasicBlockTerminator(from);
@@ -111,13 +111,13 @@ static bool at_source_end(const struct fp_cfg *cfg, const struct fp_edge *edge)
 
 bool fp_edit_is_critical(const struct fp_editor *ed, uint32_t e)
 {
-    const struct fp_cfg *cfg = ed->ir->f->cfg;
+    const struct fp_cfg *cfg = ed->ir->f->paths.cfg;
     return !at_source_end(cfg, &cfg->edges[e]) && fp_cfg_in_degree(cfg, cfg->edges[e].dst) > 1;
 }
 
 void fp_edit_on_edge(struct fp_editor *ed, uint32_t e, bool behind)
 {
-    const struct fp_cfg *cfg = ed->ir->f->cfg;
+    const struct fp_cfg *cfg = ed->ir->f->paths.cfg;
     const struct fp_edge *edge = &cfg->edges[e];
     if (edge->kind == FP_EDGE_TWICE && behind) {
         fp_edit_at_head(ed, edge->dst);

@@ -10,8 +10,8 @@
 
 bool fp_ir_needs_slot(const struct fp_function *f)
 {
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++)
-        if (f->cfg->flags[b] & FP_BLOCK_LEAVES && f->has_register[b]) return true;
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
+        if (f->paths.cfg->flags[b] & FP_BLOCK_LEAVES && f->layout.has_register[b]) return true;
     return false;
 }
 
@@ -49,9 +49,9 @@ static void emit_mark(struct fp_editor *ed, uint32_t block, bool end)
     snprintf(text, sizeof text,
              ".Lfp${:uid}:\n.pushsection " FP_MARK_SECTION ",\"ao?\",@progbits,.Lfp${:uid}\n"
              ".long .Lfp${:uid} - .\n.long %u\n.quad 0x%016llx\n.popsection",
-             block | (end                              ? FP_MARK_END
-                      : ed->ir->f->has_register[block] ? 0
-                                                       : FP_MARK_NO_REGISTER),
+             block | (end                                     ? FP_MARK_END
+                      : ed->ir->f->layout.has_register[block] ? 0
+                                                              : FP_MARK_NO_REGISTER),
              (unsigned long long)ed->ir->f->id);
     emit_assembly(ed, text, NULL);
 }
@@ -165,7 +165,8 @@ static bool is_counted_before_call(const struct fp_editor *ed, uint32_t block)
 {
     const struct fp_ir_block *b = &ed->ir->blocks[block];
     const struct fp_function *f = ed->ir->f;
-    return b->has_terminator && b->end != LLVMGetBasicBlockTerminator(b->bb) && !f->counted[block];
+    return b->has_terminator && b->end != LLVMGetBasicBlockTerminator(b->bb) &&
+           !f->layout.counted[block];
 }
 
 /* The mark at the head comes first: in a block without instructions of its own, all stand
@@ -189,9 +190,9 @@ static void mark_block(struct fp_editor *ed, uint32_t block)
 static uint32_t block_for_slot_mark(const struct fp_function *f)
 {
     uint32_t found = FP_NONE;
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
-        if (!(f->cfg->flags[b] & FP_BLOCK_LEAVES) || !f->has_register[b]) continue;
-        if (f->cfg->flags[b] & FP_BLOCK_CALLS) return b;
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++) {
+        if (!(f->paths.cfg->flags[b] & FP_BLOCK_LEAVES) || !f->layout.has_register[b]) continue;
+        if (f->paths.cfg->flags[b] & FP_BLOCK_CALLS) return b;
         if (found == FP_NONE) found = b;
     }
     return found;
@@ -246,8 +247,8 @@ void fp_ir_emit_marks(struct fp_editor *ed, bool slot)
     }
     /* code that is still to be copied into others has no frame of its own */
     if (fp_ir_has_attribute(ed->ir->function, "alwaysinline")) return;
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++)
-        if (f->cfg->flags[b] & FP_BLOCK_LEAVES) mark_block(ed, b);
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
+        if (f->paths.cfg->flags[b] & FP_BLOCK_LEAVES) mark_block(ed, b);
     if (slot) {
         LLVMPositionBuilderBefore(ed->builder, ed->ir->blocks[block_for_slot_mark(f)].begin);
         emit_slot_mark(ed);
@@ -285,8 +286,8 @@ static void add_to_slot(struct fp_editor *ed, int64_t value)
  * there does not matter, so it may be set before the branch, once. */
 static void set_before_branch(struct fp_editor *ed, uint32_t e, int64_t value, bool *taken)
 {
-    uint32_t src = ed->ir->f->cfg->edges[e].src;
-    bool unwind = ed->ir->f->cfg->edges[e].kind == FP_EDGE_UNWIND;
+    uint32_t src = ed->ir->f->paths.cfg->edges[e].src;
+    bool unwind = ed->ir->f->paths.cfg->edges[e].kind == FP_EDGE_UNWIND;
     if (taken[src] && !unwind) {
         fp_edit_on_edge(ed, e, false);
     } else {
@@ -303,8 +304,8 @@ static void slot_on_kept(struct fp_editor *ed, uint32_t e, struct fp_op op, bool
         add_to_slot(ed, op.value);
     }
     if (op.kind != FP_OP_SET) return;
-    bool unwind = ed->ir->f->cfg->edges[e].kind == FP_EDGE_UNWIND;
-    bool from_hub = ed->ir->f->cfg->flags[ed->ir->f->cfg->edges[e].src] & FP_BLOCK_HUB;
+    bool unwind = ed->ir->f->paths.cfg->edges[e].kind == FP_EDGE_UNWIND;
+    bool from_hub = ed->ir->f->paths.cfg->flags[ed->ir->f->paths.cfg->edges[e].src] & FP_BLOCK_HUB;
     if (unwind || (fp_edit_is_critical(ed, e) && !ed->edge_block[e] && !from_hub)) {
         set_before_branch(ed, e, op.value, taken);
     } else {
@@ -316,8 +317,8 @@ static void slot_on_kept(struct fp_editor *ed, uint32_t e, struct fp_op op, bool
 void fp_ir_emit_slot(struct fp_editor *ed, const struct fp_plan *plan)
 {
     const struct fp_function *f = ed->ir->f;
-    const struct fp_cfg *cfg = f->cfg;
-    const struct fp_dag *dag = f->dag;
+    const struct fp_cfg *cfg = f->paths.cfg;
+    const struct fp_dag *dag = f->paths.dag;
     bool *taken = FP_NEW_ARRAY(ed->ir->arena, bool, cfg->nblocks);
     if (plan->on[dag->entry_edge].kind == FP_OP_SET) {
         fp_edit_at_head(ed, 0);
@@ -327,7 +328,7 @@ void fp_ir_emit_slot(struct fp_editor *ed, const struct fp_plan *plan)
      * place of their own */
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t e = 0; e < cfg->nedges; e++) {
-            enum fp_fate fate = f->truncation->order.fate[e];
+            enum fp_fate fate = f->paths.truncation->order.fate[e];
             if ((cfg->edges[e].kind == FP_EDGE_UNWIND) != (pass == 0)) continue;
             if (fate == FP_FATE_KEPT) slot_on_kept(ed, e, plan->on[dag->of_edge[e]], taken);
             if (fate != FP_FATE_TRUNCATED) continue;

@@ -316,12 +316,12 @@ static void make_cfg(struct ir_reading *r)
 {
     struct fp_function *f = r->ir->f;
     uint32_t n = (uint32_t)r->blocks.len;
-    f->cfg = fp_cfg_new(r->ir->arena, n, r->edges.at, (uint32_t)r->edges.len, r->flags.at);
-    f->edges = FP_NEW_ARRAY(r->ir->arena, struct fp_edge_info, r->edges.len);
+    f->paths.cfg = fp_cfg_new(r->ir->arena, n, r->edges.at, (uint32_t)r->edges.len, r->flags.at);
+    f->source.edges = FP_NEW_ARRAY(r->ir->arena, struct fp_edge_info, r->edges.len);
     uint32_t *next = FP_NEW_ARRAY(r->ir->arena, uint32_t, (size_t)n + 1);
-    memcpy(next, f->cfg->first_out, n * sizeof *next);
+    memcpy(next, f->paths.cfg->first_out, n * sizeof *next);
     for (size_t i = 0; i < r->edges.len; i++)
-        f->edges[next[r->edges.at[i].src]++] = r->labels.at[i];
+        f->source.edges[next[r->edges.at[i].src]++] = r->labels.at[i];
 }
 
 const char *fp_ir_read(struct fp_arena *arena, LLVMValueRef function, struct fp_function *f,
@@ -340,25 +340,25 @@ const char *fp_ir_read(struct fp_arena *arena, LLVMValueRef function, struct fp_
     read_edges(&r);
     make_cfg(&r);
     ir->blocks = r.blocks.at;
-    f->blocks = r.infos.at;
-    f->positions = r.lines.positions.at;
-    f->npositions = (uint32_t)r.lines.positions.len;
-    f->scopes = r.lines.all.at;
-    f->nscopes = (uint32_t)r.lines.all.len;
+    f->source.blocks = r.infos.at;
+    f->source.positions = r.lines.positions.at;
+    f->source.npositions = (uint32_t)r.lines.positions.len;
+    f->source.scopes = r.lines.all.at;
+    f->source.nscopes = (uint32_t)r.lines.all.len;
     struct fp_error error = {0};
-    if (!fp_cfg_check(f->cfg, &error)) return fp_arena_strdup(arena, error.what);
+    if (!fp_cfg_check(f->paths.cfg, &error)) return fp_arena_strdup(arena, error.what);
     return NULL;
 }
 
 LLVMBasicBlockRef fp_ir_target(const struct fp_ir *ir, uint32_t edge)
 {
-    return ir->blocks[ir->f->cfg->edges[edge].dst].bb;
+    return ir->blocks[ir->f->paths.cfg->edges[edge].dst].bb;
 }
 
 /* Adds up the probabilities of the successors that one edge stands for. */
 static void estimate_out_edges(struct fp_ir *ir, uint32_t b, struct fp_arena *scratch)
 {
-    const struct fp_cfg *cfg = ir->f->cfg;
+    const struct fp_cfg *cfg = ir->f->paths.cfg;
     const struct fp_ir_block *block = &ir->blocks[b];
     LLVMValueRef terminator = LLVMGetBasicBlockTerminator(block->bb);
     double frequency = fp_shim_block_frequency(block->bb);
@@ -374,7 +374,7 @@ static void estimate_out_edges(struct fp_ir *ir, uint32_t b, struct fp_arena *sc
 
 void fp_ir_estimate(struct fp_ir *ir)
 {
-    const struct fp_cfg *cfg = ir->f->cfg;
+    const struct fp_cfg *cfg = ir->f->paths.cfg;
     struct fp_arena scratch = {0};
     ir->weights = FP_NEW_ARRAY(ir->arena, double, cfg->nedges);
     fp_shim_estimates(ir->function);

@@ -51,7 +51,7 @@ void fp_ir_guide_report(const struct fp_ir_guide *guide, const char *module_name
 
 void fp_ir_guide_weights(struct fp_ir *ir, const struct fp_guide_function *found)
 {
-    const struct fp_cfg *cfg = ir->f->cfg;
+    const struct fp_cfg *cfg = ir->f->paths.cfg;
     double most = 1, scale = 0;
     for (uint32_t e = 0; ir->weights && e < cfg->nedges; e++)
         if (ir->weights[e] > most) most = ir->weights[e];

@@ -10,12 +10,12 @@ static const double WORTHWHILE = 3;
 
 static const struct fp_lap *lap_of(const struct fp_ir *ir, uint32_t lap)
 {
-    return &ir->f->truncation->laps.at[lap];
+    return &ir->f->paths.truncation->laps.at[lap];
 }
 
 uint32_t fp_ir_lap_block(const struct fp_ir *ir, const struct fp_lap *lap, uint32_t k)
 {
-    const struct fp_cfg *cfg = ir->f->cfg;
+    const struct fp_cfg *cfg = ir->f->paths.cfg;
     return k ? cfg->edges[lap->edges[k - 1]].dst : cfg->edges[lap->closing].dst;
 }
 
@@ -30,12 +30,12 @@ static uint32_t place_of(const struct fp_ir *ir, const struct fp_lap *lap, uint3
 bool fp_ir_leaves_lap(const struct fp_ir *ir, uint32_t lap, uint32_t edge)
 {
     const struct fp_lap *l = lap_of(ir, lap);
-    const struct fp_truncation *t = ir->f->truncation;
-    uint32_t k = place_of(ir, l, ir->f->cfg->edges[edge].src);
+    const struct fp_truncation *t = ir->f->paths.truncation;
+    uint32_t k = place_of(ir, l, ir->f->paths.cfg->edges[edge].src);
     if (k == FP_NONE || edge == l->closing || t->order.fate[edge] == FP_FATE_DEAD) return false;
     /* the lap of a loop inside this one stays here */
     if (t->order.fate[edge] == FP_FATE_LAP &&
-        place_of(ir, l, ir->f->cfg->edges[edge].dst) != FP_NONE)
+        place_of(ir, l, ir->f->paths.cfg->edges[edge].dst) != FP_NONE)
         return false;
     return k == l->nedges || edge != l->edges[k];
 }
@@ -46,7 +46,7 @@ bool fp_ir_leaves_lap(const struct fp_ir *ir, uint32_t lap, uint32_t edge)
  * mostly a search that ends soon. */
 static bool is_suitable(const struct fp_ir *ir, uint32_t lap, const double *weights)
 {
-    const struct fp_cfg *cfg = ir->f->cfg;
+    const struct fp_cfg *cfg = ir->f->paths.cfg;
     const struct fp_lap *l = lap_of(ir, lap);
     double leaving = 0;
     uint32_t exits = 0;
@@ -131,7 +131,7 @@ static bool read_variable(const struct fp_ir *ir, const struct fp_lap *lap, LLVM
                           struct fp_lap_variable *v)
 {
     LLVMModuleRef module = LLVMGetGlobalParent(ir->function);
-    LLVMBasicBlockRef latch = ir->blocks[ir->f->cfg->edges[lap->closing].src].bb;
+    LLVMBasicBlockRef latch = ir->blocks[ir->f->paths.cfg->edges[lap->closing].src].bb;
     int64_t step;
     v->phi = phi;
     v->next = value_from(phi, latch, true);
@@ -148,7 +148,7 @@ static bool read_variable(const struct fp_ir *ir, const struct fp_lap *lap, LLVM
  * *equal: are both sides the same then? */
 static LLVMValueRef leaving_test(const struct fp_ir *ir, uint32_t lap, bool *equal)
 {
-    const struct fp_cfg *cfg = ir->f->cfg;
+    const struct fp_cfg *cfg = ir->f->paths.cfg;
     const struct fp_lap *l = lap_of(ir, lap);
     for (uint32_t k = 0; k <= l->nedges; k++) {
         uint32_t block = fp_ir_lap_block(ir, l, k);
@@ -187,7 +187,7 @@ static void read_final(const struct fp_ir *ir, const struct fp_lap *lap, LLVMVal
 static void find_variable(const struct fp_ir *ir, uint32_t lap, struct fp_lap_variable *best)
 {
     const struct fp_lap *l = lap_of(ir, lap);
-    LLVMBasicBlockRef header = ir->blocks[ir->f->cfg->edges[l->closing].dst].bb;
+    LLVMBasicBlockRef header = ir->blocks[ir->f->paths.cfg->edges[l->closing].dst].bb;
     bool equal = false;
     LLVMValueRef test = leaving_test(ir, lap, &equal);
     for (LLVMValueRef phi = LLVMGetFirstInstruction(header); phi && LLVMIsAPHINode(phi);
@@ -202,10 +202,10 @@ static void find_variable(const struct fp_ir *ir, uint32_t lap, struct fp_lap_va
 struct fp_lap_variable *fp_ir_lap_variables(const struct fp_ir *ir, struct fp_plan *plan,
                                             const double *weights)
 {
-    const struct fp_laps *laps = &ir->f->truncation->laps;
+    const struct fp_laps *laps = &ir->f->paths.truncation->laps;
     struct fp_lap_variable *all = FP_NEW_ARRAY(ir->arena, struct fp_lap_variable, laps->len);
     for (uint32_t i = 0; i < laps->len; i++) {
-        uint32_t closing = laps->at[i].closing, block = ir->f->cfg->edges[closing].src;
+        uint32_t closing = laps->at[i].closing, block = ir->f->paths.cfg->edges[closing].src;
         if (is_suitable(ir, i, weights)) find_variable(ir, i, &all[i]);
         if (!all[i].phi) continue;
         if (plan->at_end[block] == FP_NONE) plan->at_end[block] = closing;
@@ -242,7 +242,7 @@ static LLVMValueRef steps_to(struct fp_editor *ed, const struct fp_lap_variable 
  * made of it. */
 static LLVMValueRef value_behind(struct fp_editor *ed, LLVMValueRef value, uint32_t edge)
 {
-    LLVMBasicBlockRef from = ed->ir->blocks[ed->ir->f->cfg->edges[edge].src].bb;
+    LLVMBasicBlockRef from = ed->ir->blocks[ed->ir->f->paths.cfg->edges[edge].src].bb;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(ed->builder);
     if (!LLVMIsABranchInst(LLVMGetBasicBlockTerminator(from))) return value; /* several ways here */
     fp_shim_position_at_head(ed->builder, here);
@@ -258,7 +258,7 @@ LLVMValueRef fp_ir_lap_amount(struct fp_editor *ed, const struct fp_lap_variable
                               uint32_t edge)
 {
     const struct fp_lap *l = lap_of(ed->ir, lap);
-    uint32_t from = place_of(ed->ir, l, ed->ir->f->cfg->edges[edge].src);
+    uint32_t from = place_of(ed->ir, l, ed->ir->f->paths.cfg->edges[edge].src);
     bool one_more = v->visits && from == l->nedges;
     if (!v->final) return steps_to(ed, v, value_behind(ed, one_more ? v->next : v->phi, edge), 0);
     uint64_t offset = (uint64_t)v->offset;

@@ -68,16 +68,16 @@ static void say_table(struct fp_writer *text, const struct fp_function *f, const
                       const char *group)
 {
     char direct[64] = "0";
-    if (f->direct_slots) {
+    if (f->layout.direct_slots) {
         snprintf(direct, sizeof direct, FP_DIRECT_PREFIX "%016llx", (unsigned long long)f->id);
-        say_storage(text, FP_DIRECT_SECTION, direct, f->direct_slots * 8, group);
+        say_storage(text, FP_DIRECT_SECTION, direct, f->layout.direct_slots * 8, group);
     }
     say(text, ".pushsection " FP_HASH_SECTION ",\"awG\",@progbits,%s,comdat\n", group);
     say(text, ".weak %s\n.hidden %s\n.hidden " FP_HASH_EMPTY_SYMBOL "\n.balign 8\n", name, name);
     say(text, ".type %s,@object\n.size %s,%u\n%s:\n", name, name, (unsigned)FP_HASH_TABLE_SIZE,
         name);
     say(text, ".quad " FP_HASH_EMPTY_SYMBOL "\n.quad %s\n.quad %llu\n.popsection\n", direct,
-        (unsigned long long)f->direct_slots);
+        (unsigned long long)f->layout.direct_slots);
 }
 
 void fp_ir_emit_module(LLVMModuleRef module)
@@ -99,19 +99,19 @@ void fp_ir_emit_map(LLVMModuleRef module, const struct fp_function *f)
     fp_map_encode(&payload, f);
     char group[64], paths[64] = "0", edges[64] = "0";
     snprintf(group, sizeof group, "__footpath_g_%016llx", (unsigned long long)f->id);
-    if (f->path_slots) {
+    if (f->layout.path_slots) {
         bool hashed = f->flags & FP_FUNCTION_HASHED;
         snprintf(paths, sizeof paths, "%s%016llx", hashed ? FP_HASH_PREFIX : FP_COUNTER_PREFIX,
                  (unsigned long long)f->id);
         if (hashed)
             say_table(&text, f, paths, group);
         else
-            say_storage(&text, FP_COUNTER_SECTION, paths, f->path_slots * 8, group);
+            say_storage(&text, FP_COUNTER_SECTION, paths, f->layout.path_slots * 8, group);
     }
-    if (f->edge_slots) {
+    if (f->layout.edge_slots) {
         snprintf(edges, sizeof edges, "%s%016llx", FP_EDGE_COUNTER_PREFIX,
                  (unsigned long long)f->id);
-        say_storage(&text, FP_COUNTER_SECTION, edges, f->edge_slots * 8, group);
+        say_storage(&text, FP_COUNTER_SECTION, edges, f->layout.edge_slots * 8, group);
     }
     say(&text, ".pushsection " FP_MAP_SECTION ",\"G\",@progbits,%s,comdat\n", group);
     say(&text, ".long %u\n.long %zu\n.quad 0x%llx\n.quad %s\n.quad %s\n", FP_MAP_MAGIC, payload.len,

@@ -679,7 +679,7 @@ static void count_directly(struct code *c, const struct probe *probe)
 {
     struct fp_editor *ed = c->ed;
     LLVMValueRef words =
-        fp_edit_counters(ed, FP_DIRECT_PREFIX, ed->ir->f->id, ed->ir->f->direct_slots);
+        fp_edit_counters(ed, FP_DIRECT_PREFIX, ed->ir->f->id, ed->ir->f->layout.direct_slots);
     LLVMPositionBuilderBefore(ed->builder, probe->marker);
     LLVMValueRef offset = LLVMBuildShl(ed->builder, probe->key, LLVMConstInt(ed->i64, 3, 0), "");
     fp_edit_add_to(ed, word_behind(c, words, offset, -1), NULL);
@@ -749,40 +749,41 @@ void fp_ir_emit_paths(struct fp_editor *ed, const struct fp_plan *plan, const en
     struct code c = {
         .ed = ed,
         .plan = plan,
-        .dag = f->dag,
-        .cfg = f->cfg,
+        .dag = f->paths.dag,
+        .cfg = f->paths.cfg,
         .arena = ir->arena,
         .hashed = f->flags & FP_FUNCTION_HASHED,
         .cycles = f->flags & FP_FUNCTION_CYCLES,
-        .slots = f->path_slots,
+        .slots = f->layout.path_slots,
         .stride = fp_layout_stride(f),
-        .reg = FP_NEW_ARRAY(ir->arena, LLVMValueRef, f->cfg->nblocks),
-        .since = FP_NEW_ARRAY(ir->arena, LLVMValueRef, f->cfg->nblocks),
-        .now = FP_NEW_ARRAY(ir->arena, LLVMValueRef, f->cfg->nedges),
+        .reg = FP_NEW_ARRAY(ir->arena, LLVMValueRef, f->paths.cfg->nblocks),
+        .since = FP_NEW_ARRAY(ir->arena, LLVMValueRef, f->paths.cfg->nblocks),
+        .now = FP_NEW_ARRAY(ir->arena, LLVMValueRef, f->paths.cfg->nedges),
     };
     c.counters =
         fp_edit_counters(ed, c.hashed ? FP_HASH_PREFIX : FP_COUNTER_PREFIX, f->id, c.slots);
     struct fp_sampling sampling = {.ed = ed, .arena = ir->arena, .how = pep ? *pep : FP_PEP_TRAP};
     if (pep) c.sampling = &sampling;
     c.register_type = c.hashed || pep ? ed->i64 : fp_edit_pointer_type(ed, ed->i64);
-    if (c.hashed && f->truncation->laps.len) {
-        c.lap_slots = f->edge_slots;
+    if (c.hashed && f->paths.truncation->laps.len) {
+        c.lap_slots = f->layout.edge_slots;
         c.laps = fp_edit_counters(ed, FP_EDGE_COUNTER_PREFIX, f->id, c.lap_slots);
     }
     choose_in_place(&c);
-    c.at_branch = FP_NEW_ARRAY(ir->arena, bool, f->cfg->nblocks);
+    c.at_branch = FP_NEW_ARRAY(ir->arena, bool, f->paths.cfg->nblocks);
     if (plan->running) make_word(&c);
     choose_branch_ends(&c);
     emit_entry(&c);
     make_arrivals(&c);
-    for (uint32_t i = 0; i < f->truncation->order.nblocks; i++)
-        emit_block(&c, f->truncation->order.blocks[i]);
-    for (uint32_t i = 0; i < f->truncation->laps.len; i++)
+    for (uint32_t i = 0; i < f->paths.truncation->order.nblocks; i++)
+        emit_block(&c, f->paths.truncation->order.blocks[i]);
+    for (uint32_t i = 0; i < f->paths.truncation->laps.len; i++)
         if (counts_itself(&c, i)) count_laps_left(&c, i);
     for (size_t i = 0; i < c.phis.len; i++) fill_phi(&c, &c.phis.at[i]);
     struct fp_ir_ranges ranges;
     fp_ir_ranges_init(&ranges, ir->arena);
-    for (size_t i = 0; i < c.probes.len; i++) is_direct(&ranges, &c.probes.at[i], &f->direct_slots);
+    for (size_t i = 0; i < c.probes.len; i++)
+        is_direct(&ranges, &c.probes.at[i], &f->layout.direct_slots);
     for (size_t i = 0; i < c.probes.len; i++) emit_probe(&c, &ranges, &c.probes.at[i]);
     if (pep) fp_ir_finish_ends(&sampling);
 }

@@ -91,7 +91,7 @@ static uint32_t add_node(struct super *s, LLVMBasicBlockRef bb)
 static void read_trace(struct super *s, const struct fp_ir *ir, const struct fp_guide_path *path,
                        struct trace *trace)
 {
-    const struct fp_cfg *cfg = ir->f->cfg;
+    const struct fp_cfg *cfg = ir->f->paths.cfg;
     trace->count = path->count;
     trace->blocks = FP_NEW_ARRAY(s->arena, uint32_t, (size_t)path->nedges + 2);
     uint32_t extra = path->end_edge != FP_NONE ? 1 : 0;
@@ -110,8 +110,8 @@ static void read_trace(struct super *s, const struct fp_ir *ir, const struct fp_
 static void fix_headers(struct super *s, const struct fp_ir *ir)
 {
     struct fp_loops loops;
-    fp_loops_find(s->arena, ir->f->cfg, &loops);
-    for (uint32_t b = 0; b < ir->f->cfg->nblocks; b++) {
+    fp_loops_find(s->arena, ir->f->paths.cfg, &loops);
+    for (uint32_t b = 0; b < ir->f->paths.cfg->nblocks; b++) {
         if (!ir->blocks[b].bb || (b && !fp_bitset_has(&loops.heads, b))) continue;
         uint32_t node = add_node(s, ir->blocks[b].bb); /* which may move the nodes */
         s->nodes.at[node].fixed = true;

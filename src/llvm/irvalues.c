@@ -97,7 +97,7 @@ void fp_ir_emit_values(struct fp_editor *ed)
     const struct fp_function *f = ed->ir->f;
     site_list sites = {0};
     find_sites(ed->ir->arena, ed->ir->function, &sites);
-    LLVMValueRef table = fp_edit_counters(ed, FP_HASH_PREFIX, f->id, f->path_slots);
+    LLVMValueRef table = fp_edit_counters(ed, FP_HASH_PREFIX, f->id, f->layout.path_slots);
     for (size_t i = 0; i < sites.len; i++) count_site(ed, table, &sites.at[i]);
 }
 

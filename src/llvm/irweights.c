@@ -35,7 +35,7 @@ void fp_ir_set_weights(LLVMValueRef terminator, uint64_t *weights, unsigned n)
 static bool successor_weights(const struct fp_ir *ir, uint32_t block, const uint64_t *counts,
                               LLVMValueRef terminator, uint64_t *weights)
 {
-    const struct fp_cfg *cfg = ir->f->cfg;
+    const struct fp_cfg *cfg = ir->f->paths.cfg;
     unsigned n = LLVMGetNumSuccessors(terminator);
     uint32_t from = block;
     uint64_t most = 0;
@@ -62,7 +62,7 @@ static void set_on_terminator(const struct fp_ir *ir, uint32_t block, const uint
 
 void fp_ir_set_branch_weights(struct fp_ir *ir, const struct fp_guide_function *counts)
 {
-    for (uint32_t b = 0; b < ir->f->cfg->nblocks; b++) {
+    for (uint32_t b = 0; b < ir->f->paths.cfg->nblocks; b++) {
         if (!ir->blocks[b].has_terminator) continue;
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(ir->blocks[b].bb);
         if (LLVMGetNumSuccessors(terminator) > 1)

@@ -75,7 +75,7 @@ static const struct copy_function *find_function(struct collating *c, uint32_t i
                 "copy %u was to count it and does not have it; build all "
                 "copies from the program that was planned for",
                 i);
-    else if (fp_cfg_hash(found->function->cfg) != fp_cfg_hash(f->cfg))
+    else if (fp_cfg_hash(found->function->paths.cfg) != fp_cfg_hash(f->paths.cfg))
         fp_fail(c->error, f->name,
                 "copy %u has another shape of it; build all copies by the "
                 "same compiler with the same flags",
@@ -88,7 +88,8 @@ static bool counts_in_copy(struct collating *c, uint32_t i, const struct fp_func
 {
     const struct copy_function *found = find_function(c, i, f);
     if (!found) return false;
-    if (!found->function->numbering || found->function->numbering->num_ids != f->numbering->num_ids)
+    if (!found->function->paths.numbering ||
+        found->function->paths.numbering->num_ids != f->paths.numbering->num_ids)
         return fp_fail(c->error, f->name,
                        "copy %u numbers other paths of it; build all copies by the "
                        "same compiler with the same flags",
@@ -163,10 +164,10 @@ static bool covers(struct collating *c, const struct fp_function *f, const struc
                    uint32_t copy, uint64_t id)
 {
     struct fp_path path;
-    if (id >= f->numbering->num_paths)
-        return fp_bitset_has(&part->laps[copy], id - f->numbering->num_paths);
-    return fp_path_decode(&c->scratch, f->numbering, id, &path) &&
-           fp_select_covers(f->dag, &part->edges[copy], &path);
+    if (id >= f->paths.numbering->num_paths)
+        return fp_bitset_has(&part->laps[copy], id - f->paths.numbering->num_paths);
+    return fp_path_decode(&c->scratch, f->paths.numbering, id, &path) &&
+           fp_select_covers(f->paths.dag, &part->edges[copy], &path);
 }
 
 static bool collate_paths(struct collating *c, const struct fp_function *f,
@@ -174,7 +175,7 @@ static bool collate_paths(struct collating *c, const struct fp_function *f,
 {
     uint32_t n = c->division->ncopies;
     struct fp_counts *counts = FP_NEW_ARRAY(&c->scratch, struct fp_counts, n);
-    if (part->nedges != f->dag->nedges || part->nlaps != f->truncation->laps.len)
+    if (part->nedges != f->paths.dag->nedges || part->nlaps != f->paths.truncation->laps.len)
         return fp_fail(c->error, f->name, "the plan is for another shape of it; plan again");
     for (uint32_t i = 0; i < n; i++)
         if (fp_part_concerns(part, i) && !counts_in_copy(c, i, f, &counts[i])) return false;

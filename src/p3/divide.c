@@ -35,11 +35,11 @@ static struct fp_flow_counts *counts_of(struct fp_arena *arena, const struct fp_
                                         const struct fp_matcher *guide)
 {
     struct fp_flow_counts *counts = FP_NEW(arena, struct fp_flow_counts);
-    uint64_t *edges = FP_NEW_ARRAY(arena, uint64_t, f->cfg->nedges);
+    uint64_t *edges = FP_NEW_ARRAY(arena, uint64_t, f->paths.cfg->nedges);
     counts->edges = edges;
     if (!guide) {
         counts->entries = 1;
-        for (uint32_t e = 0; e < f->cfg->nedges; e++) edges[e] = 1;
+        for (uint32_t e = 0; e < f->paths.cfg->nedges; e++) edges[e] = 1;
         return counts;
     }
     const struct fp_function_ref *ref = fp_matcher_find(guide, f);
@@ -51,7 +51,7 @@ static struct fp_flow_counts *counts_of(struct fp_arena *arena, const struct fp_
     fp_profile_counts(&scratch, ref->module, ref->function, &found);
     if (fp_edges_of(&scratch, &found, &derived, &error)) {
         counts->entries = derived.entries;
-        memcpy(edges, derived.edges, f->cfg->nedges * sizeof *edges);
+        memcpy(edges, derived.edges, f->paths.cfg->nedges * sizeof *edges);
     }
     fp_arena_free(&scratch);
     return counts;
@@ -61,13 +61,13 @@ static struct fp_flow_counts *counts_of(struct fp_arena *arena, const struct fp_
 static const double *weights_of(struct fp_arena *arena, const struct fp_function *f,
                                 const struct fp_part *part)
 {
-    double *weights = FP_NEW_ARRAY(arena, double, f->cfg->nedges);
-    if (part->nweights != f->cfg->nedges) {
+    double *weights = FP_NEW_ARRAY(arena, double, f->paths.cfg->nedges);
+    if (part->nweights != f->paths.cfg->nedges) {
         struct fp_loops loops;
-        fp_loops_find(arena, f->cfg, &loops);
-        return fp_weights_static(arena, f->cfg, &f->truncation->order, &loops);
+        fp_loops_find(arena, f->paths.cfg, &loops);
+        return fp_weights_static(arena, f->paths.cfg, &f->paths.truncation->order, &loops);
     }
-    for (uint32_t e = 0; e < f->cfg->nedges; e++) weights[e] = (double)part->weights[e];
+    for (uint32_t e = 0; e < f->paths.cfg->nedges; e++) weights[e] = (double)part->weights[e];
     return weights;
 }
 
@@ -77,7 +77,7 @@ static double cost_of_whole(const struct fp_function *f, const double *weights,
     struct fp_arena scratch = {0};
     struct fp_plan_options how = {.exits = f->flags & FP_FUNCTION_EXITS,
                                   .branch_counts = f->flags & FP_FUNCTION_EXITS && weights};
-    struct fp_plan *plan = fp_plan_make(&scratch, f->numbering, weights, &how);
+    struct fp_plan *plan = fp_plan_make(&scratch, f->paths.numbering, weights, &how);
     double cost = (double)fp_plan_hits(plan, counts);
     fp_arena_free(&scratch);
     return cost;
@@ -112,9 +112,9 @@ static void make_work(struct dividing *d, struct fp_divided *w, const struct fp_
     w->function = f;
     w->part = (struct fp_part){.function = f->copy ? f->copy->reference : f->id, .name = f->name};
     w->counts = counts_of(d->arena, f, guide);
-    if (guide && !d->options->plain_labels && was_executed(w->counts, f->cfg)) {
+    if (guide && !d->options->plain_labels && was_executed(w->counts, f->paths.cfg)) {
         w->part.weights = (uint64_t *)w->counts->edges;
-        w->part.nweights = f->cfg->nedges;
+        w->part.nweights = f->paths.cfg->nedges;
     }
     if (!d->options->plain_labels) w->weights = weights_of(d->arena, f, &w->part);
     w->whole = cost_of_whole(f, w->weights, w->counts);
@@ -140,17 +140,18 @@ static void make_all(struct dividing *d)
  * labels of some paths do not tell. */
 static bool may_divide_paths(const struct fp_function *f)
 {
-    if (f->numbering->num_paths < 2) return false;
-    for (uint32_t b = 0; f->flags & FP_FUNCTION_EXITS && b < f->cfg->nblocks; b++)
-        if (f->cfg->flags[b] & FP_BLOCK_LEAVES) return false;
+    if (f->paths.numbering->num_paths < 2) return false;
+    for (uint32_t b = 0; f->flags & FP_FUNCTION_EXITS && b < f->paths.cfg->nblocks; b++)
+        if (f->paths.cfg->flags[b] & FP_BLOCK_LEAVES) return false;
     return true;
 }
 
 static bool may_take_turns(const struct fp_function *f)
 {
     if (f->flags & FP_FUNCTION_ONE_BODY) return false;
-    for (uint32_t e = 0; e < f->cfg->nedges; e++)
-        if (f->cfg->edges[e].kind == FP_EDGE_INDIRECT || f->cfg->edges[e].kind == FP_EDGE_TWICE)
+    for (uint32_t e = 0; e < f->paths.cfg->nedges; e++)
+        if (f->paths.cfg->edges[e].kind == FP_EDGE_INDIRECT ||
+            f->paths.cfg->edges[e].kind == FP_EDGE_TWICE)
             return false;
     return true;
 }
@@ -159,8 +160,8 @@ static void count_calls(struct dividing *d)
 {
     fp_strtable_init(&d->calls, d->arena);
     for (size_t i = 0; i < d->reference->nfunctions; i++)
-        for (uint32_t k = 0; k < d->reference->functions[i].ncallees; k++)
-            ++*fp_strtable_add(&d->calls, d->reference->functions[i].callees[k]);
+        for (uint32_t k = 0; k < d->reference->functions[i].source.ncallees; k++)
+            ++*fp_strtable_add(&d->calls, d->reference->functions[i].source.callees[k]);
 }
 
 static bool has_one_call(const struct fp_strtable *calls, const struct fp_function *f)
@@ -194,7 +195,7 @@ static void distribute(struct dividing *d, const struct fp_divided *without, dou
             loads[i] += w->part.kind == FP_PART_TURNS ? w->turns : w->costs[i];
         if (!one_copy || w == without) continue;
         /* what the guide never saw is spread as well */
-        costs[n] = w->whole + 1e-6 * (1 + (double)w->function->cfg->nedges);
+        costs[n] = w->whole + 1e-6 * (1 + (double)w->function->paths.cfg->nedges);
         whole[n++] = w;
     }
     fp_distribute(costs, n, ncopies, loads, copy);
@@ -214,8 +215,8 @@ static void make_sets(struct dividing *d, struct fp_divided *w)
 {
     const struct fp_function *f = w->function;
     w->part.kind = FP_PART_PATHS;
-    w->part.nedges = f->dag->nedges;
-    w->part.nlaps = f->truncation->laps.len;
+    w->part.nedges = f->paths.dag->nedges;
+    w->part.nlaps = f->paths.truncation->laps.len;
     w->part.edges = FP_NEW_ARRAY(d->arena, struct fp_bitset, d->options->ncopies);
     w->part.laps = FP_NEW_ARRAY(d->arena, struct fp_bitset, d->options->ncopies);
     for (uint32_t i = 0; i < d->options->ncopies; i++) {
@@ -276,11 +277,11 @@ static void divide_p3(struct dividing *d)
         struct fp_divided *w = &d->all[k];
         struct fp_tasks found = {{0}};
         if (has_one_call(&d->calls, w->function) && may_divide_paths(w->function))
-            fp_partition_reduced(d->arena, w->function->dag, d->options->ncopies, &found);
+            fp_partition_reduced(d->arena, w->function->paths.dag, d->options->ncopies, &found);
         struct p3_task task = {w, NULL, w->whole};
         if (found.sets.len < 2) fp_vec_push(d->arena, &tasks, task);
         d->profitable += found.sets.len > 1;
-        struct fp_bitset none = fp_bitset_new(d->arena, w->function->truncation->laps.len);
+        struct fp_bitset none = fp_bitset_new(d->arena, w->function->paths.truncation->laps.len);
         for (size_t i = 0; found.sets.len > 1 && i < found.sets.len; i++) {
             task.edges = &found.sets.at[i];
             task.cost = fp_cost_of_paths(w->function, task.edges, &none, w->weights, w->counts);
@@ -375,7 +376,7 @@ static double static_cost(const struct fp_function *f)
     const struct fp_part none = {0};
     const double *weights = weights_of(&scratch, f, &none);
     struct fp_plan *plan =
-        fp_plan_make(&scratch, f->numbering, weights, &(struct fp_plan_options){0});
+        fp_plan_make(&scratch, f->paths.numbering, weights, &(struct fp_plan_options){0});
     double cost = fp_plan_cost(plan, weights);
     fp_arena_free(&scratch);
     return cost;

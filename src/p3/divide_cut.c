@@ -18,7 +18,7 @@ double fp_cost_of_paths(const struct fp_function *f, const struct fp_bitset *edg
 {
     struct fp_arena scratch = {0};
     struct fp_selection *s =
-        fp_select(&scratch, f->numbering, edges, laps, weights, f->flags & FP_FUNCTION_EXITS);
+        fp_select(&scratch, f->paths.numbering, edges, laps, weights, f->flags & FP_FUNCTION_EXITS);
     double cost = (double)fp_plan_hits(s->plan, counts);
     fp_arena_free(&scratch);
     return cost;
@@ -27,8 +27,8 @@ double fp_cost_of_paths(const struct fp_function *f, const struct fp_bitset *edg
 /* How often the paths that a dag edge is on were taken. */
 static double times_of(const struct fp_function *f, const struct fp_flow_counts *counts, uint32_t d)
 {
-    const struct fp_dag_edge *edge = &f->dag->edges[d];
-    const struct fp_cfg *cfg = f->cfg;
+    const struct fp_dag_edge *edge = &f->paths.dag->edges[d];
+    const struct fp_cfg *cfg = f->paths.cfg;
     uint64_t sum = 0;
     switch (edge->kind) {
     case FP_DAG_REAL:
@@ -36,7 +36,7 @@ static double times_of(const struct fp_function *f, const struct fp_flow_counts 
     case FP_DAG_ENTRY: return (double)counts->entries;
     case FP_DAG_START:
         for (uint32_t k = cfg->first_in[edge->dst]; k < cfg->first_in[edge->dst + 1]; k++)
-            if (f->truncation->order.fate[cfg->in_edges[k]] == FP_FATE_TRUNCATED)
+            if (f->paths.truncation->order.fate[cfg->in_edges[k]] == FP_FATE_TRUNCATED)
                 sum += counts->edges[cfg->in_edges[k]];
         return (double)sum;
     case FP_DAG_EXIT:
@@ -61,7 +61,7 @@ static double try_cut(struct cutting *c, struct fp_arena *arena, uint32_t count,
 {
     const struct fp_function *f = c->d->function;
     const struct fp_flow_counts *counts = c->d->counts;
-    uint32_t *crossing, n = fp_crossing_edges(arena, f->dag, count, &crossing);
+    uint32_t *crossing, n = fp_crossing_edges(arena, f->paths.dag, count, &crossing);
     if (n < 2) return INFINITY;
     double *estimates = FP_NEW_ARRAY(arena, double, n), total = 0;
     double *loads = FP_NEW_ARRAY(arena, double, c->ncopies);
@@ -70,10 +70,10 @@ static double try_cut(struct cutting *c, struct fp_arena *arena, uint32_t count,
     for (uint32_t i = 0; i < n; i++) estimates[i] *= total > 0 ? c->d->whole / total : 0;
     for (uint32_t i = 0; i < c->ncopies; i++) loads[i] = c->base[i];
     fp_distribute(estimates, n, c->ncopies, loads, groups);
-    uint32_t nlaps = f->truncation->laps.len;
+    uint32_t nlaps = f->paths.truncation->laps.len;
     part->edges = FP_NEW_ARRAY(arena, struct fp_bitset, c->ncopies);
     part->laps = FP_NEW_ARRAY(arena, struct fp_bitset, c->ncopies);
-    fp_partition_cut(arena, f->dag, count, crossing, groups, n, part->edges, c->ncopies);
+    fp_partition_cut(arena, f->paths.dag, count, crossing, groups, n, part->edges, c->ncopies);
     for (uint32_t i = 0; i < c->ncopies; i++) {
         part->laps[i] = fp_bitset_new(arena, nlaps);
         costs[i] = fp_bitset_count(&part->edges[i])
@@ -83,7 +83,7 @@ static double try_cut(struct cutting *c, struct fp_arena *arena, uint32_t count,
     }
     for (uint32_t i = 0; i < nlaps; i++) {
         uint32_t to = fp_least_loaded(loads, c->ncopies);
-        double lap = (double)counts->edges[f->truncation->laps.at[i].closing];
+        double lap = (double)counts->edges[f->paths.truncation->laps.at[i].closing];
         fp_bitset_add(&part->laps[to], i);
         costs[to] += lap;
         loads[to] += lap;
@@ -102,7 +102,7 @@ static uint32_t step_of(const struct fp_dag *dag)
 double fp_divide_by_cut(struct fp_arena *arena, struct fp_divided *d, const double *base,
                         uint32_t ncopies)
 {
-    const struct fp_dag *dag = d->function->dag;
+    const struct fp_dag *dag = d->function->paths.dag;
     struct cutting c = {arena, d, base, ncopies};
     struct fp_arena scratch = {0};
     double *costs = FP_NEW_ARRAY(arena, double, ncopies), best = INFINITY;
@@ -119,7 +119,7 @@ double fp_divide_by_cut(struct fp_arena *arena, struct fp_divided *d, const doub
     }
     if (!best_count) return INFINITY;
     d->part.nedges = dag->nedges;
-    d->part.nlaps = d->function->truncation->laps.len;
+    d->part.nlaps = d->function->paths.truncation->laps.len;
     try_cut(&c, arena, best_count, &d->part, costs);
     d->costs = costs;
     return best;

@@ -43,8 +43,8 @@ static void add_actual_paths(struct pairing *p, const struct fp_counts *counts,
     const struct fp_function *f = counts->function;
     struct fp_path path;
     for (size_t i = 0; i < counts->npaths; i++) {
-        if (!fp_path_decode(&p->scratch, f->numbering, counts->paths[i].id, &path)) continue;
-        struct fp_pair_path both = {.actual = flow_of(f->cfg, &path, counts->paths[i].count)};
+        if (!fp_path_decode(&p->scratch, f->paths.numbering, counts->paths[i].id, &path)) continue;
+        struct fp_pair_path both = {.actual = flow_of(f->paths.cfg, &path, counts->paths[i].count)};
         fp_vec_push(p->arena, &p->pair->paths, both);
         *fp_table_add(by_id, counts->paths[i].id) = p->pair->paths.len;
     }
@@ -56,9 +56,9 @@ static void add_estimate_paths(struct pairing *p, const struct fp_counts *counts
     const struct fp_function *f = counts->function;
     struct fp_path path;
     for (size_t i = 0; i < counts->npaths; i++) {
-        if (!fp_path_decode(&p->scratch, f->numbering, counts->paths[i].id, &path)) continue;
-        double flow = flow_of(f->cfg, &path, counts->paths[i].count);
-        uint64_t id = actual ? fp_path_encode(actual->numbering, &path) : FP_NO_ID;
+        if (!fp_path_decode(&p->scratch, f->paths.numbering, counts->paths[i].id, &path)) continue;
+        double flow = flow_of(f->paths.cfg, &path, counts->paths[i].count);
+        uint64_t id = actual ? fp_path_encode(actual->paths.numbering, &path) : FP_NO_ID;
         const uint64_t *index = id == FP_NO_ID ? NULL : fp_table_find(by_id, id);
         if (index) {
             p->pair->paths.at[*index - 1].estimate += flow;
@@ -102,7 +102,7 @@ static void add_edges(struct pairing *p, const struct fp_cfg *cfg,
 static bool has_counts(const struct fp_function *f, const struct fp_edge_counts *edges)
 {
     uint64_t sum = edges->entries;
-    for (uint32_t e = 0; e < f->cfg->nedges; e++) sum |= edges->edges[e];
+    for (uint32_t e = 0; e < f->paths.cfg->nedges; e++) sum |= edges->edges[e];
     return sum != 0;
 }
 
@@ -127,8 +127,8 @@ static bool pair_function(struct pairing *p, const struct fp_function_ref *actua
     p->actual_paths |= a.npaths != 0;
     p->estimate_paths |= b.npaths != 0;
     const struct fp_function *f = actual ? actual->function : estimate->function;
-    add_branches(p, f->cfg, actual ? &a_edges : NULL, estimate ? &b_edges : NULL);
-    add_edges(p, f->cfg, actual ? &a_edges : NULL, estimate ? &b_edges : NULL);
+    add_branches(p, f->paths.cfg, actual ? &a_edges : NULL, estimate ? &b_edges : NULL);
+    add_edges(p, f->paths.cfg, actual ? &a_edges : NULL, estimate ? &b_edges : NULL);
     if (actual && estimate)
         p->pair->functions++;
     else

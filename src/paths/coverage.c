@@ -36,21 +36,21 @@ void fp_coverage_add(struct fp_coverage *a, const struct fp_coverage *b)
  * left in mid-block. */
 static bool leaves(const struct fp_function *f, const struct fp_edge_counts *edges, uint32_t block)
 {
-    return fp_cfg_out_degree(f->cfg, block) == 0 && edges->blocks[block];
+    return fp_cfg_out_degree(f->paths.cfg, block) == 0 && edges->blocks[block];
 }
 
 static bool starts(const struct fp_function *f, const struct fp_edge_counts *edges, uint32_t block)
 {
-    for (uint32_t i = f->cfg->first_in[block]; i < f->cfg->first_in[block + 1]; i++) {
-        uint32_t e = f->cfg->in_edges[i];
-        if (f->truncation->order.fate[e] == FP_FATE_TRUNCATED && edges->edges[e]) return true;
+    for (uint32_t i = f->paths.cfg->first_in[block]; i < f->paths.cfg->first_in[block + 1]; i++) {
+        uint32_t e = f->paths.cfg->in_edges[i];
+        if (f->paths.truncation->order.fate[e] == FP_FATE_TRUNCATED && edges->edges[e]) return true;
     }
     return false;
 }
 
 static bool ran(const struct fp_function *f, const struct fp_edge_counts *edges, uint32_t d)
 {
-    const struct fp_dag_edge *edge = &f->dag->edges[d];
+    const struct fp_dag_edge *edge = &f->paths.dag->edges[d];
     switch (edge->kind) {
     case FP_DAG_REAL:
     case FP_DAG_END: return edges->edges[edge->cfg_edge] != 0;
@@ -64,7 +64,7 @@ static bool ran(const struct fp_function *f, const struct fp_edge_counts *edges,
 static uint64_t count_within(struct fp_arena *scratch, const struct fp_function *f,
                              const struct fp_edge_counts *edges)
 {
-    const struct fp_dag *dag = f->dag;
+    const struct fp_dag *dag = f->paths.dag;
     uint64_t *from = FP_NEW_ARRAY(scratch, uint64_t, dag->nverts);
     from[dag->exit] = 1;
     for (uint32_t i = dag->norder; i-- > 0;) {
@@ -73,8 +73,8 @@ static uint64_t count_within(struct fp_arena *scratch, const struct fp_function 
             if (ran(f, edges, d)) from[v] = fp_add_saturated(from[v], from[dag->edges[d].dst]);
     }
     uint64_t within = from[dag->entry];
-    for (uint32_t k = 0; k < f->truncation->laps.len; k++)
-        within += edges->edges[f->truncation->laps.at[k].closing] != 0;
+    for (uint32_t k = 0; k < f->paths.truncation->laps.len; k++)
+        within += edges->edges[f->paths.truncation->laps.at[k].closing] != 0;
     return within;
 }
 
@@ -115,7 +115,7 @@ static void set_bit(struct elimination *e, uint32_t d)
 
 static void set_path(struct elimination *e, const struct fp_function *f, const struct fp_path *path)
 {
-    const struct fp_dag *dag = f->dag;
+    const struct fp_dag *dag = f->paths.dag;
     memset(e->row, 0, e->words * sizeof *e->row);
     set_bit(e,
             path->start == FP_STARTS_AT_ENTRY ? dag->entry_edge : dag->start_of[path->first_block]);
@@ -127,42 +127,42 @@ static void set_path(struct elimination *e, const struct fp_function *f, const s
 /* Edges and vertices on some path from ENTRY to EXIT. */
 static uint64_t dimension(struct fp_arena *scratch, const struct fp_function *f)
 {
-    const struct fp_dag *dag = f->dag;
+    const struct fp_dag *dag = f->paths.dag;
     bool *reached = FP_NEW_ARRAY(scratch, bool, dag->nverts);
     uint64_t edges = 0, vertices = 0;
     reached[dag->entry] = true;
     for (uint32_t i = 0; i < dag->norder; i++) {
         uint32_t v = dag->order[i];
-        bool goes_on = v == dag->exit || f->numbering->npaths[v];
+        bool goes_on = v == dag->exit || f->paths.numbering->npaths[v];
         if (!reached[v] || !goes_on) continue;
         vertices++;
         for (uint32_t d = dag->first_out[v]; d < dag->first_out[v + 1]; d++) {
             uint32_t to = dag->edges[d].dst;
-            if (to != dag->exit && !f->numbering->npaths[to]) continue;
+            if (to != dag->exit && !f->paths.numbering->npaths[to]) continue;
             reached[to] = true;
             edges++;
         }
     }
-    return (edges + 2 > vertices ? edges + 2 - vertices : 0) + f->truncation->laps.len;
+    return (edges + 2 > vertices ? edges + 2 - vertices : 0) + f->paths.truncation->laps.len;
 }
 
 static void count_independent(struct fp_arena *scratch, const struct fp_measured *m,
                               struct fp_coverage *coverage)
 {
     const struct fp_function *f = m->function;
-    struct elimination e = {.bits = f->dag->nedges, .words = f->dag->nedges / 64 + 1};
+    struct elimination e = {.bits = f->paths.dag->nedges, .words = f->paths.dag->nedges / 64 + 1};
     struct fp_arena decoding = {0};
     uint64_t laps = 0;
     coverage->basis.all = dimension(scratch, f);
     e.pivot = FP_NEW_ARRAY(&e.arena, uint64_t *, e.words * 64);
     e.row = FP_NEW_ARRAY(&e.arena, uint64_t, e.words);
-    uint64_t most = coverage->basis.all - f->truncation->laps.len;
+    uint64_t most = coverage->basis.all - f->paths.truncation->laps.len;
     for (size_t i = 0; i < m->counts->npaths; i++) {
         struct fp_path path;
         uint64_t id = m->counts->paths[i].id;
-        laps += id >= f->numbering->num_paths;
-        if (e.rank == most || coverage->at_least || id >= f->numbering->num_paths) continue;
-        if (!fp_path_decode(&decoding, f->numbering, id, &path)) continue;
+        laps += id >= f->paths.numbering->num_paths;
+        if (e.rank == most || coverage->at_least || id >= f->paths.numbering->num_paths) continue;
+        if (!fp_path_decode(&decoding, f->paths.numbering, id, &path)) continue;
         set_path(&e, f, &path);
         e.rank += reduce(&e);
         coverage->at_least = e.work > FP_COVERAGE_WORK;
@@ -178,13 +178,13 @@ static void count_independent(struct fp_arena *scratch, const struct fp_measured
 static void count_edges(const struct fp_measured *m, struct fp_coverage *coverage)
 {
     const struct fp_function *f = m->function;
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
-        if (f->truncation->order.position[b] == FP_NONE) continue;
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++) {
+        if (f->paths.truncation->order.position[b] == FP_NONE) continue;
         coverage->blocks.all++;
         coverage->blocks.done += m->edges->blocks[b] != 0;
     }
-    for (uint32_t e = 0; e < f->cfg->nedges; e++) {
-        if (f->truncation->order.fate[e] == FP_FATE_DEAD) continue;
+    for (uint32_t e = 0; e < f->paths.cfg->nedges; e++) {
+        if (f->paths.truncation->order.fate[e] == FP_FATE_DEAD) continue;
         coverage->edges.all++;
         coverage->edges.done += m->edges->edges[e] != 0;
     }
@@ -201,7 +201,8 @@ void fp_coverage_of(const struct fp_measured *m, struct fp_coverage *coverage)
     count_edges(m, coverage);
     if (m->function->flags & FP_FUNCTION_PATHS) {
         coverage->paths_known = true;
-        coverage->paths = (struct fp_covered){m->counts->npaths, m->function->numbering->num_ids};
+        coverage->paths =
+            (struct fp_covered){m->counts->npaths, m->function->paths.numbering->num_ids};
         coverage->within = count_within(&scratch, m->function, m->edges);
         count_independent(&scratch, m, coverage);
     }

@@ -19,17 +19,17 @@ struct differ {
 
 static double path_instructions(const struct fp_function *f, const struct fp_path *path)
 {
-    double sum = f->blocks[path->first_block].instructions;
+    double sum = f->source.blocks[path->first_block].instructions;
     for (uint32_t i = 0; i < path->nedges; i++)
-        sum += f->blocks[f->cfg->edges[path->edges[i]].dst].instructions;
+        sum += f->source.blocks[f->paths.cfg->edges[path->edges[i]].dst].instructions;
     return sum;
 }
 
 static double function_cost(const struct fp_function *f, const struct fp_edge_counts *edges)
 {
     double sum = 0;
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++)
-        sum += (double)edges->blocks[b] * f->blocks[b].instructions;
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
+        sum += (double)edges->blocks[b] * f->source.blocks[b].instructions;
     return sum;
 }
 
@@ -76,7 +76,8 @@ static void note_run(struct fp_arena *scratch, const struct differ *d, struct sp
         for (size_t i = 0; i < counts.npaths; i++)
             note_count(scratch, s, counts.paths[i].id, counts.paths[i].count);
     } else if (fp_edges_of(scratch, &counts, &edges, &error)) {
-        for (uint32_t e = 0; e < f->cfg->nedges; e++) note_count(scratch, s, e, edges.edges[e]);
+        for (uint32_t e = 0; e < f->paths.cfg->nedges; e++)
+            note_count(scratch, s, e, edges.edges[e]);
     }
 }
 
@@ -109,8 +110,8 @@ struct path_pair {
 
 static void diff_edges(struct differ *d, const struct path_pair *p)
 {
-    for (uint32_t e = 0; p->edges && e < p->a->cfg->nedges; e++) {
-        if (p->a->truncation->order.fate[e] == FP_FATE_DEAD) continue;
+    for (uint32_t e = 0; p->edges && e < p->a->paths.cfg->nedges; e++) {
+        if (p->a->paths.truncation->order.fate[e] == FP_FATE_DEAD) continue;
         uint64_t a = p->edges_a.edges[e], b = p->edges_b.edges[e];
         struct fp_diff_item item = {.kind = FP_DIFF_EDGE,
                                     .a = p->a,
@@ -156,16 +157,16 @@ static void diff_paths(struct differ *d, const struct path_pair *p, struct fp_ar
         *fp_table_add(&of_b, p->counts_b.paths[i].id) = p->counts_b.paths[i].count;
     for (size_t i = 0; i < p->counts_a.npaths; i++) {
         const struct fp_path_count *one = &p->counts_a.paths[i];
-        if (!fp_path_decode(scratch, p->a->numbering, one->id, &path)) continue;
-        uint64_t id = fp_path_encode(p->b->numbering, &path);
+        if (!fp_path_decode(scratch, p->a->paths.numbering, one->id, &path)) continue;
+        uint64_t id = fp_path_encode(p->b->paths.numbering, &path);
         uint64_t *other = id == FP_NO_ID ? NULL : fp_table_find(&of_b, id);
         diff_one_path(d, p, &path, one->id, id, one->count, other ? *other : 0);
         if (other) *other = 0;
     }
     for (size_t i = 0; i < p->counts_b.npaths; i++) {
         uint64_t id = p->counts_b.paths[i].id, left = *fp_table_find(&of_b, id);
-        if (!left || !fp_path_decode(scratch, p->b->numbering, id, &path)) continue;
-        diff_one_path(d, p, &path, fp_path_encode(p->a->numbering, &path), id, 0, left);
+        if (!left || !fp_path_decode(scratch, p->b->paths.numbering, id, &path)) continue;
+        diff_one_path(d, p, &path, fp_path_encode(p->a->paths.numbering, &path), id, 0, left);
     }
 }
 

@@ -62,26 +62,27 @@ bool fp_edges_from_paths(struct fp_arena *arena, const struct fp_counts *counts,
     struct fp_arena scratch = {0};
     struct fp_path path;
     bool ok = true;
-    *out = (struct fp_edge_counts){.edges = FP_NEW_ARRAY(arena, uint64_t, f->cfg->nedges)};
+    *out = (struct fp_edge_counts){.edges = FP_NEW_ARRAY(arena, uint64_t, f->paths.cfg->nedges)};
     for (size_t i = 0; ok && i < counts->npaths; i++) {
-        if (fp_path_decode(&scratch, f->numbering, counts->paths[i].id, &path))
-            add_path(f->cfg, &path, (struct edge_adding){out->edges, counts->paths[i].count, false},
-                     out);
+        if (fp_path_decode(&scratch, f->paths.numbering, counts->paths[i].id, &path))
+            add_path(f->paths.cfg, &path,
+                     (struct edge_adding){out->edges, counts->paths[i].count, false}, out);
         else
             ok = fp_fail(error, f->name, "no path has the number %" PRIu64, counts->paths[i].id);
         if (scratch.total > 1 << 20) fp_arena_free(&scratch);
     }
     for (size_t i = 0; ok && i < counts->npartials; i++) {
         const struct fp_partial_path *partial = &counts->partials[i];
-        if (fp_path_decode_partial(&scratch, f->numbering, partial->block, partial->prefix, &path))
-            add_path(f->cfg, &path,
+        if (fp_path_decode_partial(&scratch, f->paths.numbering, partial->block, partial->prefix,
+                                   &path))
+            add_path(f->paths.cfg, &path,
                      (struct edge_adding){out->edges, (uint64_t)partial->count, true}, out);
         else
             ok = fp_fail(error, f->name, "no path comes to block %u with the sum %" PRIu64,
                          partial->block, partial->prefix);
     }
     fp_arena_free(&scratch);
-    count_blocks(arena, f->cfg, out);
+    count_blocks(arena, f->paths.cfg, out);
     return ok;
 }
 
@@ -90,28 +91,28 @@ bool fp_edges_from_counters(struct fp_arena *arena, const struct fp_counts *coun
 {
     const struct fp_function *f = counts->function;
     struct fp_arena scratch = {0};
-    *out = (struct fp_edge_counts){.edges = FP_NEW_ARRAY(arena, uint64_t, f->cfg->nedges)};
+    *out = (struct fp_edge_counts){.edges = FP_NEW_ARRAY(arena, uint64_t, f->paths.cfg->nedges)};
     if (!counts->flow) {
-        count_blocks(arena, f->cfg, out);
+        count_blocks(arena, f->paths.cfg, out);
         return fp_fail(error, f->name, "has no edge counters");
     }
-    uint64_t *flow = FP_NEW_ARRAY(&scratch, uint64_t, f->flow->nedges);
-    int64_t *left = FP_NEW_ARRAY(&scratch, int64_t, f->cfg->nblocks);
-    for (uint32_t i = 0; i < f->flow->nedges; i++) flow[i] = counts->flow[i];
+    uint64_t *flow = FP_NEW_ARRAY(&scratch, uint64_t, f->paths.flow->nedges);
+    int64_t *left = FP_NEW_ARRAY(&scratch, int64_t, f->paths.cfg->nblocks);
+    for (uint32_t i = 0; i < f->paths.flow->nedges; i++) flow[i] = counts->flow[i];
     for (size_t i = 0; i < counts->npartials; i++)
         left[counts->partials[i].block] =
             fp_add_saturated_signed(left[counts->partials[i].block], counts->partials[i].count);
     bool ok = true;
-    if (f->flags & FP_FUNCTION_CHORDS && !fp_flow_solve(f->flow, flow, left))
+    if (f->flags & FP_FUNCTION_CHORDS && !fp_flow_solve(f->paths.flow, flow, left))
         ok = fp_fail(error, f->name,
                      "its counters are no flow; was it left by exit or longjmp? use --fp-exits");
-    for (uint32_t i = 0; i < f->flow->nedges; i++) {
-        const struct fp_flow_edge *edge = &f->flow->edges[i];
+    for (uint32_t i = 0; i < f->paths.flow->nedges; i++) {
+        const struct fp_flow_edge *edge = &f->paths.flow->edges[i];
         if (edge->kind == FP_FLOW_ENTRY) out->entries = flow[i];
         if (edge->kind == FP_FLOW_EDGE) out->edges[edge->cfg_edge] = flow[i];
     }
     fp_arena_free(&scratch);
-    count_blocks(arena, f->cfg, out);
+    count_blocks(arena, f->paths.cfg, out);
     return ok;
 }
 

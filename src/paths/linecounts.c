@@ -26,18 +26,18 @@ static struct fp_source_file *file_of(struct fp_line_counts *lines, const char *
 
 static bool is_live(const struct fp_function *f, uint32_t block)
 {
-    return f->truncation->order.position[block] != FP_NONE;
+    return f->paths.truncation->order.position[block] != FP_NONE;
 }
 
 /* The largest count per scope and line: key scope << 32 | line, value 1 + count. */
 static void collect(const struct fp_function *f, const struct fp_edge_counts *edges,
                     struct fp_table *most)
 {
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
-        const struct fp_block_info *info = &f->blocks[b];
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++) {
+        const struct fp_block_info *info = &f->source.blocks[b];
         if (!is_live(f, b)) continue;
         for (uint32_t i = 0; i < info->npositions; i++) {
-            const struct fp_position *at = &f->positions[info->first_position + i];
+            const struct fp_position *at = &f->source.positions[info->first_position + i];
             uint64_t *value = fp_table_add(most, (uint64_t)at->scope << 32 | at->line);
             uint64_t count = fp_add_saturated(edges->blocks[b], 1);
             if (count > *value) *value = count;
@@ -50,7 +50,7 @@ static void add_lines(struct fp_line_counts *lines, const struct fp_function *f,
 {
     uint64_t key, value;
     for (size_t i = 0; fp_table_next(most, &i, &key, &value);) {
-        struct fp_source_file *file = file_of(lines, f->scopes[key >> 32].file);
+        struct fp_source_file *file = file_of(lines, f->source.scopes[key >> 32].file);
         uint64_t *sum = fp_table_add(&file->by_line, (uint32_t)key);
         *sum = fp_add_saturated(*sum, *sum ? value - 1 : value);
     }
@@ -60,21 +60,24 @@ static void add_lines(struct fp_line_counts *lines, const struct fp_function *f,
  * are. */
 static bool is_way(const struct fp_function *f, uint32_t e)
 {
-    return f->cfg->edges[e].kind <= FP_EDGE_SWITCH && f->truncation->order.fate[e] != FP_FATE_DEAD;
+    return f->paths.cfg->edges[e].kind <= FP_EDGE_SWITCH &&
+           f->paths.truncation->order.fate[e] != FP_FATE_DEAD;
 }
 
 static void add_branch(struct fp_line_counts *lines, const struct fp_function *f,
                        const struct fp_edge_counts *edges, uint32_t b)
 {
-    const struct fp_block_info *info = &f->blocks[b];
+    const struct fp_block_info *info = &f->source.blocks[b];
     uint32_t ways = 0;
-    for (uint32_t e = f->cfg->first_out[b]; e < f->cfg->first_out[b + 1]; e++) ways += is_way(f, e);
+    for (uint32_t e = f->paths.cfg->first_out[b]; e < f->paths.cfg->first_out[b + 1]; e++)
+        ways += is_way(f, e);
     if (ways < 2 || !info->npositions) return;
-    const struct fp_position *at = &f->positions[info->first_position + info->npositions - 1];
-    struct fp_source_file *file = file_of(lines, f->scopes[at->scope].file);
+    const struct fp_position *at =
+        &f->source.positions[info->first_position + info->npositions - 1];
+    struct fp_source_file *file = file_of(lines, f->source.scopes[at->scope].file);
     struct fp_line_branch branch = {
         .line = at->line, .branch = file->nbranches++, .reached = edges->blocks[b]};
-    for (uint32_t e = f->cfg->first_out[b]; e < f->cfg->first_out[b + 1]; e++) {
+    for (uint32_t e = f->paths.cfg->first_out[b]; e < f->paths.cfg->first_out[b + 1]; e++) {
         if (!is_way(f, e)) continue;
         branch.taken = edges->edges[e];
         fp_vec_push(lines->arena, &file->branches, branch);
@@ -90,7 +93,7 @@ void fp_line_counts_add(struct fp_line_counts *lines, const struct fp_function *
     fp_table_init(&most, &scratch);
     collect(f, edges, &most);
     add_lines(lines, f, &most);
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++)
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
         if (is_live(f, b)) add_branch(lines, f, edges, b);
     if (f->line) {
         struct fp_source_file *file = file_of(lines, f->file);

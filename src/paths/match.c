@@ -11,7 +11,7 @@ static uint64_t key_of(const struct fp_function *f)
     const char *slash = strrchr(f->file, '/');
     uint64_t key = fp_hash_string(f->name);
     key = fp_hash64(key ^ fp_hash_string(slash ? slash + 1 : f->file));
-    return fp_hash64(key ^ fp_cfg_hash(f->cfg));
+    return fp_hash64(key ^ fp_cfg_hash(f->paths.cfg));
 }
 
 void fp_matcher_init(struct fp_matcher *matcher, struct fp_arena *arena,

@@ -18,14 +18,14 @@ static bool is_heaviest(const struct fp_cfg *cfg, const struct fp_edge_counts *e
 void fp_predict(const struct fp_function *f, const struct fp_edge_counts *edges,
                 const struct fp_path *path, struct fp_prediction *out)
 {
-    *out = (struct fp_prediction){.instructions = f->blocks[path->first_block].instructions};
+    *out = (struct fp_prediction){.instructions = f->source.blocks[path->first_block].instructions};
     for (uint32_t i = 0; i < path->nedges; i++) {
-        if (!is_heaviest(f->cfg, edges, path->edges[i])) return;
+        if (!is_heaviest(f->paths.cfg, edges, path->edges[i])) return;
         out->edges++;
-        out->instructions += f->blocks[f->cfg->edges[path->edges[i]].dst].instructions;
+        out->instructions += f->source.blocks[f->paths.cfg->edges[path->edges[i]].dst].instructions;
     }
     if (path->end_edge != FP_NONE) {
-        if (!is_heaviest(f->cfg, edges, path->end_edge)) return;
+        if (!is_heaviest(f->paths.cfg, edges, path->end_edge)) return;
         out->edges++;
     }
     out->correct = true;
@@ -44,9 +44,9 @@ static void add_length(struct fp_lengths *lengths, uint64_t edges, uint64_t inst
 
 static uint64_t instructions_of(const struct fp_function *f, const struct fp_path *path)
 {
-    uint64_t sum = f->blocks[path->first_block].instructions;
+    uint64_t sum = f->source.blocks[path->first_block].instructions;
     for (uint32_t i = 0; i < path->nedges; i++)
-        sum += f->blocks[f->cfg->edges[path->edges[i]].dst].instructions;
+        sum += f->source.blocks[f->paths.cfg->edges[path->edges[i]].dst].instructions;
     return sum;
 }
 
@@ -72,11 +72,11 @@ static void add_function(const struct fp_measured *m, struct fp_arena *scratch, 
     stats->functions++;
     stats->routines += m->counts->npaths != 0;
     stats->paths += m->counts->npaths;
-    stats->potential = fp_add_saturated(stats->potential, m->function->numbering->num_ids);
+    stats->potential = fp_add_saturated(stats->potential, m->function->paths.numbering->num_ids);
     if (m->counts->npaths > stats->most_paths) stats->most_paths = m->counts->npaths;
     for (size_t i = 0; i < m->counts->npaths; i++) {
         struct fp_path path;
-        if (fp_path_decode(&decoding, m->function->numbering, m->counts->paths[i].id, &path))
+        if (fp_path_decode(&decoding, m->function->paths.numbering, m->counts->paths[i].id, &path))
             add_path(stats, m, &path, m->counts->paths[i].count);
         if (decoding.total > 1 << 20) fp_arena_free(&decoding);
     }
@@ -108,13 +108,13 @@ static void compare_paths(struct fp_common *common, const struct fp_measured *m,
     for (size_t i = 0; i < m->counts->npaths; i++) {
         struct fp_path path;
         uint64_t count = m->counts->paths[i].count;
-        if (!fp_path_decode(&decoding, m->function->numbering, m->counts->paths[i].id, &path))
+        if (!fp_path_decode(&decoding, m->function->paths.numbering, m->counts->paths[i].id, &path))
             continue;
         double instructions = (double)instructions_of(m->function, &path) * (double)count;
         common->paths_here++;
         common->flow_here = fp_add_saturated(common->flow_here, count);
         common->instructions_here += instructions;
-        uint64_t id = other ? fp_path_encode(other->function->numbering, &path) : FP_NO_ID;
+        uint64_t id = other ? fp_path_encode(other->function->paths.numbering, &path) : FP_NO_ID;
         if (id != FP_NO_ID && fp_table_find(&taken, id)) {
             common->paths++;
             common->flow = fp_add_saturated(common->flow, count);

@@ -30,17 +30,17 @@ struct untaken_search {
 
 static double start_flow(const struct untaken_search *s, uint32_t block)
 {
-    const struct fp_cfg *cfg = s->f->cfg;
+    const struct fp_cfg *cfg = s->f->paths.cfg;
     double sum = 0;
     for (uint32_t i = cfg->first_in[block]; i < cfg->first_in[block + 1]; i++)
-        if (s->f->truncation->order.fate[cfg->in_edges[i]] == FP_FATE_TRUNCATED)
+        if (s->f->paths.truncation->order.fate[cfg->in_edges[i]] == FP_FATE_TRUNCATED)
             sum += s->net[cfg->in_edges[i]];
     return sum;
 }
 
 static double flow_of(const struct untaken_search *s, uint32_t d)
 {
-    const struct fp_dag_edge *edge = &s->f->dag->edges[d];
+    const struct fp_dag_edge *edge = &s->f->paths.dag->edges[d];
     switch (edge->kind) {
     case FP_DAG_REAL:
     case FP_DAG_END: return s->net[edge->cfg_edge];
@@ -53,14 +53,14 @@ static double flow_of(const struct untaken_search *s, uint32_t d)
 
 static bool goes_on(const struct untaken_search *s, uint32_t d)
 {
-    uint32_t to = s->f->dag->edges[d].dst;
-    return to == s->f->dag->exit || s->f->numbering->npaths[to];
+    uint32_t to = s->f->paths.dag->edges[d].dst;
+    return to == s->f->paths.dag->exit || s->f->paths.numbering->npaths[to];
 }
 
 /* Where a vertex never ran, nothing tells its ways apart. */
 static void give_chances(struct untaken_search *s, uint32_t v)
 {
-    const struct fp_dag *dag = s->f->dag;
+    const struct fp_dag *dag = s->f->paths.dag;
     double sum = 0;
     uint32_t ways = 0;
     for (uint32_t d = dag->first_out[v]; d < dag->first_out[v + 1]; d++) {
@@ -81,9 +81,9 @@ static void give_chances(struct untaken_search *s, uint32_t v)
 
 static void take_off_laps(struct untaken_search *s)
 {
-    const struct fp_laps *laps = &s->f->truncation->laps;
-    s->net = FP_NEW_ARRAY(&s->arena, double, s->f->cfg->nedges);
-    for (uint32_t e = 0; e < s->f->cfg->nedges; e++) s->net[e] = (double)s->edges->edges[e];
+    const struct fp_laps *laps = &s->f->paths.truncation->laps;
+    s->net = FP_NEW_ARRAY(&s->arena, double, s->f->paths.cfg->nedges);
+    for (uint32_t e = 0; e < s->f->paths.cfg->nedges; e++) s->net[e] = (double)s->edges->edges[e];
     for (uint32_t k = 0; k < laps->len; k++) {
         double times = (double)s->edges->edges[laps->at[k].closing];
         for (uint32_t i = 0; i < laps->at[k].nedges; i++) s->net[laps->at[k].edges[i]] -= times;
@@ -92,7 +92,7 @@ static void take_off_laps(struct untaken_search *s)
 
 static void prepare(struct untaken_search *s)
 {
-    const struct fp_dag *dag = s->f->dag;
+    const struct fp_dag *dag = s->f->paths.dag;
     take_off_laps(s);
     s->chance = FP_NEW_ARRAY(&s->arena, double, dag->nedges);
     s->idle = FP_NEW_ARRAY(&s->arena, bool, dag->nedges);
@@ -142,13 +142,13 @@ static uint32_t pop(struct untaken_search *s)
 
 static void extend(struct untaken_search *s, uint32_t index)
 {
-    const struct fp_dag *dag = s->f->dag;
+    const struct fp_dag *dag = s->f->paths.dag;
     struct taken_prefix from = s->all.at[index];
     for (uint32_t d = dag->first_out[from.vertex]; d < dag->first_out[from.vertex + 1]; d++) {
         if (!goes_on(s, d)) continue;
         struct taken_prefix next = {.before = index,
                                     .vertex = dag->edges[d].dst,
-                                    .sum = from.sum + s->f->numbering->value[d],
+                                    .sum = from.sum + s->f->paths.numbering->value[d],
                                     .chance = from.chance * s->chance[d],
                                     .idle = from.idle + s->idle[d]};
         next.bound = next.chance * s->best[next.vertex];
@@ -171,14 +171,15 @@ static bool was_taken(const struct fp_counts *counts, uint64_t id)
 struct fp_untaken *fp_untaken_find(struct fp_arena *arena, const struct fp_measured *m, size_t want,
                                    size_t steps, size_t *found, uint64_t *total, bool *gave_up)
 {
-    const struct fp_numbering *n = m->function->numbering;
+    const struct fp_numbering *n = m->function->paths.numbering;
     struct untaken_search s = {.f = m->function, .edges = m->edges};
     struct fp_untaken *out = FP_NEW_ARRAY(arena, struct fp_untaken, want);
     *found = 0, *gave_up = false;
     *total = n->num_ids - m->counts->npaths;
     prepare(&s);
-    push(&s, (struct taken_prefix){
-                 .before = FP_NONE, .vertex = m->function->dag->entry, .chance = 1, .bound = 1});
+    push(&s,
+         (struct taken_prefix){
+             .before = FP_NONE, .vertex = m->function->paths.dag->entry, .chance = 1, .bound = 1});
     for (size_t left = steps ? steps : 20000; s.heap.len && *found < want; left--) {
         if (!left) {
             *gave_up = true;
@@ -186,7 +187,7 @@ struct fp_untaken *fp_untaken_find(struct fp_arena *arena, const struct fp_measu
         }
         uint32_t index = pop(&s);
         const struct taken_prefix *p = &s.all.at[index];
-        if (p->vertex != m->function->dag->exit)
+        if (p->vertex != m->function->paths.dag->exit)
             extend(&s, index);
         else if (!was_taken(m->counts, p->sum))
             out[(*found)++] =

@@ -34,8 +34,8 @@ static void compare(struct verifier *v, const struct fp_counts *paths,
     }
     if (derived.entries != counted.entries)
         differ(v, f, FP_NONE, derived.entries, counted.entries, NULL);
-    for (uint32_t e = 0; e < f->cfg->nedges; e++) {
-        if (f->truncation->order.fate[e] == FP_FATE_DEAD) continue;
+    for (uint32_t e = 0; e < f->paths.cfg->nedges; e++) {
+        if (f->paths.truncation->order.fate[e] == FP_FATE_DEAD) continue;
         v->result->edges++;
         if (derived.edges[e] != counted.edges[e])
             differ(v, f, e, derived.edges[e], counted.edges[e], NULL);

@@ -55,11 +55,11 @@ bool fp_fill_path(struct fp_fill *fill, const struct fp_function *f, uint64_t id
                        "counts only some of the paths of %s; use the program "
                        "that was divided",
                        f->name);
-    if (id >= f->numbering->num_ids)
+    if (id >= f->paths.numbering->num_ids)
         return fp_fail(error, f->name, "expected a path below %" PRIu64 ", got %" PRIu64,
-                       f->numbering->num_ids, id);
+                       f->paths.numbering->num_ids, id);
     add_to_id(id, count, &t);
-    fp_unrecover(f->numbering, f->at_end, id, count, add_to_id, &t);
+    fp_unrecover(f->paths.numbering, f->layout.at_end, id, count, add_to_id, &t);
     return true;
 }
 
@@ -68,19 +68,19 @@ void fp_fill_partial(struct fp_fill *fill, const struct fp_function *f,
 {
     struct fp_in_flight entry = {
         .function = f->id, .block = partial->block, .count = partial->count};
-    uint64_t offset = (uint64_t)f->offset[partial->block];
-    if (f->has_register[partial->block]) entry.reg = partial->prefix - offset;
+    uint64_t offset = (uint64_t)f->layout.offset[partial->block];
+    if (f->layout.has_register[partial->block]) entry.reg = partial->prefix - offset;
     fp_vec_push(fill->arena, &fill->in_flight, entry);
     struct target t = {fill, f};
-    fp_unrecover_partial(f->numbering, f->at_end, partial, add_to_id, &t);
+    fp_unrecover_partial(f->paths.numbering, f->layout.at_end, partial, add_to_id, &t);
 }
 
 void fp_fill_flow(struct fp_fill *fill, const struct fp_function *f, uint32_t flow_edge,
                   uint64_t count)
 {
     struct fp_place place;
-    if (f->flow_slot[flow_edge] != FP_NONE &&
-        fp_layout_of_edge(f, &fill->program->sections, f->flow_slot[flow_edge], &place))
+    if (f->layout.flow_slot[flow_edge] != FP_NONE &&
+        fp_layout_of_edge(f, &fill->program->sections, f->layout.flow_slot[flow_edge], &place))
         add_to(fill, &place, count);
 }
 

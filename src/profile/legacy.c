@@ -35,11 +35,11 @@ static bool is_ir_edge(const struct fp_cfg *cfg, uint32_t e)
 
 uint32_t *fp_legacy_edges(struct fp_arena *arena, const struct fp_function *f, size_t *count)
 {
-    uint32_t *edges = FP_NEW_ARRAY(arena, uint32_t, (size_t)f->cfg->nedges + 1);
+    uint32_t *edges = FP_NEW_ARRAY(arena, uint32_t, (size_t)f->paths.cfg->nedges + 1);
     edges[0] = FP_NONE;
     *count = 1;
-    for (uint32_t e = 0; e < f->cfg->nedges; e++)
-        if (is_ir_edge(f->cfg, e)) edges[(*count)++] = e;
+    for (uint32_t e = 0; e < f->paths.cfg->nedges; e++)
+        if (is_ir_edge(f->paths.cfg, e)) edges[(*count)++] = e;
     return edges;
 }
 

@@ -45,11 +45,11 @@ static void collect_strings(struct string_table *t, const struct fp_function *f)
     string_index(t, f->name);
     string_index(t, f->file);
     string_index(t, f->skipped);
-    for (uint32_t i = 0; i < f->ncallees; i++) string_index(t, f->callees[i]);
-    for (uint32_t i = 0; i < f->nscopes; i++) {
-        string_index(t, f->scopes[i].function);
-        string_index(t, f->scopes[i].file);
-        string_index(t, f->scopes[i].linkage);
+    for (uint32_t i = 0; i < f->source.ncallees; i++) string_index(t, f->source.callees[i]);
+    for (uint32_t i = 0; i < f->source.nscopes; i++) {
+        string_index(t, f->source.scopes[i].function);
+        string_index(t, f->source.scopes[i].file);
+        string_index(t, f->source.scopes[i].linkage);
     }
 }
 
@@ -57,9 +57,9 @@ static void collect_strings(struct string_table *t, const struct fp_function *f)
 
 static void encode_scopes(struct fp_writer *w, struct string_table *t, const struct fp_function *f)
 {
-    fp_write_uint(w, f->nscopes);
-    for (uint32_t i = 0; i < f->nscopes; i++) {
-        const struct fp_scope *scope = &f->scopes[i];
+    fp_write_uint(w, f->source.nscopes);
+    for (uint32_t i = 0; i < f->source.nscopes; i++) {
+        const struct fp_scope *scope = &f->source.scopes[i];
         fp_write_uint(w, string_index(t, scope->function));
         fp_write_uint(w, string_index(t, scope->file));
         fp_write_uint(w, string_index(t, scope->linkage));
@@ -72,16 +72,16 @@ static void encode_scopes(struct fp_writer *w, struct string_table *t, const str
 
 static void encode_blocks(struct fp_writer *w, const struct fp_function *f)
 {
-    const struct fp_cfg *cfg = f->cfg;
+    const struct fp_cfg *cfg = f->paths.cfg;
     struct fp_position last = {.line = f->line};
     fp_write_uint(w, cfg->nblocks);
     for (uint32_t b = 0; b < cfg->nblocks; b++) {
-        const struct fp_block_info *info = &f->blocks[b];
+        const struct fp_block_info *info = &f->source.blocks[b];
         fp_write_uint(w, cfg->flags[b]);
         fp_write_uint(w, info->instructions);
         fp_write_uint(w, info->npositions);
         for (uint32_t i = 0; i < info->npositions; i++) {
-            const struct fp_position *p = &f->positions[info->first_position + i];
+            const struct fp_position *p = &f->source.positions[info->first_position + i];
             fp_write_uint(w, p->scope);
             fp_write_int(w, (int64_t)p->line - last.line);
             /* few have a discriminator: the lowest bit says whether */
@@ -94,15 +94,16 @@ static void encode_blocks(struct fp_writer *w, const struct fp_function *f)
 
 static void encode_edges(struct fp_writer *w, const struct fp_function *f)
 {
-    const struct fp_cfg *cfg = f->cfg;
+    const struct fp_cfg *cfg = f->paths.cfg;
     for (uint32_t b = 0; b < cfg->nblocks; b++) {
         fp_write_uint(w, fp_cfg_out_degree(cfg, b));
         for (uint32_t e = cfg->first_out[b]; e < cfg->first_out[b + 1]; e++) {
             fp_write_int(w, (int64_t)cfg->edges[e].dst - b);
             fp_write_u8(w, (uint8_t)((unsigned)cfg->edges[e].kind |
-                                     (unsigned)f->truncation->order.fate[e] << 3 |
-                                     (unsigned)f->edges[e].label << 5));
-            if (f->edges[e].label == FP_LABEL_CASE) fp_write_int(w, f->edges[e].value);
+                                     (unsigned)f->paths.truncation->order.fate[e] << 3 |
+                                     (unsigned)f->source.edges[e].label << 5));
+            if (f->source.edges[e].label == FP_LABEL_CASE)
+                fp_write_int(w, f->source.edges[e].value);
         }
     }
 }
@@ -110,11 +111,11 @@ static void encode_edges(struct fp_writer *w, const struct fp_function *f)
 /* Per vertex with a choice, the rank of each out-edge. */
 static void encode_numbering(struct fp_writer *w, const struct fp_function *f)
 {
-    const struct fp_dag *dag = f->dag;
+    const struct fp_dag *dag = f->paths.dag;
     for (uint32_t v = 0; v < dag->nverts; v++) {
         uint32_t first = dag->first_out[v], end = dag->first_out[v + 1];
         for (uint32_t i = first; end - first > 1 && i < end; i++)
-            fp_write_uint(w, f->numbering->by_value[i] - first);
+            fp_write_uint(w, f->paths.numbering->by_value[i] - first);
     }
 }
 
@@ -122,23 +123,23 @@ static void encode_numbering(struct fp_writer *w, const struct fp_function *f)
 static void encode_moved(struct fp_writer *w, const struct fp_function *f)
 {
     uint32_t count = 0;
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++) count += f->at_end[b] != FP_NONE;
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++) count += f->layout.at_end[b] != FP_NONE;
     fp_write_uint(w, count);
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++)
-        if (f->at_end[b] != FP_NONE) fp_write_uint(w, f->at_end[b]);
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
+        if (f->layout.at_end[b] != FP_NONE) fp_write_uint(w, f->layout.at_end[b]);
 }
 
 static void encode_flow(struct fp_writer *w, const struct fp_function *f)
 {
-    for (uint32_t i = 0; i < f->flow->nedges; i++)
-        fp_write_uint(w, f->flow_slot[i] == FP_NONE ? 0 : f->flow_slot[i] + 1);
+    for (uint32_t i = 0; i < f->paths.flow->nedges; i++)
+        fp_write_uint(w, f->layout.flow_slot[i] == FP_NONE ? 0 : f->layout.flow_slot[i] + 1);
 }
 
 static void encode_exits(struct fp_writer *w, const struct fp_function *f)
 {
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
-        fp_write_u8(w, (uint8_t)(f->counted[b] | f->has_register[b] << 1));
-        fp_write_int(w, f->offset[b]);
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++) {
+        fp_write_u8(w, (uint8_t)(f->layout.counted[b] | f->layout.has_register[b] << 1));
+        fp_write_int(w, f->layout.offset[b]);
     }
 }
 
@@ -147,11 +148,11 @@ static void encode_labels(struct fp_writer *w, const struct fp_function *f)
 {
     const struct fp_pspp *labels = f->copy->labels;
     fp_write_uint(w, labels->num_ids);
-    for (uint32_t d = 0; d < f->dag->nedges; d++) {
+    for (uint32_t d = 0; d < f->paths.dag->nedges; d++) {
         bool has = fp_bitset_has(&labels->interesting, d);
         fp_write_uint(w, has ? labels->initial[d] + 1 : 0);
     }
-    for (uint32_t i = 0; i < f->truncation->laps.len; i++)
+    for (uint32_t i = 0; i < f->paths.truncation->laps.len; i++)
         fp_write_u8(w, fp_bitset_has(&f->copy->laps, i));
 }
 
@@ -167,8 +168,9 @@ static void encode_copy(struct fp_writer *w, const struct fp_function *f)
 
 static void encode_callees(struct fp_writer *w, struct string_table *t, const struct fp_function *f)
 {
-    fp_write_uint(w, f->ncallees);
-    for (uint32_t i = 0; i < f->ncallees; i++) fp_write_uint(w, string_index(t, f->callees[i]));
+    fp_write_uint(w, f->source.ncallees);
+    for (uint32_t i = 0; i < f->source.ncallees; i++)
+        fp_write_uint(w, string_index(t, f->source.callees[i]));
 }
 
 static void encode_payload(struct fp_writer *w, struct string_table *t, const struct fp_function *f)
@@ -183,8 +185,8 @@ static void encode_payload(struct fp_writer *w, struct string_table *t, const st
     fp_write_uint(w, string_index(t, f->skipped));
     fp_write_uint(w, f->line);
     if (f->flags & FP_FUNCTION_SKIPPED) return;
-    fp_write_uint(w, f->path_slots);
-    fp_write_uint(w, f->edge_slots);
+    fp_write_uint(w, f->layout.path_slots);
+    fp_write_uint(w, f->layout.edge_slots);
     encode_scopes(w, t, f);
     encode_blocks(w, f);
     encode_edges(w, f);
@@ -212,8 +214,8 @@ void fp_map_write_record(struct fp_writer *writer, const struct fp_function *fun
     fp_write_u32(writer, FP_MAP_MAGIC);
     fp_write_u32(writer, (uint32_t)payload.len);
     fp_write_u64(writer, fp_checksum(payload.bytes, payload.len, 0));
-    fp_write_u64(writer, function->path_address);
-    fp_write_u64(writer, function->edge_address);
+    fp_write_u64(writer, function->layout.path_address);
+    fp_write_u64(writer, function->layout.edge_address);
     fp_write_bytes(writer, payload.bytes, payload.len);
     fp_writer_free(&payload);
 }
@@ -244,11 +246,11 @@ static void decode_strings(struct decoder *d)
 static void decode_scopes(struct decoder *d)
 {
     struct fp_function *f = d->f;
-    f->nscopes = (uint32_t)fp_read_count(d->r, 7);
-    f->scopes = FP_NEW_ARRAY(d->arena, struct fp_scope, f->nscopes);
-    uint32_t *depth = FP_NEW_ARRAY(d->arena, uint32_t, f->nscopes);
-    for (uint32_t i = 0; i < f->nscopes && !d->r->failed; i++) {
-        struct fp_scope *scope = &f->scopes[i];
+    f->source.nscopes = (uint32_t)fp_read_count(d->r, 7);
+    f->source.scopes = FP_NEW_ARRAY(d->arena, struct fp_scope, f->source.nscopes);
+    uint32_t *depth = FP_NEW_ARRAY(d->arena, uint32_t, f->source.nscopes);
+    for (uint32_t i = 0; i < f->source.nscopes && !d->r->failed; i++) {
+        struct fp_scope *scope = &f->source.scopes[i];
         scope->function = decode_string(d);
         scope->file = decode_string(d);
         scope->linkage = decode_string(d);
@@ -271,15 +273,15 @@ static uint8_t *decode_blocks(struct decoder *d, uint32_t *nblocks)
     FP_VEC(struct fp_position) positions = {0};
     *nblocks = (uint32_t)fp_read_count(d->r, 3);
     uint8_t *flags = FP_NEW_ARRAY(d->arena, uint8_t, (size_t)*nblocks + 1);
-    f->blocks = FP_NEW_ARRAY(d->arena, struct fp_block_info, *nblocks);
+    f->source.blocks = FP_NEW_ARRAY(d->arena, struct fp_block_info, *nblocks);
     struct fp_position last = {.line = f->line};
     for (uint32_t b = 0; b < *nblocks && !d->r->failed; b++) {
         flags[b] = (uint8_t)fp_read_uint(d->r);
-        f->blocks[b].instructions = (uint32_t)fp_read_uint(d->r);
-        f->blocks[b].npositions = (uint32_t)fp_read_count(d->r, 3);
-        f->blocks[b].first_position = (uint32_t)positions.len;
-        for (uint32_t i = 0; i < f->blocks[b].npositions && !d->r->failed; i++) {
-            last.scope = fp_read_index(d->r, f->nscopes, "scope number");
+        f->source.blocks[b].instructions = (uint32_t)fp_read_uint(d->r);
+        f->source.blocks[b].npositions = (uint32_t)fp_read_count(d->r, 3);
+        f->source.blocks[b].first_position = (uint32_t)positions.len;
+        for (uint32_t i = 0; i < f->source.blocks[b].npositions && !d->r->failed; i++) {
+            last.scope = fp_read_index(d->r, f->source.nscopes, "scope number");
             last.line += (uint32_t)fp_read_int(d->r);
             uint64_t column = fp_read_uint(d->r);
             last.column = (uint32_t)(column >> 1);
@@ -287,8 +289,8 @@ static uint8_t *decode_blocks(struct decoder *d, uint32_t *nblocks)
             fp_vec_push(d->arena, &positions, last);
         }
     }
-    f->positions = positions.at;
-    f->npositions = (uint32_t)positions.len;
+    f->source.positions = positions.at;
+    f->source.npositions = (uint32_t)positions.len;
     return flags;
 }
 
@@ -320,21 +322,21 @@ static bool decode_cfg(struct decoder *d)
         }
     }
     if (d->r->failed) return false;
-    f->edges = infos.at;
-    f->cfg = fp_cfg_new(d->arena, nblocks, edges.at, (uint32_t)edges.len, flags);
+    f->source.edges = infos.at;
+    f->paths.cfg = fp_cfg_new(d->arena, nblocks, edges.at, (uint32_t)edges.len, flags);
     struct fp_error rule = {0};
-    if (!fp_cfg_check(f->cfg, &rule))
+    if (!fp_cfg_check(f->paths.cfg, &rule))
         return fp_reader_fail(d->r, "expected a cfg, got: %s", rule.what);
-    f->truncation = FP_NEW(d->arena, struct fp_truncation);
-    if (!fp_truncate_as_stored(d->arena, f->cfg, fates.at, f->truncation))
+    f->paths.truncation = FP_NEW(d->arena, struct fp_truncation);
+    if (!fp_truncate_as_stored(d->arena, f->paths.cfg, fates.at, f->paths.truncation))
         return fp_reader_fail(d->r, "expected truncated edges that leave no cycle");
-    f->dag = fp_dag_make(d->arena, f->truncation);
+    f->paths.dag = fp_dag_make(d->arena, f->paths.truncation);
     return true;
 }
 
 static bool decode_numbering(struct decoder *d)
 {
-    const struct fp_dag *dag = d->f->dag;
+    const struct fp_dag *dag = d->f->paths.dag;
     uint32_t *by_value = FP_NEW_ARRAY(d->arena, uint32_t, dag->nedges);
     bool *seen = FP_NEW_ARRAY(d->arena, bool, dag->nedges);
     for (uint32_t v = 0; v < dag->nverts; v++) {
@@ -347,22 +349,22 @@ static bool decode_numbering(struct decoder *d)
             by_value[first + i] = first + rank;
         }
     }
-    d->f->numbering = fp_number_as_stored(d->arena, dag, by_value);
+    d->f->paths.numbering = fp_number_as_stored(d->arena, dag, by_value);
     return true;
 }
 
 static bool decode_moved(struct decoder *d)
 {
     struct fp_function *f = d->f;
-    f->at_end = FP_NEW_ARRAY(d->arena, uint32_t, f->cfg->nblocks);
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++) f->at_end[b] = FP_NONE;
+    f->layout.at_end = FP_NEW_ARRAY(d->arena, uint32_t, f->paths.cfg->nblocks);
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++) f->layout.at_end[b] = FP_NONE;
     size_t count = fp_read_count(d->r, 1);
     for (size_t i = 0; i < count; i++) {
-        uint32_t e = fp_read_index(d->r, f->cfg->nedges, "edge");
+        uint32_t e = fp_read_index(d->r, f->paths.cfg->nedges, "edge");
         if (d->r->failed) return false;
-        if (f->truncation->order.fate[e] == FP_FATE_DEAD)
+        if (f->paths.truncation->order.fate[e] == FP_FATE_DEAD)
             return fp_reader_fail(d->r, "expected an edge that can be taken");
-        f->at_end[f->cfg->edges[e].src] = e;
+        f->layout.at_end[f->paths.cfg->edges[e].src] = e;
     }
     return !d->r->failed;
 }
@@ -370,13 +372,13 @@ static bool decode_moved(struct decoder *d)
 static bool decode_flow(struct decoder *d)
 {
     struct fp_function *f = d->f;
-    f->flow = fp_flow_make(d->arena, f->cfg, &f->truncation->order, NULL);
-    f->flow_slot = FP_NEW_ARRAY(d->arena, uint32_t, f->flow->nedges);
-    f->flow->in_tree = fp_bitset_new(d->arena, f->flow->nedges);
-    for (uint32_t i = 0; i < f->flow->nedges; i++) {
-        uint32_t slot = fp_read_index(d->r, f->edge_slots + 1, "counter number");
-        f->flow_slot[i] = slot ? slot - 1 : FP_NONE;
-        if (!slot) fp_bitset_add(&f->flow->in_tree, i);
+    f->paths.flow = fp_flow_make(d->arena, f->paths.cfg, &f->paths.truncation->order, NULL);
+    f->layout.flow_slot = FP_NEW_ARRAY(d->arena, uint32_t, f->paths.flow->nedges);
+    f->paths.flow->in_tree = fp_bitset_new(d->arena, f->paths.flow->nedges);
+    for (uint32_t i = 0; i < f->paths.flow->nedges; i++) {
+        uint32_t slot = fp_read_index(d->r, f->layout.edge_slots + 1, "counter number");
+        f->layout.flow_slot[i] = slot ? slot - 1 : FP_NONE;
+        if (!slot) fp_bitset_add(&f->paths.flow->in_tree, i);
     }
     return !d->r->failed;
 }
@@ -384,15 +386,15 @@ static bool decode_flow(struct decoder *d)
 static bool decode_exits(struct decoder *d)
 {
     struct fp_function *f = d->f;
-    uint32_t n = f->cfg->nblocks;
-    f->counted = FP_NEW_ARRAY(d->arena, bool, n);
-    f->has_register = FP_NEW_ARRAY(d->arena, bool, n);
-    f->offset = FP_NEW_ARRAY(d->arena, int64_t, n);
+    uint32_t n = f->paths.cfg->nblocks;
+    f->layout.counted = FP_NEW_ARRAY(d->arena, bool, n);
+    f->layout.has_register = FP_NEW_ARRAY(d->arena, bool, n);
+    f->layout.offset = FP_NEW_ARRAY(d->arena, int64_t, n);
     for (uint32_t b = 0; b < n; b++) {
         uint8_t facts = fp_read_u8(d->r);
-        f->counted[b] = facts & 1;
-        f->has_register[b] = facts >> 1 & 1;
-        f->offset[b] = fp_read_int(d->r);
+        f->layout.counted[b] = facts & 1;
+        f->layout.has_register[b] = facts >> 1 & 1;
+        f->layout.offset[b] = fp_read_int(d->r);
     }
     return !d->r->failed;
 }
@@ -401,13 +403,13 @@ static bool decode_labels(struct decoder *d)
 {
     struct fp_function *f = d->f;
     struct fp_pspp *labels = FP_NEW(d->arena, struct fp_pspp);
-    uint32_t nlaps = f->truncation->laps.len;
-    labels->dag = f->dag;
+    uint32_t nlaps = f->paths.truncation->laps.len;
+    labels->dag = f->paths.dag;
     labels->num_ids = fp_read_uint(d->r);
-    labels->interesting = fp_bitset_new(d->arena, f->dag->nedges);
-    labels->initial = FP_NEW_ARRAY(d->arena, uint64_t, f->dag->nedges);
+    labels->interesting = fp_bitset_new(d->arena, f->paths.dag->nedges);
+    labels->initial = FP_NEW_ARRAY(d->arena, uint64_t, f->paths.dag->nedges);
     f->copy->laps = fp_bitset_new(d->arena, nlaps);
-    for (uint32_t e = 0; e < f->dag->nedges; e++) {
+    for (uint32_t e = 0; e < f->paths.dag->nedges; e++) {
         uint64_t value = fp_read_uint(d->r);
         if (!value) continue;
         fp_bitset_add(&labels->interesting, e);
@@ -424,7 +426,7 @@ static bool decode_labels(struct decoder *d)
 
 static uint32_t decode_slot(struct decoder *d)
 {
-    uint32_t slot = fp_read_index(d->r, d->f->edge_slots + 1, "counter");
+    uint32_t slot = fp_read_index(d->r, d->f->layout.edge_slots + 1, "counter");
     return slot ? slot - 1 : FP_NONE;
 }
 
@@ -436,16 +438,16 @@ static bool decode_copy(struct decoder *d)
     f->copy->turns_slot = decode_slot(d);
     f->copy->hits_slot = decode_slot(d);
     bool has_labels = fp_read_u8(d->r);
-    if (has_labels && !f->numbering) return fp_reader_fail(d->r, "expected path counters");
+    if (has_labels && !f->paths.numbering) return fp_reader_fail(d->r, "expected path counters");
     return d->r->failed ? false : !has_labels || decode_labels(d);
 }
 
 static bool decode_callees(struct decoder *d)
 {
     struct fp_function *f = d->f;
-    f->ncallees = (uint32_t)fp_read_count(d->r, 1);
-    f->callees = FP_NEW_ARRAY(d->arena, const char *, f->ncallees);
-    for (uint32_t i = 0; i < f->ncallees; i++) f->callees[i] = decode_string(d);
+    f->source.ncallees = (uint32_t)fp_read_count(d->r, 1);
+    f->source.callees = FP_NEW_ARRAY(d->arena, const char *, f->source.ncallees);
+    for (uint32_t i = 0; i < f->source.ncallees; i++) f->source.callees[i] = decode_string(d);
     return !d->r->failed;
 }
 
@@ -467,13 +469,14 @@ static bool check_slots(struct decoder *d)
     uint64_t need;
     if (fp_layout_fits(f, &need)) return true;
     return fp_reader_fail(d->r, "expected at least %llu path counters, got %llu",
-                          (unsigned long long)need, (unsigned long long)f->path_slots);
+                          (unsigned long long)need, (unsigned long long)f->layout.path_slots);
 }
 
 bool fp_map_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_function *f)
 {
     struct decoder d = {.arena = arena, .r = reader, .f = f};
-    *f = (struct fp_function){.path_address = f->path_address, .edge_address = f->edge_address};
+    *f = (struct fp_function){.layout.path_address = f->layout.path_address,
+                              .layout.edge_address = f->layout.edge_address};
     uint64_t version = fp_read_uint(reader);
     if (!reader->failed && version != MAP_VERSION)
         return fp_reader_fail(reader, "expected map version %d, got %llu", MAP_VERSION,
@@ -489,11 +492,12 @@ bool fp_map_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_f
     if (f->flags & FP_FUNCTION_SKIPPED) return true;
     f->skipped = NULL;
     if (!check_flags(&d)) return false;
-    f->path_slots = fp_read_uint(reader);
-    f->edge_slots = fp_read_uint(reader);
-    if (f->path_slots > FP_MAX_PATHS || f->edge_slots > UINT32_MAX)
+    f->layout.path_slots = fp_read_uint(reader);
+    f->layout.edge_slots = fp_read_uint(reader);
+    if (f->layout.path_slots > FP_MAX_PATHS || f->layout.edge_slots > UINT32_MAX)
         return fp_reader_fail(reader, "expected numbers of counters, got %llu and %llu",
-                              (unsigned long long)f->path_slots, (unsigned long long)f->edge_slots);
+                              (unsigned long long)f->layout.path_slots,
+                              (unsigned long long)f->layout.edge_slots);
     decode_scopes(&d);
     if (!decode_cfg(&d)) return false;
     if (f->flags & (FP_FUNCTION_PATHS | FP_FUNCTION_SAMPLED) && !decode_numbering(&d)) return false;

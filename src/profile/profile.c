@@ -357,9 +357,10 @@ static void path_counts(struct fp_arena *arena, const struct fp_module *module,
 static void flow_counts(struct fp_arena *arena, const struct fp_module *module,
                         const struct fp_function *f, struct fp_counts *counts)
 {
-    counts->flow = FP_NEW_ARRAY(arena, uint64_t, f->flow->nedges);
-    for (uint32_t i = 0; i < f->flow->nedges; i++)
-        if (f->flow_slot[i] != FP_NONE) counts->flow[i] = edge_word(module, f, f->flow_slot[i]);
+    counts->flow = FP_NEW_ARRAY(arena, uint64_t, f->paths.flow->nedges);
+    for (uint32_t i = 0; i < f->paths.flow->nedges; i++)
+        if (f->layout.flow_slot[i] != FP_NONE)
+            counts->flow[i] = edge_word(module, f, f->layout.flow_slot[i]);
 }
 
 /* Where a path was already counted when its frame was left, nothing is in flight. */
@@ -369,10 +370,12 @@ static void partial_counts(struct fp_arena *arena, const struct fp_module *modul
     FP_VEC(struct fp_partial_path) partials = {0};
     for (size_t i = 0; i < module->in_flight.len; i++) {
         const struct fp_in_flight *left = &module->in_flight.at[i];
-        if (left->function != f->id || left->block >= f->cfg->nblocks || !left->count) continue;
+        if (left->function != f->id || left->block >= f->paths.cfg->nblocks || !left->count)
+            continue;
         uint32_t block = (uint32_t)left->block;
-        if (f->counted[block]) continue;
-        uint64_t prefix = (uint64_t)f->offset[block] + (f->has_register[block] ? left->reg : 0);
+        if (f->layout.counted[block]) continue;
+        uint64_t prefix =
+            (uint64_t)f->layout.offset[block] + (f->layout.has_register[block] ? left->reg : 0);
         struct fp_partial_path partial = {block, prefix, left->count};
         fp_vec_push(arena, &partials, partial);
     }
@@ -383,15 +386,15 @@ static void partial_counts(struct fp_arena *arena, const struct fp_module *modul
 /* From the sums of a copy's labels to ids; what is not its to count goes. */
 static void translate_sums(const struct fp_function *f, struct fp_counts *counts)
 {
-    uint64_t sums = fp_layout_sums(f), nlaps = f->truncation->laps.len;
+    uint64_t sums = fp_layout_sums(f), nlaps = f->paths.truncation->laps.len;
     size_t kept = 0;
     for (size_t i = 0; i < counts->npaths; i++) {
         struct fp_path_count count = counts->paths[i];
         uint64_t lap = count.id - sums, id = FP_NO_ID;
         if (count.id < sums)
-            id = fp_select_decode(f->copy->labels, f->numbering, count.id);
+            id = fp_select_decode(f->copy->labels, f->paths.numbering, count.id);
         else if (lap < nlaps && fp_bitset_has(&f->copy->laps, lap))
-            id = f->numbering->num_paths + lap;
+            id = f->paths.numbering->num_paths + lap;
         if (id == FP_NO_ID) continue;
         count.id = id;
         counts->paths[kept++] = count;
@@ -418,7 +421,7 @@ static void recover_counts(const struct fp_function *f, struct fp_counts *counts
         ids[i] = counts->paths[i].id;
         values[i] = counts->paths[i].count;
     }
-    fp_recover(f->numbering, f->at_end, ids, values, counts->npaths, counts->partials,
+    fp_recover(f->paths.numbering, f->layout.at_end, ids, values, counts->npaths, counts->partials,
                counts->npartials);
     size_t kept = 0;
     for (size_t i = 0; i < counts->npaths; i++) {

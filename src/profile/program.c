@@ -72,8 +72,8 @@ static bool read_record(struct map_parsing *p, struct fp_reader *section)
     uint32_t magic = fp_read_u32(section);
     uint32_t len = fp_read_u32(section);
     uint64_t checksum = fp_read_u64(section);
-    struct fp_function f = {.path_address = fp_read_u64(section)};
-    f.edge_address = fp_read_u64(section);
+    struct fp_function f = {.layout.path_address = fp_read_u64(section)};
+    f.layout.edge_address = fp_read_u64(section);
     if (section->failed) return false;
     if (magic != FP_MAP_MAGIC)
         return fp_fail_at(section->error, section->file, offset,
@@ -98,8 +98,10 @@ static bool read_record(struct map_parsing *p, struct fp_reader *section)
 static int by_address(const void *a, const void *b)
 {
     const struct fp_function *x = a, *y = b;
-    if (x->path_address != y->path_address) return x->path_address < y->path_address ? -1 : 1;
-    if (x->edge_address != y->edge_address) return x->edge_address < y->edge_address ? -1 : 1;
+    if (x->layout.path_address != y->layout.path_address)
+        return x->layout.path_address < y->layout.path_address ? -1 : 1;
+    if (x->layout.edge_address != y->layout.edge_address)
+        return x->layout.edge_address < y->layout.edge_address ? -1 : 1;
     return strcmp(x->name, y->name);
 }
 

@@ -12,10 +12,10 @@
 void fp_function_lines(const struct fp_function *f, uint32_t *first, uint32_t *last)
 {
     *first = *last = 0;
-    for (uint32_t i = 0; i < f->npositions; i++) {
-        const struct fp_scope *scope = &f->scopes[f->positions[i].scope];
+    for (uint32_t i = 0; i < f->source.npositions; i++) {
+        const struct fp_scope *scope = &f->source.scopes[f->source.positions[i].scope];
         if (scope->parent != FP_NONE || strcmp(scope->file, f->file)) continue;
-        uint32_t line = f->positions[i].line;
+        uint32_t line = f->source.positions[i].line;
         if (!*first || line < *first) *first = line;
         if (line > *last) *last = line;
     }
@@ -61,19 +61,19 @@ static void mark_position(struct sheet *s, const struct fp_position *at, uint32_
     const struct fp_function *f = s->rf->function;
     uint32_t scope = at->scope, line = at->line;
     for (;;) {
-        *fp_table_add(&s->marks, key_of(s, f->scopes[scope].file, line)) |= bit;
-        if (f->scopes[scope].parent == FP_NONE) return;
-        line = f->scopes[scope].call_line;
-        scope = f->scopes[scope].parent;
+        *fp_table_add(&s->marks, key_of(s, f->source.scopes[scope].file, line)) |= bit;
+        if (f->source.scopes[scope].parent == FP_NONE) return;
+        line = f->source.scopes[scope].call_line;
+        scope = f->source.scopes[scope].parent;
     }
 }
 
 static void mark_block(struct sheet *s, uint32_t block, uint32_t bit)
 {
     const struct fp_function *f = s->rf->function;
-    const struct fp_block_info *info = &f->blocks[block];
+    const struct fp_block_info *info = &f->source.blocks[block];
     for (uint32_t i = 0; i < info->npositions; i++)
-        mark_position(s, &f->positions[info->first_position + i], bit);
+        mark_position(s, &f->source.positions[info->first_position + i], bit);
 }
 
 static void mark_paths(struct page *p, struct sheet *s)
@@ -86,7 +86,7 @@ static void mark_paths(struct page *p, struct sheet *s)
         if (!fp_report_decode(&p->scratch, p->report, one, &path)) continue;
         mark_block(s, path.first_block, 1u << k);
         for (uint32_t i = 0; i < path.nedges; i++)
-            mark_block(s, f->cfg->edges[path.edges[i]].dst, 1u << k);
+            mark_block(s, f->paths.cfg->edges[path.edges[i]].dst, 1u << k);
     }
 }
 
@@ -94,20 +94,22 @@ static void mark_paths(struct page *p, struct sheet *s)
 static void note_branch(struct page *p, struct sheet *s, uint32_t block)
 {
     const struct fp_function *f = s->rf->function;
-    const struct fp_block_info *info = &f->blocks[block];
+    const struct fp_block_info *info = &f->source.blocks[block];
     uint64_t reached = s->rf->edges.blocks[block];
-    if (!info->npositions || fp_cfg_out_degree(f->cfg, block) < 2 || !reached) return;
-    const struct fp_position *at = &f->positions[info->first_position + info->npositions - 1];
+    if (!info->npositions || fp_cfg_out_degree(f->paths.cfg, block) < 2 || !reached) return;
+    const struct fp_position *at =
+        &f->source.positions[info->first_position + info->npositions - 1];
     const char *text = "";
     uint32_t ways = 0;
-    for (uint32_t e = f->cfg->first_out[block]; e < f->cfg->first_out[block + 1]; e++) {
-        if (f->cfg->edges[e].kind == FP_EDGE_UNWIND) continue;
+    for (uint32_t e = f->paths.cfg->first_out[block]; e < f->paths.cfg->first_out[block + 1]; e++) {
+        if (f->paths.cfg->edges[e].kind == FP_EDGE_UNWIND) continue;
         if (++ways > 3) continue;
         double percent = 100 * (double)s->rf->edges.edges[e] / (double)reached;
         text = fp_arena_printf(&p->scratch, "%s%s%.0f%%", text, *text ? " " : "", percent);
     }
     if (ways > 3) text = fp_arena_printf(&p->scratch, "%s ..", text);
-    uint64_t *index = fp_table_add(&s->branches, key_of(s, f->scopes[at->scope].file, at->line));
+    uint64_t *index =
+        fp_table_add(&s->branches, key_of(s, f->source.scopes[at->scope].file, at->line));
     if (ways < 2 || *index) return;
     fp_vec_push(&p->scratch, &s->texts, text);
     *index = s->texts.len;
@@ -134,11 +136,11 @@ static void add_stretches(struct page *p, struct sheet *s)
     const struct fp_function *f = s->rf->function;
     stretch_of(p, s, &(struct fp_scope){.file = f->file, .parent = FP_NONE});
     fp_function_lines(f, &s->stretches.at[0].first, &s->stretches.at[0].last);
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
-        const struct fp_block_info *info = &f->blocks[b];
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++) {
+        const struct fp_block_info *info = &f->source.blocks[b];
         for (uint32_t i = 0; i < info->npositions && s->rf->edges.blocks[b]; i++) {
-            const struct fp_position *at = &f->positions[info->first_position + i];
-            struct stretch *one = stretch_of(p, s, &f->scopes[at->scope]);
+            const struct fp_position *at = &f->source.positions[info->first_position + i];
+            struct stretch *one = stretch_of(p, s, &f->source.scopes[at->scope]);
             if (one->function && (!one->first || at->line < one->first)) one->first = at->line;
             if (one->function && at->line > one->last) one->last = at->line;
         }
@@ -158,7 +160,7 @@ static void fill_sheet(struct page *p, struct sheet *s)
                 s->most = s->lines.files.at[i].lines.at[k].count;
     add_stretches(p, s);
     mark_paths(p, s);
-    for (uint32_t b = 0; b < s->rf->function->cfg->nblocks; b++) note_branch(p, s, b);
+    for (uint32_t b = 0; b < s->rf->function->paths.cfg->nblocks; b++) note_branch(p, s, b);
 }
 
 static const struct fp_line *count_of(const struct sheet *s, const struct stretch *at,
@@ -190,7 +192,7 @@ static void say_count(struct page *p, const struct sheet *s, const struct fp_lin
         fp_say(p->out, "%12s ", "");
 }
 
-static void say_source(struct page *p, const struct fp_source *source, uint32_t line)
+static void say_source(struct page *p, const struct fp_source_text *source, uint32_t line)
 {
     size_t len;
     const char *text = fp_source_line(source, line, &len);
@@ -205,7 +207,7 @@ static void say_source(struct page *p, const struct fp_source *source, uint32_t 
 }
 
 static void say_line(struct page *p, const struct sheet *s, const struct stretch *at,
-                     const struct fp_source *source, uint32_t line)
+                     const struct fp_source_text *source, uint32_t line)
 {
     uint64_t key = (uint64_t)at->file_index << 32 | line;
     const uint64_t *marks = fp_table_find(&s->marks, key), *text = fp_table_find(&s->branches, key);
@@ -222,7 +224,7 @@ static void say_line(struct page *p, const struct sheet *s, const struct stretch
 
 /* Only lines with code: a position may name any line up to 2^32. */
 static void say_counted_lines(struct page *p, const struct sheet *s, const struct stretch *at,
-                              const struct fp_source *source)
+                              const struct fp_source_text *source)
 {
     if (!at->file_index) return;
     const struct fp_source_file *file = &s->lines.files.at[at->file_index - 1];
@@ -234,7 +236,7 @@ static void say_counted_lines(struct page *p, const struct sheet *s, const struc
 
 static void say_stretch(struct page *p, const struct sheet *s, const struct stretch *at)
 {
-    const struct fp_source *source = fp_source_get(p->sources, at->file);
+    const struct fp_source_text *source = fp_source_get(p->sources, at->file);
     if (at->function)
         fp_say(p->out, "  %sinlined: %s  %s:%u%s\n", paint(p, "\033[2m"),
                fp_plain(&p->scratch, at->function), fp_plain(&p->scratch, fp_base_name(at->file)),
@@ -285,7 +287,7 @@ static bool begin_sheet(struct page *p, struct sheet *s, const struct fp_report_
 static void say_function(struct page *p, const struct sheet *s)
 {
     say_head(p, s);
-    if (!s->rf->function->npositions)
+    if (!s->rf->function->source.npositions)
         fp_say(p->out,
                "  has no line information; compile by footpath-cc, which adds it, or with -g\n");
     for (size_t i = 0; i < s->stretches.len; i++)
@@ -312,7 +314,7 @@ void fp_annotate_text(struct fp_writer *out, const struct fp_report *report,
 
 static void json_lines(struct fp_json *j, struct page *p, const struct fp_source_file *file)
 {
-    const struct fp_source *source = fp_source_get(p->sources, file->name);
+    const struct fp_source_text *source = fp_source_get(p->sources, file->name);
     for (size_t i = 0; i < file->lines.len; i++) {
         size_t len;
         const char *text = fp_source_line(source, file->lines.at[i].line, &len);

@@ -50,7 +50,7 @@ static void spend(struct fp_arena *arena, struct spent *s, const char *file, uin
 static void spend_block(struct fp_arena *arena, struct spent *s, const struct fp_function *f,
                         uint32_t b, uint64_t count)
 {
-    const struct fp_block_info *info = &f->blocks[b];
+    const struct fp_block_info *info = &f->source.blocks[b];
     uint64_t n = info->npositions;
     if (!n) {
         spend(arena, s, f->file, f->line, fp_mul_saturated(count, info->instructions));
@@ -58,8 +58,8 @@ static void spend_block(struct fp_arena *arena, struct spent *s, const struct fp
     }
     uint64_t each = info->instructions / n, rest = info->instructions % n;
     for (uint32_t i = 0; i < n; i++) {
-        const struct fp_position *at = &f->positions[info->first_position + i];
-        spend(arena, s, f->scopes[at->scope].file, at->line,
+        const struct fp_position *at = &f->source.positions[info->first_position + i];
+        spend(arena, s, f->source.scopes[at->scope].file, at->line,
               fp_mul_saturated(count, each + (i == 0 ? rest : 0)));
     }
 }
@@ -71,7 +71,7 @@ static void say_function(struct grind *g, const struct fp_report_function *rf)
     struct spent s = {0};
     fp_table_init(&s.of, &arena);
     fp_strtable_init(&s.files, &arena);
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++)
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
         if (rf->edges.blocks[b]) spend_block(&arena, &s, f, b, rf->edges.blocks[b]);
     say_named(g, "fl", &g->files, f->file);
     say_named(g, "fn", &g->functions, rf->name);

@@ -15,19 +15,19 @@ static bool decode(struct fp_arena *arena, const struct fp_diff_item *item,
 {
     bool by_a = item->id != FP_NO_ID;
     *f = by_a ? item->a : item->b;
-    return fp_path_decode(arena, (*f)->numbering, by_a ? item->id : item->id_b, path);
+    return fp_path_decode(arena, (*f)->paths.numbering, by_a ? item->id : item->id_b, path);
 }
 
 static const struct fp_position *position_of(const struct fp_function *f, uint32_t block, bool last)
 {
-    const struct fp_block_info *info = &f->blocks[block];
+    const struct fp_block_info *info = &f->source.blocks[block];
     if (!info->npositions) return NULL;
-    return &f->positions[info->first_position + (last ? info->npositions - 1 : 0)];
+    return &f->source.positions[info->first_position + (last ? info->npositions - 1 : 0)];
 }
 
 static char *edge_text(struct fp_arena *arena, const struct fp_function *f, uint32_t e)
 {
-    const struct fp_edge *edge = &f->cfg->edges[e];
+    const struct fp_edge *edge = &f->paths.cfg->edges[e];
     const struct fp_position *from = position_of(f, edge->src, true),
                              *to = position_of(f, edge->dst, false);
     const char *label = fp_edge_label_text(arena, f, e);

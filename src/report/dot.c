@@ -30,11 +30,11 @@ static void say_quoted(struct fp_writer *out, const char *text)
 
 static void say_lines(struct dot_drawing *d, uint32_t b)
 {
-    const struct fp_block_info *info = &d->f->blocks[b];
+    const struct fp_block_info *info = &d->f->source.blocks[b];
     if (!info->npositions) return;
-    const struct fp_position *first = &d->f->positions[info->first_position];
+    const struct fp_position *first = &d->f->source.positions[info->first_position];
     const struct fp_position *last = first + info->npositions - 1;
-    const char *file = d->f->scopes[first->scope].file;
+    const char *file = d->f->source.scopes[first->scope].file;
     fp_say(d->out, "\\n");
     if (strcmp(file, d->f->file)) {
         say_quoted(d->out, fp_base_name(file));
@@ -58,7 +58,7 @@ static void say_op(struct dot_drawing *d, struct fp_op op)
 /* In the cfg: what happens on the edges from ENTRY and to EXIT, which it does not show. */
 static void say_block_ops(struct dot_drawing *d, uint32_t b)
 {
-    const struct fp_dag *dag = d->f->dag;
+    const struct fp_dag *dag = d->f->paths.dag;
     if (!d->plan || d->options->dag) return;
     if (b == 0) say_op(d, d->plan->on[dag->entry_edge]);
     if (dag->exit_of[b] != FP_NONE) say_op(d, d->plan->on[dag->exit_of[b]]);
@@ -66,8 +66,8 @@ static void say_block_ops(struct dot_drawing *d, uint32_t b)
 
 static void say_block(struct dot_drawing *d, uint32_t b)
 {
-    uint8_t flags = d->f->cfg->flags[b];
-    if (d->f->truncation->order.position[b] == FP_NONE) return; /* never runs */
+    uint8_t flags = d->f->paths.cfg->flags[b];
+    if (d->f->paths.truncation->order.position[b] == FP_NONE) return; /* never runs */
     fp_say(d->out, "  b%u [id=\"block%u\" label=\"%u%s%s", b, b, b,
            flags & FP_BLOCK_PAD ? " pad" : "", flags & FP_BLOCK_HUB ? " hub" : "");
     say_lines(d, b);
@@ -106,13 +106,13 @@ static void end_edge_look(struct dot_drawing *d, uint32_t e, bool dashed)
 
 static void say_cfg_edge(struct dot_drawing *d, uint32_t e)
 {
-    const struct fp_edge *edge = &d->f->cfg->edges[e];
-    enum fp_fate fate = d->f->truncation->order.fate[e];
+    const struct fp_edge *edge = &d->f->paths.cfg->edges[e];
+    enum fp_fate fate = d->f->paths.truncation->order.fate[e];
     if (fate == FP_FATE_DEAD) return;
     fp_say(d->out, "  b%u -> b%u [", edge->src, edge->dst);
     say_edge_look(d, e);
-    if (d->options->values && d->f->numbering && d->f->dag->of_edge[e] != FP_NONE)
-        fp_say(d->out, " [%" PRIu64 "]", d->f->numbering->value[d->f->dag->of_edge[e]]);
+    if (d->options->values && d->f->paths.numbering && d->f->paths.dag->of_edge[e] != FP_NONE)
+        fp_say(d->out, " [%" PRIu64 "]", d->f->paths.numbering->value[d->f->paths.dag->of_edge[e]]);
     if (d->plan) {
         struct fp_edge_ops ops = fp_plan_on_edge(d->plan, e);
         say_op(d, ops.first);
@@ -123,9 +123,9 @@ static void say_cfg_edge(struct dot_drawing *d, uint32_t e)
 
 static void say_vertex(struct dot_drawing *d, uint32_t v)
 {
-    if (v == d->f->dag->entry)
+    if (v == d->f->paths.dag->entry)
         fp_say(d->out, "ENTRY");
-    else if (v == d->f->dag->exit)
+    else if (v == d->f->paths.dag->exit)
         fp_say(d->out, "EXIT");
     else
         fp_say(d->out, "b%u", v);
@@ -133,24 +133,24 @@ static void say_vertex(struct dot_drawing *d, uint32_t v)
 
 static void say_dag_edge(struct dot_drawing *d, uint32_t i)
 {
-    const struct fp_dag_edge *edge = &d->f->dag->edges[i];
+    const struct fp_dag_edge *edge = &d->f->paths.dag->edges[i];
     bool dummy = edge->kind == FP_DAG_START || edge->kind == FP_DAG_END;
     fp_say(d->out, "  ");
     say_vertex(d, edge->src);
     fp_say(d->out, " -> ");
     say_vertex(d, edge->dst);
     fp_say(d->out, " [label=\"");
-    if (d->options->values && d->f->numbering)
-        fp_say(d->out, "%" PRIu64, d->f->numbering->value[i]);
+    if (d->options->values && d->f->paths.numbering)
+        fp_say(d->out, "%" PRIu64, d->f->paths.numbering->value[i]);
     if (d->plan) say_op(d, d->plan->on[i]);
     fp_say(d->out, "\"%s];\n", dummy ? " style=dashed" : "");
 }
 
 static void say_laps(struct dot_drawing *d)
 {
-    const struct fp_laps *laps = &d->f->truncation->laps;
+    const struct fp_laps *laps = &d->f->paths.truncation->laps;
     for (uint32_t k = 0; k < laps->len; k++) {
-        const struct fp_edge *edge = &d->f->cfg->edges[laps->at[k].closing];
+        const struct fp_edge *edge = &d->f->paths.cfg->edges[laps->at[k].closing];
         fp_say(d->out, "  b%u -> b%u [label=\"lap %u\" style=dotted constraint=false];\n",
                edge->src, edge->dst, k);
     }
@@ -160,21 +160,21 @@ void fp_dot_function(struct fp_writer *out, const struct fp_function *f,
                      const struct fp_edge_counts *counts, const struct fp_dot_options *options)
 {
     struct dot_drawing d = {.out = out, .f = f, .counts = counts, .options = options};
-    if (options->plan && f->numbering)
-        d.plan = fp_plan_make(&d.arena, f->numbering, NULL, &(struct fp_plan_options){0});
-    for (uint32_t e = 0; counts && e < f->cfg->nedges; e++)
+    if (options->plan && f->paths.numbering)
+        d.plan = fp_plan_make(&d.arena, f->paths.numbering, NULL, &(struct fp_plan_options){0});
+    for (uint32_t e = 0; counts && e < f->paths.cfg->nedges; e++)
         if (counts->edges[e] > d.most) d.most = counts->edges[e];
     fp_say(out, "digraph \"");
     say_quoted(out, fp_demangle(&d.arena, f->name));
     fp_say(out, "\" {\n  node [shape=box fontname=\"sans-serif\" fontsize=11];\n"
                 "  edge [fontname=\"sans-serif\" fontsize=9];\n");
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++) say_block(&d, b);
-    if (options->dag && f->dag) {
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++) say_block(&d, b);
+    if (options->dag && f->paths.dag) {
         fp_say(out, "  ENTRY [shape=ellipse];\n  EXIT [shape=ellipse];\n");
-        for (uint32_t i = 0; i < f->dag->nedges; i++) say_dag_edge(&d, i);
+        for (uint32_t i = 0; i < f->paths.dag->nedges; i++) say_dag_edge(&d, i);
         say_laps(&d);
     } else {
-        for (uint32_t e = 0; e < f->cfg->nedges; e++) say_cfg_edge(&d, e);
+        for (uint32_t e = 0; e < f->paths.cfg->nedges; e++) say_cfg_edge(&d, e);
     }
     fp_say(out, "}\n");
     fp_arena_free(&d.arena);

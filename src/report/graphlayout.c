@@ -8,7 +8,7 @@
 struct svg_drawing {
     struct fp_arena *arena;
     const struct fp_function *f;
-    struct fp_layout *layout;
+    struct fp_drawing *layout;
     Agraph_t *graph;
     Agnode_t **nodes;
     Agedge_t **edges;
@@ -38,16 +38,16 @@ static void set_up(struct svg_drawing *d)
 
 static void add_all(struct svg_drawing *d)
 {
-    const struct fp_cfg *cfg = d->f->cfg;
+    const struct fp_cfg *cfg = d->f->paths.cfg;
     char name[16];
     for (uint32_t b = 0; b < cfg->nblocks; b++) {
-        if (d->f->truncation->order.position[b] == FP_NONE) continue;
+        if (d->f->paths.truncation->order.position[b] == FP_NONE) continue;
         snprintf(name, sizeof name, "%u", b);
         d->nodes[b] = agnode(d->graph, name, 1);
     }
     for (uint32_t e = 0; e < cfg->nedges; e++) {
         Agnode_t *from = d->nodes[cfg->edges[e].src], *to = d->nodes[cfg->edges[e].dst];
-        if (!from || !to || d->f->truncation->order.fate[e] == FP_FATE_DEAD) continue;
+        if (!from || !to || d->f->paths.truncation->order.fate[e] == FP_FATE_DEAD) continue;
         snprintf(name, sizeof name, "e%u", e);
         d->edges[e] = agedge(d->graph, from, to, name, 1);
     }
@@ -75,7 +75,7 @@ static void take_edge(struct svg_drawing *d, uint32_t e)
 
 static void take_all(struct svg_drawing *d)
 {
-    const struct fp_cfg *cfg = d->f->cfg;
+    const struct fp_cfg *cfg = d->f->paths.cfg;
     d->layout->width = (int)ceil(GD_bb(d->graph).UR.x);
     d->layout->height = (int)ceil(GD_bb(d->graph).UR.y);
     for (uint32_t b = 0; b < cfg->nblocks; b++)
@@ -85,7 +85,7 @@ static void take_all(struct svg_drawing *d)
 }
 
 bool fp_layout_function(struct fp_arena *arena, const struct fp_function *f,
-                        struct fp_layout *layout, struct fp_error *error)
+                        struct fp_drawing *layout, struct fp_error *error)
 {
     static GVC_t *context; /* costly to set up, and not meant to be torn down often */
     struct fp_arena scratch = {0};
@@ -94,11 +94,11 @@ bool fp_layout_function(struct fp_arena *arena, const struct fp_function *f,
         context = gvContext();
         agseterr(AGMAX);
     }
-    layout->blocks = FP_NEW_ARRAY(arena, struct fp_layout_point, f->cfg->nblocks);
-    layout->edges = FP_NEW_ARRAY(arena, struct fp_layout_point *, f->cfg->nedges);
-    layout->npoints = FP_NEW_ARRAY(arena, uint32_t, f->cfg->nedges);
-    d.nodes = FP_NEW_ARRAY(&scratch, Agnode_t *, f->cfg->nblocks);
-    d.edges = FP_NEW_ARRAY(&scratch, Agedge_t *, f->cfg->nedges);
+    layout->blocks = FP_NEW_ARRAY(arena, struct fp_layout_point, f->paths.cfg->nblocks);
+    layout->edges = FP_NEW_ARRAY(arena, struct fp_layout_point *, f->paths.cfg->nedges);
+    layout->npoints = FP_NEW_ARRAY(arena, uint32_t, f->paths.cfg->nedges);
+    d.nodes = FP_NEW_ARRAY(&scratch, Agnode_t *, f->paths.cfg->nblocks);
+    d.edges = FP_NEW_ARRAY(&scratch, Agedge_t *, f->paths.cfg->nedges);
     set_up(&d);
     add_all(&d);
     bool ok = gvLayout(context, d.graph, "dot") == 0;

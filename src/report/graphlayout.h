@@ -11,7 +11,7 @@ struct fp_layout_point {
     int x, y; /* from the upper left corner */
 };
 
-struct fp_layout {
+struct fp_drawing {
     int width, height;
     struct fp_layout_point *blocks; /* centres; x < 0 where a block never runs */
     struct fp_layout_point **edges; /* per cfg edge: points of a Bezier curve, 3n+1 */
@@ -20,6 +20,6 @@ struct fp_layout {
 
 /* Time grows with the square of the size: the caller chooses which to draw. */
 bool fp_layout_function(struct fp_arena *arena, const struct fp_function *function,
-                        struct fp_layout *layout, struct fp_error *error);
+                        struct fp_drawing *layout, struct fp_error *error);
 
 #endif

@@ -23,12 +23,12 @@ struct measure {
 
 static void measure_block(struct measure *m, uint32_t block)
 {
-    m->instructions += m->f->blocks[block].instructions;
+    m->instructions += m->f->source.blocks[block].instructions;
 }
 
 static void measure_edge(struct measure *m, uint32_t edge)
 {
-    m->branches += fp_cfg_out_degree(m->f->cfg, m->f->cfg->edges[edge].src) > 1;
+    m->branches += fp_cfg_out_degree(m->f->paths.cfg, m->f->paths.cfg->edges[edge].src) > 1;
 }
 
 static void measure_path(const struct fp_function *f, const struct fp_path *path,
@@ -38,7 +38,7 @@ static void measure_path(const struct fp_function *f, const struct fp_path *path
     measure_block(&m, path->first_block);
     for (uint32_t i = 0; i < path->nedges; i++) {
         measure_edge(&m, path->edges[i]);
-        measure_block(&m, f->cfg->edges[path->edges[i]].dst);
+        measure_block(&m, f->paths.cfg->edges[path->edges[i]].dst);
     }
     if (path->end_edge != FP_NONE) measure_edge(&m, path->end_edge);
     out->instructions = m.instructions;
@@ -73,10 +73,11 @@ static void add_whole_paths(struct model_maker *m, struct fp_report_function *rf
     struct fp_path_measure *measures =
         FP_NEW_ARRAY(&m->scratch, struct fp_path_measure, counts->npaths);
     uint64_t *ids = FP_NEW_ARRAY(&m->scratch, uint64_t, counts->npaths);
-    uint32_t *weights = FP_NEW_ARRAY(&m->scratch, uint32_t, f->cfg->nblocks);
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++) weights[b] = f->blocks[b].instructions;
+    uint32_t *weights = FP_NEW_ARRAY(&m->scratch, uint32_t, f->paths.cfg->nblocks);
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
+        weights[b] = f->source.blocks[b].instructions;
     for (size_t i = 0; i < counts->npaths; i++) ids[i] = counts->paths[i].id;
-    fp_measure_paths(f->numbering, weights, ids, counts->npaths, measures);
+    fp_measure_paths(f->paths.numbering, weights, ids, counts->npaths, measures);
     fp_vec_reserve(m->report->arena, &m->paths, m->paths.len + counts->npaths);
     for (size_t i = 0; i < counts->npaths; i++) {
         const struct fp_path_count *one = &counts->paths[i];
@@ -104,7 +105,7 @@ static void add_paths(struct model_maker *m, struct fp_report_function *rf,
                                       .stop = one->block,
                                       .prefix = one->prefix,
                                       .count = (uint64_t)one->count};
-        if (one->count <= 0 || !fp_path_decode_partial(&m->scratch, rf->function->numbering,
+        if (one->count <= 0 || !fp_path_decode_partial(&m->scratch, rf->function->paths.numbering,
                                                        one->block, one->prefix, &decoded))
             continue;
         measure_path(rf->function, &decoded, &path);
@@ -119,8 +120,8 @@ static void add_block_costs(struct fp_report_function *rf)
 {
     const struct fp_function *f = rf->function;
     rf->calls = rf->edges.entries;
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++)
-        rf->cost += (double)rf->edges.blocks[b] * f->blocks[b].instructions;
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
+        rf->cost += (double)rf->edges.blocks[b] * f->source.blocks[b].instructions;
 }
 
 static void add_function(struct model_maker *m, const struct fp_module *module,
@@ -273,7 +274,7 @@ struct fp_report *fp_report_make(struct fp_arena *arena, struct fp_profile *prof
 bool fp_report_decode(struct fp_arena *arena, const struct fp_report *report,
                       const struct fp_report_path *path, struct fp_path *decoded)
 {
-    const struct fp_numbering *n = report->functions[path->function].function->numbering;
+    const struct fp_numbering *n = report->functions[path->function].function->paths.numbering;
     if (path->id != FP_NO_ID) return fp_path_decode(arena, n, path->id, decoded);
     return fp_path_decode_partial(arena, n, path->stop, path->prefix, decoded);
 }

@@ -8,7 +8,7 @@
 
 char *fp_edge_label_text(struct fp_arena *arena, const struct fp_function *f, uint32_t edge)
 {
-    const struct fp_edge_info *info = &f->edges[edge];
+    const struct fp_edge_info *info = &f->source.edges[edge];
     switch (info->label) {
     case FP_LABEL_TRUE: return fp_arena_strdup(arena, "true");
     case FP_LABEL_FALSE: return fp_arena_strdup(arena, "false");
@@ -16,7 +16,8 @@ char *fp_edge_label_text(struct fp_arena *arena, const struct fp_function *f, ui
     case FP_LABEL_CASE: return fp_arena_printf(arena, "case %" PRId64, info->value);
     case FP_LABEL_NONE: break;
     }
-    if (f->cfg->edges[edge].kind == FP_EDGE_UNWIND) return fp_arena_strdup(arena, "exception");
+    if (f->paths.cfg->edges[edge].kind == FP_EDGE_UNWIND)
+        return fp_arena_strdup(arena, "exception");
     return fp_arena_strdup(arena, "");
 }
 
@@ -28,15 +29,15 @@ struct steps {
 
 static bool is_choice(const struct fp_function *f, uint32_t edge)
 {
-    return edge != FP_NONE && fp_cfg_out_degree(f->cfg, f->cfg->edges[edge].src) > 1;
+    return edge != FP_NONE && fp_cfg_out_degree(f->paths.cfg, f->paths.cfg->edges[edge].src) > 1;
 }
 
 /* A block's first line, and the line of its branch with the way it went. */
 static void add_block(struct steps *s, uint32_t block, uint32_t out_edge)
 {
-    const struct fp_block_info *info = &s->f->blocks[block];
+    const struct fp_block_info *info = &s->f->source.blocks[block];
     if (!info->npositions) return;
-    const struct fp_position *positions = s->f->positions + info->first_position;
+    const struct fp_position *positions = s->f->source.positions + info->first_position;
     const struct fp_position *first = &positions[0], *last = &positions[info->npositions - 1];
     bool choice = is_choice(s->f, out_edge);
     const struct fp_path_step *before = s->all.len ? &s->all.at[s->all.len - 1] : NULL;
@@ -60,7 +61,7 @@ struct fp_path_step *fp_path_steps(struct fp_arena *arena, const struct fp_funct
     uint32_t block = path->first_block;
     for (uint32_t i = 0; i < path->nedges; i++) {
         add_block(&s, block, path->edges[i]);
-        block = f->cfg->edges[path->edges[i]].dst;
+        block = f->paths.cfg->edges[path->edges[i]].dst;
     }
     add_block(&s, block, path->end == FP_ENDS_INSIDE ? FP_NONE : path->end_edge);
     *nsteps = s.all.len;
@@ -76,7 +77,7 @@ char *fp_path_text(struct fp_arena *arena, const struct fp_function *f, const st
     if (path->start == FP_STARTS_AT_EDGE) fp_say(&text, "...");
     for (size_t i = 0; i < nsteps; i++) {
         const struct fp_position *position = steps[i].position;
-        const char *here = f->scopes[position->scope].file;
+        const char *here = f->source.scopes[position->scope].file;
         if (text.len) fp_say(&text, " ");
         if (strcmp(here, file)) fp_say(&text, "%s:", fp_plain(arena, fp_base_name(here)));
         file = here;

@@ -53,7 +53,7 @@ static void say_place(struct show_view *v, const struct fp_report_function *rf)
 
 static bool has_lines(const struct fp_function *f)
 {
-    return f->npositions != 0;
+    return f->source.npositions != 0;
 }
 
 static void say_path(struct show_view *v, const struct fp_report_path *path)
@@ -109,10 +109,11 @@ static void show_functions(struct show_view *v)
         shown++;
         fp_say(v->out, "%5.1f%% %14" PRIu64 "  %11" PRIu64 " / %-8" PRIu64 "  ",
                percent(rf->cost, r->cost), rf->calls, rf->executed_paths,
-               f->numbering ? f->numbering->num_ids : 0);
+               f->paths.numbering ? f->paths.numbering->num_ids : 0);
         say_place(v, rf);
         fp_say(v->out, "  %s:%u", fp_plain(&v->scratch, fp_base_name(f->file)), f->line);
-        if (f->truncation->ncuts) fp_say(v->out, " (paths cut at %u places)", f->truncation->ncuts);
+        if (f->paths.truncation->ncuts)
+            fp_say(v->out, " (paths cut at %u places)", f->paths.truncation->ncuts);
         if (rf->problem) fp_say(v->out, " (%s)", fp_plain(&v->scratch, rf->problem));
         fp_say(v->out, "\n");
     }
@@ -141,17 +142,17 @@ static int by_count(const void *a, const void *b)
 
 static const struct fp_position *position_of(const struct fp_function *f, uint32_t block, bool last)
 {
-    const struct fp_block_info *info = &f->blocks[block];
+    const struct fp_block_info *info = &f->source.blocks[block];
     if (!info->npositions) return NULL;
-    return &f->positions[info->first_position + (last ? info->npositions - 1 : 0)];
+    return &f->source.positions[info->first_position + (last ? info->npositions - 1 : 0)];
 }
 
 static void say_position(struct show_view *v, const struct fp_function *f,
                          const struct fp_position *p)
 {
     if (p)
-        fp_say(v->out, "%s:%u", fp_plain(&v->scratch, fp_base_name(f->scopes[p->scope].file)),
-               p->line);
+        fp_say(v->out, "%s:%u",
+               fp_plain(&v->scratch, fp_base_name(f->source.scopes[p->scope].file)), p->line);
     else
         fp_say(v->out, "%s", fp_plain(&v->scratch, fp_base_name(f->file)));
 }
@@ -166,10 +167,10 @@ static void say_item(struct show_view *v, const struct shown_path *item)
     if (v->options->view == FP_SHOW_BLOCKS) {
         say_position(v, f, position_of(f, item->index, false));
         fp_say(v->out, "  block %u, %u instructions\n", item->index,
-               f->blocks[item->index].instructions);
+               f->source.blocks[item->index].instructions);
         return;
     }
-    const struct fp_edge *edge = &f->cfg->edges[item->index];
+    const struct fp_edge *edge = &f->paths.cfg->edges[item->index];
     say_position(v, f, position_of(f, edge->src, true));
     const char *label = fp_edge_label_text(&v->scratch, f, item->index);
     if (*label) fp_say(v->out, "(%s)", label);
@@ -187,7 +188,7 @@ static void show_items(struct show_view *v)
         const struct fp_report_function *rf = &r->functions[i];
         const uint64_t *counts = blocks ? rf->edges.blocks : rf->edges.edges;
         if (rf->function->flags & FP_FUNCTION_SKIPPED || !counts) continue;
-        uint32_t n = blocks ? rf->function->cfg->nblocks : rf->function->cfg->nedges;
+        uint32_t n = blocks ? rf->function->paths.cfg->nblocks : rf->function->paths.cfg->nedges;
         for (uint32_t k = 0; k < n; k++) {
             struct shown_path item = {(uint32_t)i, k, counts[k]};
             if (item.count) fp_vec_push(&v->scratch, &items, item);
@@ -247,14 +248,14 @@ static void json_path(struct fp_json *j, const struct fp_report *r,
     fp_json_key(j, "block_ids"), fp_json_begin(j, '[');
     fp_json_uint(j, decoded.first_block);
     for (uint32_t i = 0; i < decoded.nedges; i++)
-        fp_json_uint(j, f->cfg->edges[decoded.edges[i]].dst);
+        fp_json_uint(j, f->paths.cfg->edges[decoded.edges[i]].dst);
     fp_json_end(j, ']');
     size_t nsteps;
     struct fp_path_step *steps = fp_path_steps(scratch, f, &decoded, &nsteps);
     fp_json_key(j, "blocks"), fp_json_begin(j, '[');
     for (size_t i = 0; i < nsteps; i++) {
         fp_json_begin(j, '{');
-        fp_json_key(j, "file"), fp_json_string(j, f->scopes[steps[i].position->scope].file);
+        fp_json_key(j, "file"), fp_json_string(j, f->source.scopes[steps[i].position->scope].file);
         fp_json_key(j, "line"), fp_json_uint(j, steps[i].position->line);
         if (steps[i].edge != FP_NONE)
             fp_json_key(j, "branch"),
@@ -271,10 +272,10 @@ static void json_edges(struct fp_json *j, const struct fp_report_function *rf,
 {
     const struct fp_function *f = rf->function;
     fp_json_key(j, "edges"), fp_json_begin(j, '[');
-    for (uint32_t e = 0; e < f->cfg->nedges; e++) {
+    for (uint32_t e = 0; e < f->paths.cfg->nedges; e++) {
         fp_json_begin(j, '{');
-        fp_json_key(j, "from"), fp_json_uint(j, f->cfg->edges[e].src);
-        fp_json_key(j, "to"), fp_json_uint(j, f->cfg->edges[e].dst);
+        fp_json_key(j, "from"), fp_json_uint(j, f->paths.cfg->edges[e].src);
+        fp_json_key(j, "to"), fp_json_uint(j, f->paths.cfg->edges[e].dst);
         fp_json_key(j, "count"), fp_json_uint(j, rf->edges.edges[e]);
         const char *label = fp_edge_label_text(scratch, f, e);
         if (*label) fp_json_key(j, "branch"), fp_json_string(j, label);
@@ -297,10 +298,11 @@ static void json_function(struct fp_json *j, const struct fp_report *r,
         fp_json_end(j, '}');
         return;
     }
-    fp_json_key(j, "num_paths"), fp_json_uint(j, f->numbering ? f->numbering->num_ids : 0);
+    fp_json_key(j, "num_paths"),
+        fp_json_uint(j, f->paths.numbering ? f->paths.numbering->num_ids : 0);
     fp_json_key(j, "executed_paths"), fp_json_uint(j, rf->executed_paths);
     fp_json_key(j, "calls"), fp_json_uint(j, rf->calls);
-    fp_json_key(j, "cuts"), fp_json_uint(j, f->truncation->ncuts);
+    fp_json_key(j, "cuts"), fp_json_uint(j, f->paths.truncation->ncuts);
     if (rf->problem) fp_json_key(j, "problem"), fp_json_string(j, rf->problem);
     fp_json_key(j, "paths"), fp_json_begin(j, '[');
     for (size_t i = 0; i < rf->npaths; i++) json_path(j, r, &r->paths[rf->first_path + i], scratch);

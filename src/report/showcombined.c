@@ -168,24 +168,24 @@ static void say_head(struct combined_show *v)
 
 static const struct fp_position *position_of(const struct fp_function *f, uint32_t block, bool last)
 {
-    const struct fp_block_info *info = &f->blocks[block];
+    const struct fp_block_info *info = &f->source.blocks[block];
     if (!info->npositions) return NULL;
-    return &f->positions[info->first_position + (last ? info->npositions - 1 : 0)];
+    return &f->source.positions[info->first_position + (last ? info->npositions - 1 : 0)];
 }
 
 static void say_position(struct combined_show *v, const struct fp_function *f,
                          const struct fp_position *p)
 {
     if (p)
-        fp_say(v->out, "%s:%u", fp_plain(&v->scratch, fp_base_name(f->scopes[p->scope].file)),
-               p->line);
+        fp_say(v->out, "%s:%u",
+               fp_plain(&v->scratch, fp_base_name(f->source.scopes[p->scope].file)), p->line);
     else
         fp_say(v->out, "%s", fp_plain(&v->scratch, fp_base_name(f->file)));
 }
 
 static void say_edge(struct combined_show *v, const struct fp_function *f, uint64_t id)
 {
-    const struct fp_edge *edge = &f->cfg->edges[id];
+    const struct fp_edge *edge = &f->paths.cfg->edges[id];
     const char *label = fp_edge_label_text(&v->scratch, f, (uint32_t)id);
     say_position(v, f, position_of(f, edge->src, true));
     if (*label) fp_say(v->out, "(%s)", label);
@@ -199,8 +199,9 @@ static bool decode(struct combined_show *v, const struct fp_function *f,
 {
     if (!f || !(f->flags & FP_FUNCTION_PATHS)) return false;
     return event->kind == FP_EVENT_PATH
-               ? fp_path_decode(&v->scratch, f->numbering, event->id, path)
-               : fp_path_decode_partial(&v->scratch, f->numbering, event->block, event->id, path);
+               ? fp_path_decode(&v->scratch, f->paths.numbering, event->id, path)
+               : fp_path_decode_partial(&v->scratch, f->paths.numbering, event->block, event->id,
+                                        path);
 }
 
 static void say_event(struct combined_show *v, const struct fp_ranked *r)
@@ -215,14 +216,14 @@ static void say_event(struct combined_show *v, const struct fp_ranked *r)
                r->function->line);
         break;
     case FP_EVENT_EDGE:
-        if (f && r->event->id < f->cfg->nedges)
+        if (f && r->event->id < f->paths.cfg->nedges)
             say_edge(v, f, r->event->id);
         else
             fp_say(v->out, "edge %" PRIu64, r->event->id);
         break;
     case FP_EVENT_PATH:
     case FP_EVENT_PARTIAL:
-        if (decode(v, f, r->event, &path) && f->npositions)
+        if (decode(v, f, r->event, &path) && f->source.npositions)
             fp_say(v->out, "%s: %s", fp_plain(&v->scratch, fp_base_name(f->file)),
                    fp_path_text(&v->scratch, f, &path));
         else
@@ -315,10 +316,10 @@ static void json_place(struct fp_json *j, struct combined_show *v, const struct 
     fp_json_key(j, "id"), fp_json_uint(j, event->id);
     if (event->kind == FP_EVENT_PARTIAL)
         fp_json_key(j, "stopped_in"), fp_json_uint(j, event->block);
-    if (event->kind == FP_EVENT_EDGE && f && event->id < f->cfg->nedges) {
+    if (event->kind == FP_EVENT_EDGE && f && event->id < f->paths.cfg->nedges) {
         const char *label = fp_edge_label_text(&v->scratch, f, (uint32_t)event->id);
-        fp_json_key(j, "from"), fp_json_uint(j, f->cfg->edges[event->id].src);
-        fp_json_key(j, "to"), fp_json_uint(j, f->cfg->edges[event->id].dst);
+        fp_json_key(j, "from"), fp_json_uint(j, f->paths.cfg->edges[event->id].src);
+        fp_json_key(j, "to"), fp_json_uint(j, f->paths.cfg->edges[event->id].dst);
         if (*label) fp_json_key(j, "branch"), fp_json_string(j, label);
     }
     if (fp_event_trials(event->kind) == FP_TRIALS_PATHS && decode(v, f, event, &path))

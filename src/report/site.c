@@ -43,9 +43,9 @@ static void choose_drawn(struct fp_pages *site)
     for (size_t i = 0; i < site->report->nfunctions && drawn < site->options->graphs; i++) {
         const struct fp_report_function *rf = &site->report->functions[i];
         if (rf->function->flags & FP_FUNCTION_SKIPPED ||
-            rf->function->cfg->nblocks > MOST_BLOCKS_DRAWN)
+            rf->function->paths.cfg->nblocks > MOST_BLOCKS_DRAWN)
             continue;
-        double blocks = rf->function->cfg->nblocks;
+        double blocks = rf->function->paths.cfg->nblocks;
         if (work + blocks * blocks > LAYOUT_WORK) continue;
         work += blocks * blocks;
         site->functions[i].drawn = true;
@@ -94,7 +94,7 @@ static bool write_functions(struct fp_pages *site, struct fp_error *error)
 
 /* ---- sources ---- */
 
-static void json_source(struct fp_json *j, const struct fp_source *source,
+static void json_source(struct fp_json *j, const struct fp_source_text *source,
                         const struct fp_source_file *lines, uint32_t first)
 {
     uint32_t last = first + FP_SITE_SOURCE_LINES - 1;
@@ -126,7 +126,7 @@ static void json_source(struct fp_json *j, const struct fp_source *source,
 
 static bool write_source(struct fp_pages *site, uint32_t file, struct fp_error *error)
 {
-    const struct fp_source *source = fp_source_get(site->sources, site->files.at[file]);
+    const struct fp_source_text *source = fp_source_get(site->sources, site->files.at[file]);
     const uint64_t *known = fp_strtable_find(&site->lines.by_name, site->files.at[file]);
     bool ok = true;
     for (uint32_t first = 1, part = 0; ok && source->found && first <= source->nlines;

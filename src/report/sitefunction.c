@@ -44,17 +44,18 @@ static void json_blocks(struct fp_json *j, const struct fp_report_function *rf)
 {
     const struct fp_function *f = rf->function;
     fp_json_key(j, "b"), fp_json_begin(j, '[');
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
-        const struct fp_block_info *info = &f->blocks[b];
-        bool dead = f->truncation->order.position[b] == FP_NONE;
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++) {
+        const struct fp_block_info *info = &f->source.blocks[b];
+        bool dead = f->paths.truncation->order.position[b] == FP_NONE;
         fp_json_begin(j, '[');
         fp_json_uint(j, info->instructions);
-        fp_json_uint(j, (f->cfg->flags[b] & (FP_BLOCK_PAD | FP_BLOCK_HUB)) | (dead ? 64u : 0u));
+        fp_json_uint(j,
+                     (f->paths.cfg->flags[b] & (FP_BLOCK_PAD | FP_BLOCK_HUB)) | (dead ? 64u : 0u));
         fp_site_count(j, rf->edges.blocks ? rf->edges.blocks[b] : 0);
         fp_json_begin(j, '[');
         for (uint32_t i = 0; i < info->npositions; i++) {
-            fp_json_uint(j, f->positions[info->first_position + i].scope);
-            fp_json_uint(j, f->positions[info->first_position + i].line);
+            fp_json_uint(j, f->source.positions[info->first_position + i].scope);
+            fp_json_uint(j, f->source.positions[info->first_position + i].line);
         }
         fp_json_end(j, ']');
         fp_json_end(j, ']');
@@ -67,13 +68,13 @@ static void json_edges(struct fp_json *j, const struct fp_report_function *rf,
 {
     const struct fp_function *f = rf->function;
     fp_json_key(j, "e"), fp_json_begin(j, '[');
-    for (uint32_t e = 0; e < f->cfg->nedges; e++) {
-        const struct fp_edge *edge = &f->cfg->edges[e];
+    for (uint32_t e = 0; e < f->paths.cfg->nedges; e++) {
+        const struct fp_edge *edge = &f->paths.cfg->edges[e];
         fp_json_begin(j, '[');
         fp_json_uint(j, edge->src);
         fp_json_uint(j, edge->dst);
         fp_json_uint(j, edge->kind);
-        fp_json_uint(j, f->truncation->order.fate[e]);
+        fp_json_uint(j, f->paths.truncation->order.fate[e]);
         fp_json_string(j, fp_edge_label_text(scratch, f, e));
         fp_site_count(j, rf->edges.edges ? rf->edges.edges[e] : 0);
         fp_json_end(j, ']');
@@ -84,12 +85,12 @@ static void json_edges(struct fp_json *j, const struct fp_report_function *rf,
 static void json_scopes(struct fp_json *j, struct fp_pages *site, const struct fp_function *f)
 {
     fp_json_key(j, "s"), fp_json_begin(j, '[');
-    for (uint32_t s = 0; s < f->nscopes; s++) {
+    for (uint32_t s = 0; s < f->source.nscopes; s++) {
         fp_json_begin(j, '[');
-        fp_json_string(j, f->scopes[s].function);
-        fp_json_uint(j, fp_site_file(site, f->scopes[s].file));
-        json_index(j, f->scopes[s].parent);
-        fp_json_uint(j, f->scopes[s].call_line);
+        fp_json_string(j, f->source.scopes[s].function);
+        fp_json_uint(j, fp_site_file(site, f->source.scopes[s].file));
+        json_index(j, f->source.scopes[s].parent);
+        fp_json_uint(j, f->source.scopes[s].call_line);
         fp_json_end(j, ']');
     }
     fp_json_end(j, ']');
@@ -246,7 +247,7 @@ static void note_surprise(struct fp_pages *site, uint32_t index, const struct fp
                           const struct fp_path *path, struct fp_arena *scratch)
 {
     const struct fp_function *f = site->report->functions[index].function;
-    if (one->idle || one->expected < 1 || !f->npositions) return;
+    if (one->idle || one->expected < 1 || !f->source.npositions) return;
     struct fp_site_surprise surprise = {index, one->id, one->expected, NULL};
     surprise.text = fp_arena_strdup(&site->arena, fp_path_text(scratch, f, path));
     fp_vec_push(&site->arena, &site->surprises, surprise);
@@ -264,7 +265,8 @@ static void json_untaken(struct fp_json *j, struct fp_pages *site, uint32_t inde
     for (size_t i = 0; i < found; i++) {
         struct fp_path path;
         char text[24];
-        if (!fp_path_decode(scratch, measured->function->numbering, list[i].id, &path)) continue;
+        if (!fp_path_decode(scratch, measured->function->paths.numbering, list[i].id, &path))
+            continue;
         if (i < 3) note_surprise(site, index, &list[i], &path, scratch);
         snprintf(text, sizeof text, "%" PRIu64, list[i].id);
         fp_json_begin(j, '[');
@@ -282,18 +284,18 @@ static void json_untaken(struct fp_json *j, struct fp_pages *site, uint32_t inde
 
 static void json_layout(struct fp_json *j, const struct fp_function *f, struct fp_arena *scratch)
 {
-    struct fp_layout layout;
+    struct fp_drawing layout;
     struct fp_error error = {0};
     if (!fp_layout_function(scratch, f, &layout, &error)) return; /* the page does it then */
     fp_json_key(j, "g"), fp_json_begin(j, '{');
     fp_json_key(j, "w"), fp_json_int(j, layout.width);
     fp_json_key(j, "h"), fp_json_int(j, layout.height);
     fp_json_key(j, "b"), fp_json_begin(j, '[');
-    for (uint32_t b = 0; b < f->cfg->nblocks; b++)
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
         fp_json_int(j, layout.blocks[b].x), fp_json_int(j, layout.blocks[b].y);
     fp_json_end(j, ']');
     fp_json_key(j, "e"), fp_json_begin(j, '[');
-    for (uint32_t e = 0; e < f->cfg->nedges; e++) {
+    for (uint32_t e = 0; e < f->paths.cfg->nedges; e++) {
         fp_json_begin(j, '[');
         for (uint32_t i = 0; i < layout.npoints[e]; i++)
             fp_json_int(j, layout.edges[e][i].x), fp_json_int(j, layout.edges[e][i].y);
@@ -322,7 +324,7 @@ void fp_site_json_function(struct fp_json *j, struct fp_pages *site, uint32_t in
     json_edges(j, rf, &scratch);
     json_scopes(j, site, f);
     json_paths(j, site, index, &scratch);
-    if (f->numbering && measured.edges && site->options->untaken)
+    if (f->paths.numbering && measured.edges && site->options->untaken)
         json_untaken(j, site, index, &measured, &scratch);
     if (site->functions[index].drawn) json_layout(j, f, &scratch);
     fp_json_end(j, '}');

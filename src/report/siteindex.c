@@ -81,7 +81,7 @@ static void json_row(struct fp_json *j, struct fp_pages *site, size_t index)
     fp_json_uint(j, c->edges.done), fp_json_uint(j, c->edges.all);
     fp_json_uint(j, c->basis.done), fp_json_uint(j, c->basis.all);
     fp_json_uint(j, sf->chunk);
-    fp_json_uint(j, rf->function->truncation->ncuts);
+    fp_json_uint(j, rf->function->paths.truncation->ncuts);
     if (rf->problem)
         fp_json_string(j, rf->problem);
     else
@@ -148,8 +148,9 @@ static void json_hottest(struct fp_json *j, const struct fp_pages *site)
         fp_json_uint(j, r->by_cost[i] - rf->first_path);
         fp_site_count(j, path->count);
         fp_json_double(j, path->cost);
-        json_clipped(j, rf->function->npositions ? fp_path_text(&scratch, rf->function, &decoded)
-                                                 : "");
+        json_clipped(j, rf->function->source.npositions
+                            ? fp_path_text(&scratch, rf->function, &decoded)
+                            : "");
         fp_site_json_sides(j, site, path->function, path->id);
         fp_json_end(j, ']');
     }
@@ -190,7 +191,7 @@ static void json_files(struct fp_json *j, struct fp_pages *site)
 {
     fp_json_key(j, "files"), fp_json_begin(j, '[');
     for (size_t i = 0; i < site->files.len; i++) {
-        const struct fp_source *source = fp_source_get(site->sources, site->files.at[i]);
+        const struct fp_source_text *source = fp_source_get(site->sources, site->files.at[i]);
         const uint64_t *known = fp_strtable_find(&site->lines.by_name, site->files.at[i]);
         const struct fp_source_file *lines = known ? &site->lines.files.at[*known - 1] : NULL;
         size_t hit = 0;

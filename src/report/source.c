@@ -48,7 +48,7 @@ static const char *below_roots(struct fp_sources *s, const char *name)
     return NULL;
 }
 
-static void find_lines(struct fp_arena *arena, struct fp_source *source)
+static void find_lines(struct fp_arena *arena, struct fp_source_text *source)
 {
     uint32_t lines = 0;
     for (size_t i = 0; i < source->len; i++) lines += source->text[i] == '\n';
@@ -61,7 +61,7 @@ static void find_lines(struct fp_arena *arena, struct fp_source *source)
     source->line_at[source->nlines] = source->len;
 }
 
-static void read_text(struct fp_arena *arena, struct fp_source *source)
+static void read_text(struct fp_arena *arena, struct fp_source_text *source)
 {
     struct fp_file file;
     struct fp_error error = {0};
@@ -81,9 +81,9 @@ static void read_text(struct fp_arena *arena, struct fp_source *source)
     fp_file_close(&file);
 }
 
-static struct fp_source *load(struct fp_sources *s, const char *name)
+static struct fp_source_text *load(struct fp_sources *s, const char *name)
 {
-    struct fp_source *source = FP_NEW(&s->arena, struct fp_source);
+    struct fp_source_text *source = FP_NEW(&s->arena, struct fp_source_text);
     source->name = fp_arena_strdup(&s->arena, name);
     source->found = mapped(s, name);
     if (!source->found && is_file(name)) source->found = source->name;
@@ -95,7 +95,7 @@ static struct fp_source *load(struct fp_sources *s, const char *name)
     return source;
 }
 
-const struct fp_source *fp_source_get(struct fp_sources *s, const char *name)
+const struct fp_source_text *fp_source_get(struct fp_sources *s, const char *name)
 {
     if (!s->by_name.arena) fp_strtable_init(&s->by_name, &s->arena);
     uint64_t *index = fp_strtable_add(&s->by_name, name);
@@ -106,7 +106,7 @@ const struct fp_source *fp_source_get(struct fp_sources *s, const char *name)
     return s->all.at[*index - 1];
 }
 
-const char *fp_source_line(const struct fp_source *source, uint32_t line, size_t *len)
+const char *fp_source_line(const struct fp_source_text *source, uint32_t line, size_t *len)
 {
     *len = 0;
     if (!line || line > source->nlines) return "";

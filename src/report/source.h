@@ -12,7 +12,7 @@
 #include "base/table.h"
 #include "base/vec.h"
 
-struct fp_source {
+struct fp_source_text {
     const char *name;    /* as the compiler knew it */
     const char *found;   /* where it was read from, or NULL */
     const char *missing; /* why not, or NULL */
@@ -31,16 +31,16 @@ struct fp_sources {
     FP_VEC(const char *) roots;
     FP_VEC(struct fp_source_map) maps;
     struct fp_strtable by_name; /* 1 + index in all */
-    FP_VEC(struct fp_source *) all;
+    FP_VEC(struct fp_source_text *) all;
 };
 
 /* "OLD=NEW"; false without a "=". */
 bool fp_sources_map(struct fp_sources *sources, const char *map);
 
-const struct fp_source *fp_source_get(struct fp_sources *sources, const char *name);
+const struct fp_source_text *fp_source_get(struct fp_sources *sources, const char *name);
 
 /* A line, counted from 1, without its end; empty where there is none. */
-const char *fp_source_line(const struct fp_source *source, uint32_t line, size_t *len);
+const char *fp_source_line(const struct fp_source_text *source, uint32_t line, size_t *len);
 
 void fp_sources_free(struct fp_sources *sources);
 

@@ -117,11 +117,11 @@ static struct fp_source_node *scope_node(struct making *m, const struct fp_funct
                                          uint32_t scope, struct fp_source_node *root,
                                          struct fp_source_node **nodes)
 {
-    const struct fp_scope *s = &f->scopes[scope];
+    const struct fp_scope *s = &f->source.scopes[scope];
     if (nodes[scope]) return nodes[scope];
     if (s->parent == FP_NONE) return nodes[scope] = root;
     struct fp_source_node *parent = scope_node(m, f, s->parent, root, nodes);
-    nodes[scope] = inlined_node(m, parent, relative(s->call_line, f->scopes[s->parent].line),
+    nodes[scope] = inlined_node(m, parent, relative(s->call_line, f->source.scopes[s->parent].line),
                                 discriminator_of(m, s->call_discriminator), scope_name(m, s));
     return nodes[scope];
 }
@@ -129,13 +129,14 @@ static struct fp_source_node *scope_node(struct making *m, const struct fp_funct
 static void add_block(struct making *m, const struct fp_function *f, uint32_t block, uint64_t count,
                       struct fp_source_node *root, struct fp_source_node **nodes)
 {
-    const struct fp_block_info *info = &f->blocks[block];
+    const struct fp_block_info *info = &f->source.blocks[block];
     for (uint32_t i = 0; i < info->npositions; i++) {
-        const struct fp_position *p = &f->positions[info->first_position + i];
+        const struct fp_position *p = &f->source.positions[info->first_position + i];
         if (!p->line) continue;
         struct fp_source_node *node = scope_node(m, f, p->scope, root, nodes);
-        struct fp_source_count *at = count_at(m, node, relative(p->line, f->scopes[p->scope].line),
-                                              discriminator_of(m, p->discriminator));
+        struct fp_source_count *at =
+            count_at(m, node, relative(p->line, f->source.scopes[p->scope].line),
+                     discriminator_of(m, p->discriminator));
         uint64_t here = fp_mul_saturated(count, copies(m, p->discriminator));
         if (here > at->count) at->count = here;
     }
@@ -164,13 +165,14 @@ static bool add_function(struct making *m, const struct fp_module *module,
     struct fp_arena scratch = {0};
     fp_profile_counts(&scratch, module, f, &counts);
     bool ok = fp_edges_of(&scratch, &counts, &edges, error), ran = false;
-    for (uint32_t b = 0; ok && b < f->cfg->nblocks && !ran; b++) ran = edges.blocks[b] != 0;
-    if (ran && !f->npositions) m->out->without_lines++;
-    if (ran && f->npositions) {
+    for (uint32_t b = 0; ok && b < f->paths.cfg->nblocks && !ran; b++) ran = edges.blocks[b] != 0;
+    if (ran && !f->source.npositions) m->out->without_lines++;
+    if (ran && f->source.npositions) {
         struct fp_source_node *root = new_node(m, NULL);
-        struct fp_source_node **nodes = FP_NEW_ARRAY(&scratch, struct fp_source_node *, f->nscopes);
+        struct fp_source_node **nodes =
+            FP_NEW_ARRAY(&scratch, struct fp_source_node *, f->source.nscopes);
         root->entries = edges.entries;
-        for (uint32_t b = 0; b < f->cfg->nblocks; b++)
+        for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
             add_block(m, f, b, edges.blocks[b], root, nodes);
         add_tree(m, function_node(m, plain_name(m->arena, f->name)), root);
     }

@@ -16,8 +16,9 @@ static void each_path(const struct fp_report *r, const struct fp_report_function
         const struct fp_report_path *one = &r->paths[rf->first_path + i];
         struct fp_path path;
         if (!fp_report_decode(&scratch, r, one, &path)) continue;
-        char *text = rf->function->npositions ? fp_path_text(&scratch, rf->function, &path)
-                                              : fp_arena_printf(&scratch, "path %" PRIu64, one->id);
+        char *text = rf->function->source.npositions
+                         ? fp_path_text(&scratch, rf->function, &path)
+                         : fp_arena_printf(&scratch, "path %" PRIu64, one->id);
         call(rf, text, one->cost, context);
         if (scratch.total > 1 << 20) fp_arena_free(&scratch);
     }

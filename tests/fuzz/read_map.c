@@ -28,7 +28,8 @@ void fuzz_repair_map(unsigned char *bytes, size_t len)
 static uint64_t first_address(const struct fp_program *program)
 {
     for (size_t i = 0; i < program->nfunctions; i++)
-        if (program->functions[i].path_address) return program->functions[i].path_address;
+        if (program->functions[i].layout.path_address)
+            return program->functions[i].layout.path_address;
     return 0;
 }
 

@@ -18,7 +18,7 @@ void fuzz_one(const unsigned char *bytes, size_t len)
         for (size_t i = 0; i < program->nfunctions; i++) {
             struct fp_guide_function found;
             const struct fp_function *f = &program->functions[i];
-            if (f->cfg) fp_guide_find(&arena, &guide, f, f->id, &found);
+            if (f->paths.cfg) fp_guide_find(&arena, &guide, f, f->id, &found);
         }
         fp_guide_close(&guide);
     }

@@ -50,9 +50,9 @@ static void show(struct fp_writer *out, struct fp_arena *arena, struct fp_profil
     for (size_t i = 0; i < report->nfunctions && i < MOST_DOTS; i++) {
         const struct fp_function *f = report->functions[i].function;
         if (f->flags & FP_FUNCTION_SKIPPED) continue;
-        fp_dot_function(out, f,
-                        report->functions[i].edges.edges ? &report->functions[i].edges : NULL,
-                        &(struct fp_dot_options){.dag = i % 2, .values = f->numbering != NULL});
+        fp_dot_function(
+            out, f, report->functions[i].edges.edges ? &report->functions[i].edges : NULL,
+            &(struct fp_dot_options){.dag = i % 2, .values = f->paths.numbering != NULL});
     }
     fp_sources_free(&sources);
 }

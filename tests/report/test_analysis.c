@@ -27,14 +27,14 @@ static void make_function(struct subject *s, uint32_t nblocks)
 {
     struct fp_arena *arena = s->arena;
     struct fp_cfg *cfg = fp_shape_random(arena, nblocks, random_next(&rng));
-    s->f = (struct fp_function){.name = "f", .file = "f.c", .cfg = cfg, .flags = FP_FUNCTION_PATHS};
-    s->f.blocks = FP_NEW_ARRAY(arena, struct fp_block_info, cfg->nblocks);
-    for (uint32_t b = 0; b < cfg->nblocks; b++) s->f.blocks[b].instructions = 1 + random_below(&rng, 9);
-    s->f.truncation = FP_NEW(arena, struct fp_truncation);
+    s->f = (struct fp_function){.name = "f", .file = "f.c", .paths.cfg = cfg, .flags = FP_FUNCTION_PATHS};
+    s->f.source.blocks = FP_NEW_ARRAY(arena, struct fp_block_info, cfg->nblocks);
+    for (uint32_t b = 0; b < cfg->nblocks; b++) s->f.source.blocks[b].instructions = 1 + random_below(&rng, 9);
+    s->f.paths.truncation = FP_NEW(arena, struct fp_truncation);
     struct fp_limits limits = {.no_laps = random_chance(&rng, 50)};
-    fp_truncate(arena, cfg, NULL, &limits, s->f.truncation);
-    s->f.dag = fp_dag_make(arena, s->f.truncation);
-    s->f.numbering = fp_number(arena, s->f.dag, FP_NUMBER_LARGEST_LAST, NULL);
+    fp_truncate(arena, cfg, NULL, &limits, s->f.paths.truncation);
+    s->f.paths.dag = fp_dag_make(arena, s->f.paths.truncation);
+    s->f.paths.numbering = fp_number(arena, s->f.paths.dag, FP_NUMBER_LARGEST_LAST, NULL);
 }
 
 /* ---- walks, recorded without the code under test ---- */
@@ -47,29 +47,29 @@ struct walk {
 static void count_path(struct subject *s, struct walk *w, enum fp_path_end end, uint32_t end_edge)
 {
     w->path.end = end, w->path.end_edge = end_edge, w->path.edges = w->edges;
-    w->path.last_block = w->path.nedges ? s->f.cfg->edges[w->edges[w->path.nedges - 1]].dst
+    w->path.last_block = w->path.nedges ? s->f.paths.cfg->edges[w->edges[w->path.nedges - 1]].dst
                                         : w->path.first_block;
-    uint64_t id = fp_path_encode(s->f.numbering, &w->path);
+    uint64_t id = fp_path_encode(s->f.paths.numbering, &w->path);
     CHECK(id != FP_NO_ID);
     ++*fp_table_add(&s->taken, id);
 }
 
 static void take_lap(struct subject *s, struct walk *w, uint32_t closing, uint32_t header)
 {
-    const struct fp_laps *laps = &s->f.truncation->laps;
+    const struct fp_laps *laps = &s->f.paths.truncation->laps;
     for (uint32_t k = 0; k < laps->len; k++)
-        if (laps->at[k].closing == closing) ++*fp_table_add(&s->taken, s->f.numbering->num_paths + k);
-    while (w->path.nedges && s->f.cfg->edges[w->edges[w->path.nedges - 1]].dst != header) w->path.nedges--;
+        if (laps->at[k].closing == closing) ++*fp_table_add(&s->taken, s->f.paths.numbering->num_paths + k);
+    while (w->path.nedges && s->f.paths.cfg->edges[w->edges[w->path.nedges - 1]].dst != header) w->path.nedges--;
 }
 
 static void walk_once(struct subject *s, struct walk *w, uint64_t seed)
 {
-    const struct fp_cfg *cfg = s->f.cfg;
+    const struct fp_cfg *cfg = s->f.paths.cfg;
     uint32_t block = 0;
     w->path = (struct fp_path){.start = FP_STARTS_AT_ENTRY};
     while (fp_cfg_out_degree(cfg, block)) {
         uint32_t e = cfg->first_out[block] + random_below(&seed, fp_cfg_out_degree(cfg, block));
-        uint8_t fate = s->f.truncation->order.fate[e];
+        uint8_t fate = s->f.paths.truncation->order.fate[e];
         block = cfg->edges[e].dst;
         if (fate == FP_FATE_KEPT) {
             w->edges[w->path.nedges++] = e;
@@ -87,10 +87,10 @@ static void walk_once(struct subject *s, struct walk *w, uint64_t seed)
 static bool walk_ends(const struct subject *s, uint64_t seed)
 {
     uint32_t block = 0;
-    for (uint32_t steps = 0; fp_cfg_out_degree(s->f.cfg, block); steps++) {
+    for (uint32_t steps = 0; fp_cfg_out_degree(s->f.paths.cfg, block); steps++) {
         if (steps == 9000) return false;
-        uint32_t e = s->f.cfg->first_out[block] + random_below(&seed, fp_cfg_out_degree(s->f.cfg, block));
-        block = s->f.cfg->edges[e].dst;
+        uint32_t e = s->f.paths.cfg->first_out[block] + random_below(&seed, fp_cfg_out_degree(s->f.paths.cfg, block));
+        block = s->f.paths.cfg->edges[e].dst;
     }
     return true;
 }
@@ -126,12 +126,12 @@ static void make_subject(struct subject *s, struct fp_arena *arena, uint32_t nbl
 
 static bool edges_ran(const struct subject *s, const struct fp_path *path)
 {
-    const struct fp_cfg *cfg = s->f.cfg;
+    const struct fp_cfg *cfg = s->f.paths.cfg;
     bool started = path->start == FP_STARTS_AT_ENTRY && s->edges.entries;
     for (uint32_t i = cfg->first_in[path->first_block];
          path->start == FP_STARTS_AT_EDGE && i < cfg->first_in[path->first_block + 1]; i++) {
         uint32_t e = cfg->in_edges[i];
-        started |= s->f.truncation->order.fate[e] == FP_FATE_TRUNCATED && s->edges.edges[e];
+        started |= s->f.paths.truncation->order.fate[e] == FP_FATE_TRUNCATED && s->edges.edges[e];
     }
     if (path->end == FP_ENDS_AS_LAP) return s->edges.edges[path->end_edge];
     for (uint32_t i = 0; i < path->nedges; i++) started &= s->edges.edges[path->edges[i]] != 0;
@@ -144,21 +144,21 @@ static bool edges_ran(const struct subject *s, const struct fp_path *path)
 static uint64_t brute_rank(const struct subject *s, bool all)
 {
     static uint8_t rows[512][512];
-    uint64_t nrows = 0, rank = 0, columns = s->f.dag->nedges;
-    for (uint64_t id = 0; id < s->f.numbering->num_ids; id++) {
+    uint64_t nrows = 0, rank = 0, columns = s->f.paths.dag->nedges;
+    for (uint64_t id = 0; id < s->f.paths.numbering->num_ids; id++) {
         struct fp_path path;
         if (!all && !fp_table_find(&s->taken, id)) continue;
-        if (id >= s->f.numbering->num_paths) {
+        if (id >= s->f.paths.numbering->num_paths) {
             rank++;
             continue;
         }
-        CHECK(fp_path_decode(s->arena, s->f.numbering, id, &path));
+        CHECK(fp_path_decode(s->arena, s->f.paths.numbering, id, &path));
         uint8_t *row = rows[nrows++];
         for (uint64_t d = 0; d < columns; d++) row[d] = 0;
-        row[path.start == FP_STARTS_AT_ENTRY ? s->f.dag->entry_edge : s->f.dag->start_of[path.first_block]] = 1;
-        for (uint32_t i = 0; i < path.nedges; i++) row[s->f.dag->of_edge[path.edges[i]]] = 1;
-        row[path.end == FP_ENDS_AT_EXIT ? s->f.dag->exit_of[path.last_block]
-                                        : s->f.dag->of_edge[path.end_edge]] = 1;
+        row[path.start == FP_STARTS_AT_ENTRY ? s->f.paths.dag->entry_edge : s->f.paths.dag->start_of[path.first_block]] = 1;
+        for (uint32_t i = 0; i < path.nedges; i++) row[s->f.paths.dag->of_edge[path.edges[i]]] = 1;
+        row[path.end == FP_ENDS_AT_EXIT ? s->f.paths.dag->exit_of[path.last_block]
+                                        : s->f.paths.dag->of_edge[path.end_edge]] = 1;
     }
     for (uint64_t column = 0, done = 0; column < columns; column++) {
         uint64_t pivot = done;
@@ -183,14 +183,14 @@ static void check_coverage(const struct subject *s)
     struct fp_coverage c;
     fp_coverage_of(&s->measured, &c);
     uint64_t within = 0;
-    for (uint64_t id = 0; id < s->f.numbering->num_ids; id++) {
+    for (uint64_t id = 0; id < s->f.paths.numbering->num_ids; id++) {
         struct fp_path path;
-        CHECK(fp_path_decode(s->arena, s->f.numbering, id, &path));
+        CHECK(fp_path_decode(s->arena, s->f.paths.numbering, id, &path));
         within += edges_ran(s, &path);
     }
     CHECK_EQUAL(c.within, within);
     CHECK_EQUAL(c.paths.done, s->taken.len);
-    CHECK_EQUAL(c.paths.all, s->f.numbering->num_ids);
+    CHECK_EQUAL(c.paths.all, s->f.paths.numbering->num_ids);
     CHECK_EQUAL(c.basis.all, brute_rank(s, true));
     CHECK_EQUAL(c.basis.done, brute_rank(s, false));
     CHECK(c.paths.done <= c.within && c.basis.done <= c.paths.done);
@@ -202,10 +202,10 @@ static void check_coverage(const struct subject *s)
 /* Counts of edges by paths alone: laps are paths apart. */
 static double *net_counts(const struct subject *s)
 {
-    double *net = FP_NEW_ARRAY(s->arena, double, s->f.cfg->nedges);
+    double *net = FP_NEW_ARRAY(s->arena, double, s->f.paths.cfg->nedges);
     for (size_t i = 0; i < s->counts.npaths; i++) {
         struct fp_path path;
-        CHECK(fp_path_decode(s->arena, s->f.numbering, s->counts.paths[i].id, &path));
+        CHECK(fp_path_decode(s->arena, s->f.paths.numbering, s->counts.paths[i].id, &path));
         if (path.end == FP_ENDS_AS_LAP) continue;
         for (uint32_t k = 0; k < path.nedges; k++) net[path.edges[k]] += (double)s->counts.paths[i].count;
         if (path.end_edge != FP_NONE) net[path.end_edge] += (double)s->counts.paths[i].count;
@@ -215,13 +215,13 @@ static double *net_counts(const struct subject *s)
 
 static double brute_chance(const struct subject *s, const double *net, uint64_t id, uint32_t *idle)
 {
-    const struct fp_cfg *cfg = s->f.cfg;
+    const struct fp_cfg *cfg = s->f.paths.cfg;
     struct fp_path path;
-    CHECK(fp_path_decode(s->arena, s->f.numbering, id, &path));
+    CHECK(fp_path_decode(s->arena, s->f.paths.numbering, id, &path));
     double chance = 1, flow = (double)s->edges.entries, start = flow;
     if (path.start == FP_STARTS_AT_EDGE) start = 0;
     for (uint32_t e = 0; e < cfg->nedges; e++) {
-        if (s->f.truncation->order.fate[e] != FP_FATE_TRUNCATED) continue;
+        if (s->f.paths.truncation->order.fate[e] != FP_FATE_TRUNCATED) continue;
         flow += (double)s->edges.edges[e];
         if (path.start == FP_STARTS_AT_EDGE && cfg->edges[e].dst == path.first_block)
             start += (double)s->edges.edges[e];
@@ -233,9 +233,9 @@ static double brute_chance(const struct subject *s, const double *net, uint64_t 
         if (e == FP_NONE) continue;
         double out = 0;
         for (uint32_t o = cfg->first_out[cfg->edges[e].src]; o < cfg->first_out[cfg->edges[e].src + 1]; o++) {
-            uint32_t d = s->f.dag->of_edge[o];
-            bool lap_only = d == FP_NONE || (s->f.dag->edges[d].dst != s->f.dag->exit &&
-                                             !s->f.numbering->npaths[s->f.dag->edges[d].dst]);
+            uint32_t d = s->f.paths.dag->of_edge[o];
+            bool lap_only = d == FP_NONE || (s->f.paths.dag->edges[d].dst != s->f.paths.dag->exit &&
+                                             !s->f.paths.numbering->npaths[s->f.paths.dag->edges[d].dst]);
             if (!lap_only) out += net[o];
         }
         if (out > 0 && net[e] <= 0) ++*idle;
@@ -249,7 +249,7 @@ static void check_untaken(const struct subject *s)
     size_t found;
     uint64_t total;
     bool gave_up;
-    size_t all = s->f.numbering->num_ids;
+    size_t all = s->f.paths.numbering->num_ids;
     struct fp_untaken *list = fp_untaken_find(s->arena, &s->measured, all, 1000000, &found, &total, &gave_up);
     CHECK(!gave_up);
     CHECK_EQUAL(found, total);
@@ -261,7 +261,7 @@ static void check_untaken(const struct subject *s)
         uint32_t idle;
         CHECK(!fp_table_find(&s->taken, list[i].id));
         CHECK(++*fp_table_add(&seen, list[i].id) == 1);
-        if (list[i].id >= s->f.numbering->num_paths) continue;
+        if (list[i].id >= s->f.paths.numbering->num_paths) continue;
         double expected = brute_chance(s, net, list[i].id, &idle);
         CHECK_EQUAL(list[i].idle, idle);
         CHECK(fabs(list[i].expected - (idle ? 0 : expected)) <= 1e-9 * (1 + expected));
@@ -277,19 +277,19 @@ static void check_predictions(const struct subject *s)
         struct fp_path path;
         struct fp_prediction p;
         uint64_t steps = 0, instructions;
-        CHECK(fp_path_decode(s->arena, s->f.numbering, s->counts.paths[i].id, &path));
+        CHECK(fp_path_decode(s->arena, s->f.paths.numbering, s->counts.paths[i].id, &path));
         fp_predict(&s->f, &s->edges, &path, &p);
-        instructions = s->f.blocks[path.first_block].instructions;
+        instructions = s->f.source.blocks[path.first_block].instructions;
         bool right = true;
         for (uint32_t k = 0; right && k < path.nedges + (path.end_edge != FP_NONE); k++) {
             uint32_t e = k < path.nedges ? path.edges[k] : path.end_edge;
             uint64_t most = 0;
-            for (uint32_t o = 0; o < s->f.cfg->nedges; o++)
-                if (s->f.cfg->edges[o].src == s->f.cfg->edges[e].src && s->edges.edges[o] > most)
+            for (uint32_t o = 0; o < s->f.paths.cfg->nedges; o++)
+                if (s->f.paths.cfg->edges[o].src == s->f.paths.cfg->edges[e].src && s->edges.edges[o] > most)
                     most = s->edges.edges[o];
             right = s->edges.edges[e] == most;
             steps += right;
-            if (right && k < path.nedges) instructions += s->f.blocks[s->f.cfg->edges[e].dst].instructions;
+            if (right && k < path.nedges) instructions += s->f.source.blocks[s->f.paths.cfg->edges[e].dst].instructions;
         }
         CHECK_EQUAL(p.correct, right);
         CHECK_EQUAL(p.edges, steps);
@@ -301,24 +301,24 @@ static void check_predictions(const struct subject *s)
 
 static void check_measures(const struct subject *s)
 {
-    uint64_t n = s->f.numbering->num_ids, count = 0;
+    uint64_t n = s->f.paths.numbering->num_ids, count = 0;
     uint64_t *ids = FP_NEW_ARRAY(s->arena, uint64_t, n);
-    uint32_t *weights = FP_NEW_ARRAY(s->arena, uint32_t, s->f.cfg->nblocks);
+    uint32_t *weights = FP_NEW_ARRAY(s->arena, uint32_t, s->f.paths.cfg->nblocks);
     struct fp_path_measure *out = FP_NEW_ARRAY(s->arena, struct fp_path_measure, n);
-    for (uint32_t b = 0; b < s->f.cfg->nblocks; b++) weights[b] = s->f.blocks[b].instructions;
+    for (uint32_t b = 0; b < s->f.paths.cfg->nblocks; b++) weights[b] = s->f.source.blocks[b].instructions;
     for (uint64_t id = 0; id < n; id++)
         if (random_chance(&rng, 60)) ids[count++] = id;
-    fp_measure_paths(s->f.numbering, weights, ids, count, out);
+    fp_measure_paths(s->f.paths.numbering, weights, ids, count, out);
     for (uint64_t i = 0; i < count; i++) {
         struct fp_path path;
-        CHECK(fp_path_decode(s->arena, s->f.numbering, ids[i], &path));
+        CHECK(fp_path_decode(s->arena, s->f.paths.numbering, ids[i], &path));
         uint32_t weight = weights[path.first_block], branches = 0;
         for (uint32_t k = 0; k < path.nedges; k++) {
-            weight += weights[s->f.cfg->edges[path.edges[k]].dst];
-            branches += fp_cfg_out_degree(s->f.cfg, s->f.cfg->edges[path.edges[k]].src) > 1;
+            weight += weights[s->f.paths.cfg->edges[path.edges[k]].dst];
+            branches += fp_cfg_out_degree(s->f.paths.cfg, s->f.paths.cfg->edges[path.edges[k]].src) > 1;
         }
         if (path.end_edge != FP_NONE)
-            branches += fp_cfg_out_degree(s->f.cfg, s->f.cfg->edges[path.end_edge].src) > 1;
+            branches += fp_cfg_out_degree(s->f.paths.cfg, s->f.paths.cfg->edges[path.end_edge].src) > 1;
         CHECK(out[i].known);
         CHECK_EQUAL(out[i].weight, weight);
         CHECK_EQUAL(out[i].branches, branches);
@@ -356,7 +356,7 @@ int main(int argc, char **argv)
         struct fp_arena arena = {0};
         struct subject s;
         make_subject(&s, &arena, 3 + random_below(&rng, 18));
-        if (s.f.numbering->num_ids <= 400 && s.f.dag->nedges < 500) {
+        if (s.f.paths.numbering->num_ids <= 400 && s.f.paths.dag->nedges < 500) {
             used++;
             check_coverage(&s);
             check_untaken(&s);

@@ -51,7 +51,7 @@ static enum fp_guide_match find(struct fp_arena *arena, const struct fp_guide *g
                                 const char *file, struct fp_cfg *cfg, uint64_t base,
                                 struct fp_guide_function *found)
 {
-    struct fp_function f = {.name = name, .file = file, .cfg = cfg};
+    struct fp_function f = {.name = name, .file = file, .paths.cfg = cfg};
     return fp_guide_find(arena, guide, &f, base, found);
 }
 
