@@ -128,11 +128,11 @@ static char *find_guide(struct invocation *in, const char *program, const char *
 {
     struct fp_error error = {0};
     char message[1024];
-    enum fp_guiding_by by = FP_GUIDING_SUM;
-    if (in->by && !strcmp(in->by, "mean")) by = FP_GUIDING_MEAN;
-    if (in->by && !strcmp(in->by, "worst")) by = FP_GUIDING_WORST;
+    enum fp_guide_by by = FP_GUIDE_BY_SUM;
+    if (in->by && !strcmp(in->by, "mean")) by = FP_GUIDE_BY_MEAN;
+    if (in->by && !strcmp(in->by, "worst")) by = FP_GUIDE_BY_WORST;
     must_read(program, path);
-    const char *guide = fp_guiding_cached(&in->arena, absolute(in, path), by, &error);
+    const char *guide = fp_guide_cached(&in->arena, absolute(in, path), by, &error);
     if (guide) return fp_arena_strdup(&in->arena, guide);
     fp_error_text(&error, message, sizeof message);
     die(program, message, "",

@@ -110,15 +110,15 @@ static int export_guide(struct fp_profile *profile, const struct export_request 
 {
     struct fp_arena arena = {0};
     struct fp_writer out = {0};
-    struct fp_guiding guiding;
+    struct fp_new_guide made;
     if (!all_maps_loaded(profile)) {
         cli_say("no guide is written: one without the counts of these modules would mislead "
                 "compilations");
         return EXIT_FAILED;
     }
-    fp_guiding_make(&arena, profile, &guiding);
-    fp_guide_encode(&out, &(struct fp_guide_source){0}, &guiding.summary, guiding.functions,
-                    guiding.nfunctions);
+    fp_guide_make(&arena, profile, &made);
+    fp_guide_encode(&out, &(struct fp_guide_source){0}, &made.summary, made.functions,
+                    made.nfunctions);
     fp_arena_free(&arena);
     return cli_output(request->output, &out);
 }

@@ -53,7 +53,7 @@ struct infer_work {
     double mean_cpi;
     bool have_truth;
     double truth_scale; /* samples per exact execution of an instruction */
-    struct fp_truth truth;
+    struct fp_exact_blocks truth;
     enum fp_normalisation by;
     FP_VEC(struct fp_run) runs;
     FP_VEC(struct fp_edge_profile *) profiles;
@@ -134,7 +134,7 @@ static uint8_t *classify(struct infer_work *w, struct fp_arena *arena,
 {
     uint8_t *classes = FP_NEW_ARRAY(arena, uint8_t, f->cfg->nblocks);
     if (w->have_truth) {
-        const double *exact = fp_truth_blocks(arena, &w->truth, p, f);
+        const double *exact = fp_exact_blocks_of(arena, &w->truth, p, f);
         for (uint32_t b = 0; b < f->cfg->nblocks; b++)
             classes[b] = (uint8_t)fp_classify_exactly(weights[b] / w->truth_scale, exact[b]);
         return classes;
@@ -323,7 +323,7 @@ static bool load_truth(struct infer_work *w, struct infer_request *request)
     if (!request->truth.names.len) return true;
     struct fp_profile *exact = cli_load(&request->truth);
     if (!exact) return false;
-    fp_truth_init(&w->truth, &w->arena, exact);
+    fp_exact_blocks_init(&w->truth, &w->arena, exact);
     double truth = 0;
     for (size_t i = 0; i < w->truth.matcher.refs.len; i++) {
         const struct fp_function_ref *ref = &w->truth.matcher.refs.at[i];

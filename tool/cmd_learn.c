@@ -23,7 +23,7 @@ struct learn_work {
     struct fp_arena arena;
     struct fp_perf_data data;
     struct fp_attribution found;
-    struct fp_truth truth;
+    struct fp_exact_blocks truth;
     struct fp_training training;
     const char *module;
     bool table;
@@ -56,7 +56,7 @@ static void add_function(struct learn_work *w, const struct fp_sampled_object *s
 {
     struct fp_arena scratch = {0};
     double **events = FP_NEW_ARRAY(&scratch, double *, w->found.nevents);
-    double *truth = fp_truth_blocks(&scratch, &w->truth, p, f);
+    double *truth = fp_exact_blocks_of(&scratch, &w->truth, p, f);
     double *one = FP_NEW_ARRAY(&scratch, double, w->found.nevents);
     for (uint32_t e = 0; e < w->found.nevents; e++) events[e] = fp_block_samples(&scratch, s, f, e);
     for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
@@ -92,7 +92,7 @@ static void print_weights(const struct learn_work *w, const struct fp_model *mod
     printf("%-32s %10s\n", "event", "weight");
     for (uint32_t e = 0; e < w->found.nevents; e++)
         printf("%-32s %10.4f\n", fp_plain(&scratch, w->data.events.at[e].name), model->weights[e]);
-    printf("%-32s %10.4f\n\n%zu blocks\n", "(constant)", model->constant, w->training.truth.len);
+    printf("%-32s %10.4f\n\n%zu blocks\n", "(constant)", model->constant, w->training.exact.len);
     fp_arena_free(&scratch);
 }
 
@@ -102,7 +102,7 @@ static int print_json(const struct learn_work *w, const struct fp_model *model)
     struct fp_json j = {.out = &out};
     fp_json_begin(&j, '{');
     fp_json_key(&j, "format_version"), fp_json_uint(&j, 1);
-    fp_json_key(&j, "blocks"), fp_json_uint(&j, w->training.truth.len);
+    fp_json_key(&j, "blocks"), fp_json_uint(&j, w->training.exact.len);
     fp_json_key(&j, "constant"), fp_json_double(&j, model->constant);
     fp_json_key(&j, "weights");
     fp_json_begin(&j, '{');
@@ -160,7 +160,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     if (!input) cli_usage(command, "no samples given");
     struct fp_profile *exact = cli_check_sampled(binary) ? cli_load(&truth) : NULL;
     if (!exact) return EXIT_FAILED;
-    fp_truth_init(&w.truth, &w.arena, exact);
+    fp_exact_blocks_init(&w.truth, &w.arena, exact);
     int status = learn(&w, input, binary, json);
     fp_arena_free(&w.arena);
     fp_profile_free(exact);

@@ -80,7 +80,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     if (strlen(s.level) != 1 || !strchr("0123", s.level[0]))
         cli_usage(command, "--level is 0, 1, 2 or 3, got %s", s.level);
     if (!cli_check_bitcode(s.input)) return EXIT_FAILED;
-    const char *guide = fp_guiding_cached(&arena, s.profile, FP_GUIDING_SUM, &error);
+    const char *guide = fp_guide_cached(&arena, s.profile, FP_GUIDE_BY_SUM, &error);
     if (!guide) return cli_fail(&error, NULL);
     return run_opt(&arena, &s, guide);
 }

@@ -32,7 +32,7 @@ enum { BUILD, TRAIN, CLEAN, FOLDER, BY, EDGES, FLAGS };
 
 struct cycle {
     const char *build, *train, *clean, *folder, *flags;
-    enum fp_guiding_by by;
+    enum fp_guide_by by;
     bool edges;
     char *here;
 };
@@ -76,7 +76,7 @@ static void set_compilers(struct fp_arena *arena, const struct cycle *c, const c
 }
 
 /* What the build or the training wrote, as the guide of the second build. */
-static bool make_guide(const char *profile, const char *guide, enum fp_guiding_by by)
+static bool make_guide(const char *profile, const char *guide, enum fp_guide_by by)
 {
     struct fp_error error = {0};
     begin_step("Reading the profile", "");
@@ -84,7 +84,7 @@ static bool make_guide(const char *profile, const char *guide, enum fp_guiding_b
         cli_say("%s: training wrote no profile; is the program built by $CC or $CXX?", profile);
         return false;
     }
-    if (fp_guiding_write(&profile, 1, NULL, by, guide, &error)) return true;
+    if (fp_guide_write(&profile, 1, NULL, by, guide, &error)) return true;
     cli_fail(&error, NULL);
     return false;
 }
@@ -114,11 +114,11 @@ static bool go_round(struct fp_arena *arena, const struct cycle *c)
     return run_step("Building by the profile", c->build);
 }
 
-static enum fp_guiding_by parse_by(struct cli_command *command, const char *value)
+static enum fp_guide_by parse_by(struct cli_command *command, const char *value)
 {
-    if (!strcmp(value, "sum")) return FP_GUIDING_SUM;
-    if (!strcmp(value, "mean")) return FP_GUIDING_MEAN;
-    if (!strcmp(value, "worst")) return FP_GUIDING_WORST;
+    if (!strcmp(value, "sum")) return FP_GUIDE_BY_SUM;
+    if (!strcmp(value, "mean")) return FP_GUIDE_BY_MEAN;
+    if (!strcmp(value, "worst")) return FP_GUIDE_BY_WORST;
     cli_usage(command, "--by is sum, mean or worst, got %s", value);
 }
 

@@ -1,4 +1,4 @@
-/* Exact counts from valgrind's callgrind, as ground truth for what is inferred:
+/* Exact counts from valgrind's callgrind, to judge inferred counts by:
  *
  *     valgrind --tool=callgrind --dump-instr=yes --collect-jumps=yes --skip-plt=no PROG
  *

@@ -548,7 +548,7 @@ static void load_records(struct trial *a)
         fp_module_add_run(scratch, &known->module, &a->records[i]);
         note_module(a, i);
     }
-    for (size_t i = 0; i < a->nrecords; i++) fp_module_settle(&a->modules[i]->module);
+    for (size_t i = 0; i < a->nrecords; i++) fp_module_sort(&a->modules[i]->module);
 }
 
 static void forget_records(struct trial *a)

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST_WAITING = 1024 };
+enum { FEWEST_UNSORTED = 1024 };
 
 void fp_counters_free(struct fp_counters *c)
 {
     free(c->at);
-    free(c->waiting);
+    free(c->unsorted);
     *c = (struct fp_counters){0};
 }
 
@@ -22,8 +22,8 @@ static int order_of(const struct fp_table_count *x, const struct fp_table_count 
     return (x->path > y->path) - (x->path < y->path);
 }
 
-/* The first place from `low` on that is not before the counter: in steps that double, then
- * by halves, since the next counter is mostly near the last. */
+/* The first place from `low` on that is not before the counter. Steps that double, then a
+ * binary search: the next counter is mostly near the last. */
 static size_t search_from(const struct fp_counters *c, size_t low, const struct fp_table_count *one)
 {
     size_t step = 1, high = low;
@@ -45,7 +45,7 @@ static size_t search_from(const struct fp_counters *c, size_t low, const struct 
 
 size_t fp_counters_from(const struct fp_counters *c, uint64_t table, uint64_t path)
 {
-    assert(!c->nwaiting);
+    assert(!c->nunsorted);
     return search_from(c, 0, &(struct fp_table_count){table, path, 0});
 }
 
@@ -70,17 +70,17 @@ static struct fp_table_count *room_for(size_t n)
     return room;
 }
 
-static void let_wait(struct fp_counters *c, const struct fp_table_count *one)
+static void add_unsorted(struct fp_counters *c, const struct fp_table_count *one)
 {
-    if (c->nwaiting == c->cap) {
-        size_t cap = c->cap ? c->cap * 2 : FEWEST_WAITING;
+    if (c->nunsorted == c->cap) {
+        size_t cap = c->cap ? c->cap * 2 : FEWEST_UNSORTED;
         struct fp_table_count *wider = room_for(cap);
-        if (c->nwaiting) memcpy(wider, c->waiting, c->nwaiting * sizeof *wider);
-        free(c->waiting);
-        c->waiting = wider;
+        if (c->nunsorted) memcpy(wider, c->unsorted, c->nunsorted * sizeof *wider);
+        free(c->unsorted);
+        c->unsorted = wider;
         c->cap = cap;
     }
-    c->waiting[c->nwaiting++] = *one;
+    c->unsorted[c->nunsorted++] = *one;
 }
 
 static int in_order(const void *a, const void *b)
@@ -101,18 +101,18 @@ static size_t join_equal(const struct fp_counters *c, struct fp_table_count *at,
     return kept;
 }
 
-void fp_counters_settle(struct fp_counters *c)
+void fp_counters_sort(struct fp_counters *c)
 {
-    if (!c->nwaiting) return;
-    qsort(c->waiting, c->nwaiting, sizeof *c->waiting, in_order);
-    struct fp_table_count *all = room_for(c->len + c->nwaiting);
+    if (!c->nunsorted) return;
+    qsort(c->unsorted, c->nunsorted, sizeof *c->unsorted, in_order);
+    struct fp_table_count *all = room_for(c->len + c->nunsorted);
     size_t i = 0, k = 0, n = 0;
-    while (i < c->len || k < c->nwaiting) {
-        bool old = k == c->nwaiting || (i < c->len && order_of(&c->at[i], &c->waiting[k]) <= 0);
-        all[n++] = old ? c->at[i++] : c->waiting[k++];
+    while (i < c->len || k < c->nunsorted) {
+        bool old = k == c->nunsorted || (i < c->len && order_of(&c->at[i], &c->unsorted[k]) <= 0);
+        all[n++] = old ? c->at[i++] : c->unsorted[k++];
     }
     free(c->at);
-    free(c->waiting);
+    free(c->unsorted);
     *c = (struct fp_counters){.at = all, .len = join_equal(c, all, n), .wraps = c->wraps};
 }
 
@@ -126,6 +126,6 @@ void fp_counters_add(struct fp_counters *c, uint64_t table, uint64_t path, uint6
         c->at[*place].count = sum_of(c, c->at[*place].count, count);
         return;
     }
-    let_wait(c, &one);
-    if (c->nwaiting >= FEWEST_WAITING && c->nwaiting > c->len / 2) fp_counters_settle(c);
+    add_unsorted(c, &one);
+    if (c->nunsorted >= FEWEST_UNSORTED && c->nunsorted > c->len / 2) fp_counters_sort(c);
 }

@@ -29,7 +29,7 @@ enum fp_function_flag {
     FP_FUNCTION_HITS = 1 << 17,       /* executed operations are counted */
     FP_FUNCTION_CALLEES = 1 << 18,    /* `callees` lists what it calls */
     FP_FUNCTION_ONE_BODY = 1 << 19,   /* its code cannot be there twice */
-    FP_FUNCTION_UNPLANNED = 1 << 20,  /* skipped because the plan does not have it */
+    FP_FUNCTION_UNDIVIDED = 1 << 20,  /* skipped because the plan does not have it */
     FP_FUNCTION_INLINED = 1 << 21,    /* early, but small functions were inlined before */
     FP_FUNCTION_VALUES = 1 << 22,     /* its hash table also counts values (values.h) */
 };

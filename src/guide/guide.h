@@ -1,14 +1,14 @@
-/* The guide: what a compilation wants to know from profiles, in one small file.
+/* The guide: what a compilation needs from profiles, in one small file.
  *
- * Per function: how often it was entered, how often each edge was taken, and the
- * paths that matter; for the whole program: a summary of block counts, by which
- * LLVM tells hot from cold. guide/makeguide.h makes it from profiles; the
- * compiler plugin reads it, and needs no libelf for that. docs/formats/guide.md
- * describes the bytes.
+ * Per function it holds how often the function was entered, how often each edge was taken,
+ * and the most frequent paths; for the whole program a summary of block counts, by which
+ * LLVM tells hot from cold. makeguide.h makes a guide from profiles. The compiler plugin
+ * opens it once (fp_guide_open) and looks each function up (fp_guide_find), which needs no
+ * libelf. docs/formats/guide.md describes the bytes.
  *
- * A function is found by linkage name, file and shape. Static functions of one
- * name in headers, compiled into several objects, have the same three; they are
- * told apart by their id where possible, and else added up.
+ * A function is found by linkage name, file and shape. A static function of a header may be
+ * compiled into several objects; its copies agree in all three. They are told apart by
+ * their id where the id is known, and added up where it is not.
  */
 #ifndef FP_GUIDE_GUIDE_H
 #define FP_GUIDE_GUIDE_H
@@ -100,8 +100,8 @@ enum fp_guide_match {
     FP_GUIDE_FOUND,
 };
 
-/* id: of the function in the profile, as far as it is known before planning
- * (fp_function_id finishes it). */
+/* id: the part of the function's id that is known before its counters are laid out
+ * (fp_function_id computes the rest). */
 enum fp_guide_match fp_guide_find(struct fp_arena *arena, const struct fp_guide *guide,
                                   const struct fp_function *function, uint64_t id,
                                   struct fp_guide_function *found);

@@ -1,11 +1,11 @@
-/* Guides: see guiding.h.
+/* Making guides from sums: see makeguide.h.
  *
- * Of a function's paths those are kept that make up 99.9% of its counts, at most
- * FP_GUIDING_PATHS: path-guided optimisation only acts where much is at stake. */
+ * Of each function the most frequent paths are kept until they make up 99.9% of its counts,
+ * at most FP_GUIDE_MOST_PATHS of them. Rarer paths decide nothing in a compilation. */
 #include "guide/makeguide.h"
 
 #include "paths/edges.h"
-#include "guide/makeparts.h"
+#include "guide/guidemaker.h"
 #include "base/checked.h"
 
 #include <stdlib.h>
@@ -22,8 +22,8 @@ static int by_count(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* A lap's edges are those of the map, which goes before the guide. */
-uint32_t *fp_guiding_edges(struct fp_arena *arena, const struct fp_path *path)
+/* A copy: the edges of a lap are owned by the map, which is freed before the guide. */
+uint32_t *fp_guide_path_edges(struct fp_arena *arena, const struct fp_path *path)
 {
     uint32_t *edges = FP_NEW_ARRAY(arena, uint32_t, path->nedges);
     for (uint32_t i = 0; i < path->nedges; i++) edges[i] = path->edges[i];
@@ -41,7 +41,7 @@ static void keep_path(struct fp_arena *arena, const struct fp_function *f,
         .first_block = path.first_block,
         .end_edge = path.end_edge,
         .nedges = path.nedges,
-        .edges = fp_guiding_edges(arena, &path),
+        .edges = fp_guide_path_edges(arena, &path),
     };
 }
 
@@ -52,7 +52,7 @@ static void keep_paths(struct fp_arena *arena, struct fp_counts *counts,
     if (!counts->npaths) return;
     qsort(counts->paths, counts->npaths, sizeof *counts->paths, by_count);
     for (size_t i = 0; i < counts->npaths; i++) total += (double)counts->paths[i].count;
-    size_t most = counts->npaths < FP_GUIDING_PATHS ? counts->npaths : FP_GUIDING_PATHS;
+    size_t most = counts->npaths < FP_GUIDE_MOST_PATHS ? counts->npaths : FP_GUIDE_MOST_PATHS;
     out->paths = FP_NEW_ARRAY(arena, struct fp_guide_path, most);
     for (size_t i = 0; i < most && kept < total * 0.999; i++) {
         kept += (double)counts->paths[i].count;
@@ -62,9 +62,9 @@ static void keep_paths(struct fp_arena *arena, struct fp_counts *counts,
 
 /* ---- the summary ---- */
 
-static void note_block(struct fp_guiding_maker *m, uint32_t block, uint64_t count)
+static void note_block(struct fp_guide_maker *m, uint32_t block, uint64_t count)
 {
-    struct fp_guide_summary *summary = &m->guiding->summary;
+    struct fp_guide_summary *summary = &m->made->summary;
     fp_vec_push(m->arena, &m->blocks, count);
     summary->total = fp_add_saturated(summary->total, count);
     if (count > summary->max_count) summary->max_count = count;
@@ -77,13 +77,13 @@ static int larger_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* The cutoffs that LLVM's own profiles have: its passes look for some of them. */
-static void make_cutoffs(struct fp_guiding_maker *m)
+/* The cutoffs of LLVM's own profile summaries; its passes look some of them up. */
+static void make_cutoffs(struct fp_guide_maker *m)
 {
     static const uint32_t cutoffs[] = {10000,  100000, 200000, 300000, 400000, 500000,
                                        600000, 700000, 800000, 900000, 950000, 990000,
                                        999000, 999900, 999990, 999999};
-    struct fp_guide_summary *summary = &m->guiding->summary;
+    struct fp_guide_summary *summary = &m->made->summary;
     const uint64_t *counts = m->blocks.at;
     size_t n = m->blocks.len, at = 0;
     uint64_t sum = 0, last = 0;
@@ -102,7 +102,7 @@ static void make_cutoffs(struct fp_guiding_maker *m)
 
 /* ---- functions ---- */
 
-struct fp_guide_function fp_guiding_function(const struct fp_function *f)
+struct fp_guide_function fp_guide_identify(const struct fp_function *f)
 {
     return (struct fp_guide_function){
         .key = fp_guide_key(f->name, f->file),
@@ -115,11 +115,11 @@ struct fp_guide_function fp_guiding_function(const struct fp_function *f)
     };
 }
 
-void fp_guiding_add(struct fp_guiding_maker *m, const struct fp_function *f,
-                    struct fp_guide_function counts)
+void fp_guide_maker_add(struct fp_guide_maker *m, const struct fp_function *f,
+                        struct fp_guide_function counts)
 {
     const struct fp_cfg *cfg = f->paths.cfg;
-    struct fp_guide_summary *summary = &m->guiding->summary;
+    struct fp_guide_summary *summary = &m->made->summary;
     summary->num_functions++;
     summary->num_counts += cfg->nblocks;
     if (counts.entries > summary->max_entries) summary->max_entries = counts.entries;
@@ -132,16 +132,16 @@ void fp_guiding_add(struct fp_guiding_maker *m, const struct fp_function *f,
     fp_vec_push(m->arena, &m->functions, counts);
 }
 
-void fp_guiding_finish(struct fp_guiding_maker *m)
+void fp_guide_maker_finish(struct fp_guide_maker *m)
 {
     make_cutoffs(m);
-    m->guiding->functions = m->functions.at;
-    m->guiding->nfunctions = m->functions.len;
+    m->made->functions = m->functions.at;
+    m->made->nfunctions = m->functions.len;
 }
 
 /* ---- one profile ---- */
 
-static void add_function(struct fp_guiding_maker *m, const struct fp_module *module,
+static void add_function(struct fp_guide_maker *m, const struct fp_module *module,
                          const struct fp_function *f, const struct fp_symbols *symbols)
 {
     struct fp_counts counts;
@@ -149,22 +149,22 @@ static void add_function(struct fp_guiding_maker *m, const struct fp_module *mod
     struct fp_error error = {0};
     fp_profile_counts(m->arena, module, f, &counts);
     if (!fp_edges_of(m->arena, &counts, &edges, &error)) {
-        m->guiding->unusable++;
+        m->made->unusable++;
         return;
     }
-    struct fp_guide_function out = fp_guiding_function(f);
+    struct fp_guide_function out = fp_guide_identify(f);
     out.entries = edges.entries;
     out.edges = edges.edges;
     if (f->flags & FP_FUNCTION_PATHS) keep_paths(m->arena, &counts, &out);
-    if (f->flags & FP_FUNCTION_VALUES) fp_guiding_values(m, module, f, symbols, &out);
-    fp_guiding_add(m, f, out);
+    if (f->flags & FP_FUNCTION_VALUES) fp_guide_maker_values(m, module, f, symbols, &out);
+    fp_guide_maker_add(m, f, out);
 }
 
-void fp_guiding_make(struct fp_arena *arena, const struct fp_profile *profile,
-                     struct fp_guiding *guiding)
+void fp_guide_make(struct fp_arena *arena, const struct fp_profile *profile,
+                   struct fp_new_guide *made)
 {
-    *guiding = (struct fp_guiding){0};
-    struct fp_guiding_maker m = {.arena = arena, .guiding = guiding};
+    *made = (struct fp_new_guide){0};
+    struct fp_guide_maker m = {.arena = arena, .made = made};
     for (size_t i = 0; i < profile->modules.len; i++) {
         const struct fp_module *module = profile->modules.at[i];
         struct fp_symbols symbols;
@@ -173,7 +173,7 @@ void fp_guiding_make(struct fp_arena *arena, const struct fp_profile *profile,
             if (!(module->program.functions[k].flags & FP_FUNCTION_SKIPPED))
                 add_function(&m, module, &module->program.functions[k], &symbols);
     }
-    fp_guiding_finish(&m);
+    fp_guide_maker_finish(&m);
 }
 
 /* ---- files ---- */
@@ -203,30 +203,30 @@ static struct fp_guide_source source_of(const char *path)
 }
 
 static bool make_by_sum(struct fp_arena *arena, const char *const *files, size_t nfiles,
-                        const char *binary, struct fp_guiding *guiding, struct fp_error *error)
+                        const char *binary, struct fp_new_guide *made, struct fp_error *error)
 {
     struct fp_profile *profile = fp_profile_new();
     bool ok = load(profile, files, nfiles, binary, error);
-    if (ok) fp_guiding_make(arena, profile, guiding);
+    if (ok) fp_guide_make(arena, profile, made);
     fp_profile_free(profile);
     return ok;
 }
 
-bool fp_guiding_write(const char *const *files, size_t nfiles, const char *binary,
-                      enum fp_guiding_by by, const char *out, struct fp_error *error)
+bool fp_guide_write(const char *const *files, size_t nfiles, const char *binary,
+                    enum fp_guide_by by, const char *out, struct fp_error *error)
 {
     struct fp_arena arena = {0};
     struct fp_writer writer = {0};
-    struct fp_guiding guiding;
+    struct fp_new_guide made;
     struct fp_error no_counts = {0};
     bool ok =
-        by == FP_GUIDING_SUM && make_by_sum(&arena, files, nfiles, binary, &guiding, &no_counts);
-    /* a combined profile has no sums: then by the mean */
-    if (!ok) ok = fp_guiding_combined(&arena, files, nfiles, binary, by, &guiding, error);
+        by == FP_GUIDE_BY_SUM && make_by_sum(&arena, files, nfiles, binary, &made, &no_counts);
+    /* a combined profile has no sums: use the mean */
+    if (!ok) ok = fp_guide_make_by_runs(&arena, files, nfiles, binary, by, &made, error);
     if (!ok && no_counts.set) *error = no_counts;
     if (ok) {
         struct fp_guide_source source = source_of(files[0]);
-        fp_guide_encode(&writer, &source, &guiding.summary, guiding.functions, guiding.nfunctions);
+        fp_guide_encode(&writer, &source, &made.summary, made.functions, made.nfunctions);
         ok = fp_file_write(out, writer.bytes, writer.len, error);
     }
     fp_writer_free(&writer);
@@ -257,18 +257,18 @@ static char *name_elsewhere(struct fp_arena *arena, const char *path)
                            (unsigned long long)fp_hash_string(path));
 }
 
-static const char *suffix_of(enum fp_guiding_by by)
+static const char *suffix_of(enum fp_guide_by by)
 {
     switch (by) {
-    case FP_GUIDING_SUM: break;
-    case FP_GUIDING_MEAN: return ".mean";
-    case FP_GUIDING_WORST: return ".worst";
+    case FP_GUIDE_BY_SUM: break;
+    case FP_GUIDE_BY_MEAN: return ".mean";
+    case FP_GUIDE_BY_WORST: return ".worst";
     }
     return "";
 }
 
-const char *fp_guiding_cached(struct fp_arena *arena, const char *path, enum fp_guiding_by by,
-                              struct fp_error *error)
+const char *fp_guide_cached(struct fp_arena *arena, const char *path, enum fp_guide_by by,
+                            struct fp_error *error)
 {
     if (fp_guide_is(path)) return path;
     struct fp_guide_source source = source_of(path);
@@ -277,7 +277,7 @@ const char *fp_guiding_cached(struct fp_arena *arena, const char *path, enum fp_
     if (is_current(beside, &source)) return beside;
     if (is_current(elsewhere, &source)) return elsewhere;
     struct fp_error first = {0};
-    if (fp_guiding_write(&path, 1, NULL, by, beside, &first)) return beside;
-    if (fp_guiding_write(&path, 1, NULL, by, elsewhere, error)) return elsewhere;
+    if (fp_guide_write(&path, 1, NULL, by, beside, &first)) return beside;
+    if (fp_guide_write(&path, 1, NULL, by, elsewhere, error)) return elsewhere;
     return NULL;
 }

@@ -1,6 +1,9 @@
-/* Values for guides: of every site the most frequent few, by name where they are
- * functions, and the rest as one that fits nothing, so that shares are right. */
-#include "guide/makeparts.h"
+/* Values for guides: what the calls of a function were given (count/values.h).
+ *
+ * Of every site the most frequent values are kept; targets of indirect calls become symbol
+ * names. All other values of the site are added up into one entry without a name, so that
+ * the shares of the kept ones stay right. */
+#include "guide/guidemaker.h"
 
 #include "base/checked.h"
 
@@ -29,7 +32,7 @@ static bool is_of_site(const struct fp_guide_value *a, const struct fp_guide_val
     return a->kind == b->kind && a->site == b->site;
 }
 
-/* By site, then the most frequent first; one that fits nothing goes last. */
+/* By site, then the most frequent first; a target without a symbol goes last. */
 static int by_site(const void *a, const void *b)
 {
     const struct fp_guide_value *x = a, *y = b;
@@ -42,9 +45,9 @@ static int by_site(const void *a, const void *b)
     return (x->size > y->size) - (x->size < y->size);
 }
 
-void fp_guiding_values(struct fp_guiding_maker *m, const struct fp_module *module,
-                       const struct fp_function *f, const struct fp_symbols *symbols,
-                       struct fp_guide_function *out)
+void fp_guide_maker_values(struct fp_guide_maker *m, const struct fp_module *module,
+                           const struct fp_function *f, const struct fp_symbols *symbols,
+                           struct fp_guide_function *out)
 {
     struct fp_value_count *counts;
     size_t n = fp_profile_values(m->arena, module, f, &counts), first = 0;

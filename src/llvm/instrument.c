@@ -316,7 +316,7 @@ static void leave_alone(struct module_work *work, struct fp_ir *ir)
                             .file = ir->f->file,
                             .line = ir->f->line,
                             .id = ir->f->id,
-                            .flags = FP_FUNCTION_SKIPPED | FP_FUNCTION_UNPLANNED,
+                            .flags = FP_FUNCTION_SKIPPED | FP_FUNCTION_UNDIVIDED,
                             .skipped = "not in the plan"};
     fp_ir_emit_map(work->module, &f);
 }

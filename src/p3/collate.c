@@ -44,7 +44,7 @@ static bool list_copy(struct collating *c, uint32_t i, const struct fp_profile *
         const struct fp_module *module = profile->modules.at[m];
         for (size_t k = 0; k < module->program.nfunctions; k++) {
             const struct fp_function *f = &module->program.functions[k];
-            if (f->flags & FP_FUNCTION_UNPLANNED)
+            if (f->flags & FP_FUNCTION_UNDIVIDED)
                 return fp_fail(c->error, f->name,
                                "copy %u has it and the plan has not; plan again for "
                                "the program as it is now",

@@ -6,9 +6,9 @@
 #endif
 
 void fp_training_add(struct fp_training *t, struct fp_arena *arena, const double *events,
-                     double truth)
+                     double exact)
 {
-    fp_vec_push(arena, &t->truth, truth);
+    fp_vec_push(arena, &t->exact, exact);
     for (uint32_t e = 0; e < t->nevents; e++) fp_vec_push(arena, &t->events, events[e]);
 }
 
@@ -30,7 +30,7 @@ static double mean_of(const double *values, size_t count, size_t stride)
 static struct feature_node **make_rows(struct fp_arena *arena, const struct fp_training *t,
                                        double bias)
 {
-    size_t n = t->truth.len;
+    size_t n = t->exact.len;
     double *means = FP_NEW_ARRAY(arena, double, t->nevents);
     struct feature_node **rows = FP_NEW_ARRAY(arena, struct feature_node *, n);
     for (uint32_t e = 0; e < t->nevents; e++) means[e] = mean_of(t->events.at + e, n, t->nevents);
@@ -48,13 +48,13 @@ static struct feature_node **make_rows(struct fp_arena *arena, const struct fp_t
 bool fp_learn(struct fp_arena *arena, const struct fp_training *t, struct fp_model *model,
               struct fp_error *error)
 {
-    size_t n = t->truth.len;
-    double mean = mean_of(t->truth.at, n, 1), *truth = FP_NEW_ARRAY(arena, double, n);
+    size_t n = t->exact.len;
+    double mean = mean_of(t->exact.at, n, 1), *exact = FP_NEW_ARRAY(arena, double, n);
     if (n < (size_t)t->nevents + 1)
         return fp_fail(error, NULL, "%zu blocks were sampled, too few to learn from", n);
-    for (size_t i = 0; i < n; i++) truth[i] = t->truth.at[i] / mean;
+    for (size_t i = 0; i < n; i++) exact[i] = t->exact.at[i] / mean;
     struct problem problem = {
-        .l = (int)n, .n = (int)t->nevents + 1, .y = truth, .x = make_rows(arena, t, 1), .bias = 1};
+        .l = (int)n, .n = (int)t->nevents + 1, .y = exact, .x = make_rows(arena, t, 1), .bias = 1};
     struct parameter parameter = {.solver_type = L2R_L2LOSS_SVR, .eps = 0.0001, .C = 10, .p = 0.01};
     const char *problem_with = check_parameter(&problem, &parameter);
     if (problem_with) return fp_fail(error, NULL, "liblinear: %s", problem_with);

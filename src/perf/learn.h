@@ -9,12 +9,12 @@
 
 struct fp_training {
     uint32_t nevents;
-    FP_VEC(double) truth;
+    FP_VEC(double) exact;
     FP_VEC(double) events; /* nevents per block */
 };
 
 void fp_training_add(struct fp_training *training, struct fp_arena *arena, const double *events,
-                     double truth);
+                     double exact);
 
 struct fp_model {
     double *weights; /* per event */

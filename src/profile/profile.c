@@ -114,10 +114,10 @@ void fp_module_add_run(struct fp_arena *arena, struct fp_module *module, const s
     for (size_t i = 0; i < run->nin_flight; i++) add_in_flight(arena, module, &run->in_flight[i]);
 }
 
-void fp_module_settle(struct fp_module *module)
+void fp_module_sort(struct fp_module *module)
 {
-    fp_counters_settle(&module->counters);
-    fp_counters_settle(&module->tables);
+    fp_counters_sort(&module->counters);
+    fp_counters_sort(&module->tables);
 }
 
 void fp_module_free_counters(struct fp_module *module)
@@ -154,12 +154,12 @@ static struct fp_module *add_run(struct fp_profile *profile, const struct fp_run
 
 void fp_profile_add_run(struct fp_profile *profile, const struct fp_run *run)
 {
-    fp_module_settle(add_run(profile, run));
+    fp_module_sort(add_run(profile, run));
 }
 
 struct run_adding {
     struct fp_profile *profile;
-    struct fp_unfinished waiting;
+    struct fp_unfinished unfinished;
     struct fp_error *error;
     const char *path;
     bool any_map;
@@ -169,7 +169,7 @@ static bool add_callback(struct fp_arena *arena, const struct fp_run *run, void 
 {
     (void)arena;
     struct run_adding *a = context;
-    if (fp_unfinished_take(&a->waiting, run)) add_run(a->profile, run);
+    if (fp_unfinished_take(&a->unfinished, run)) add_run(a->profile, run);
     return true;
 }
 
@@ -209,9 +209,9 @@ static bool add_file(struct run_adding *a, const struct fp_file *file, bool *cut
         if (!fp_profile_visit(file->bytes, file->len, a->path, &passes[i], cut, a->error) ||
             a->error->set)
             return false;
-    for (size_t i = 0; i < a->waiting.runs.len; i++) add_run(a->profile, &a->waiting.runs.at[i]);
-    for (size_t i = 0; i < a->profile->modules.len; i++)
-        fp_module_settle(a->profile->modules.at[i]);
+    for (size_t i = 0; i < a->unfinished.runs.len; i++)
+        add_run(a->profile, &a->unfinished.runs.at[i]);
+    for (size_t i = 0; i < a->profile->modules.len; i++) fp_module_sort(a->profile->modules.at[i]);
     return true;
 }
 
@@ -223,7 +223,7 @@ bool fp_profile_add(struct fp_profile *profile, const char *path, struct fp_erro
     if (!(profile->alone ? fp_file_open : fp_profile_open)(&file, path, error)) return false;
     bool ok = add_file(&a, &file, &cut);
     fp_file_close(&file);
-    fp_arena_free(&a.waiting.arena);
+    fp_arena_free(&a.unfinished.arena);
     if (!ok) return false;
     char *name = fp_arena_strdup(&profile->arena, path);
     if (!profile->brief) fp_vec_push(&profile->arena, &profile->files, name);

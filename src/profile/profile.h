@@ -54,7 +54,7 @@ void fp_profile_add_run(struct fp_profile *profile, const struct fp_run *run);
 /* The same for a module that is the caller's. */
 void fp_module_add_run(struct fp_arena *arena, struct fp_module *module, const struct fp_run *run);
 /* Between the last of these and the first look at counts. */
-void fp_module_settle(struct fp_module *module);
+void fp_module_sort(struct fp_module *module);
 void fp_module_free_counters(struct fp_module *module);
 
 /* Finds the map of each module: in the profile, in its file, or in `binary` where that is of the

@@ -48,7 +48,7 @@ static bool is_wanted(struct map_parsing *p, const struct fp_function *f)
     if (*seen) return false; /* the linker keeps one; ld -r may have left two */
     *seen = 1;
     bool unmarked = f->flags & (FP_FUNCTION_SKIPPED | FP_FUNCTION_EARLY);
-    if (f->flags & FP_FUNCTION_UNPLANNED) unmarked = false;
+    if (f->flags & FP_FUNCTION_UNDIVIDED) unmarked = false;
     if (unmarked || !p->have_live) return true;
     return fp_table_find(&p->live, f->id) != NULL;
 }

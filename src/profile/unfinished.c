@@ -1,4 +1,4 @@
-/* Runs that are not at their end: see waiting.h. */
+/* Runs that have not ended: see unfinished.h. */
 #include "profile/unfinished.h"
 
 #include "footpath/profile_abi.h"
@@ -12,7 +12,7 @@ static void forget(struct fp_unfinished *w, const struct fp_run *run)
         }
 }
 
-/* A copy, by way of its bytes. */
+/* Copies the run by encoding and decoding it, so that nothing points into the file. */
 void fp_unfinished_keep(struct fp_unfinished *w, const struct fp_run *run)
 {
     struct fp_writer bytes = {0};

@@ -1,8 +1,10 @@
-/* Runs that were still going on when they were written wait until the end of the
- * file: a later record of the same run and module replaces them.
+/* Records of runs that had not ended when they were written. A program that dumps its
+ * profile while it runs writes such records. A later record of the same run and module
+ * replaces an earlier one, so a reader keeps them until the end of the file:
  *
- *     if (fp_unfinished_take(&waiting, run)) use(run);       for each record, then
- *     for each of waiting.runs: use it;  fp_arena_free(&waiting.arena)
+ *     for each record:            if (fp_unfinished_take(&unfinished, run)) use(run);
+ *     at the end of the file:     use each of unfinished.runs
+ *                                 fp_arena_free(&unfinished.arena);
  */
 #ifndef FP_PROFILE_UNFINISHED_H
 #define FP_PROFILE_UNFINISHED_H
@@ -15,10 +17,11 @@ struct fp_unfinished {
     FP_VEC(struct fp_run) runs;
 };
 
-/* Is the run at its end, to be used now? Otherwise a copy waits. */
-bool fp_unfinished_take(struct fp_unfinished *waiting, const struct fp_run *run);
+/* True: the run has ended, use it now. False: it has not, and a copy is kept. Either way
+ * an earlier record of the same run is dropped. */
+bool fp_unfinished_take(struct fp_unfinished *unfinished, const struct fp_run *run);
 
-/* A copy waits, whatever it is. */
-void fp_unfinished_keep(struct fp_unfinished *waiting, const struct fp_run *run);
+/* Keeps a copy of the run, ended or not. */
+void fp_unfinished_keep(struct fp_unfinished *unfinished, const struct fp_run *run);
 
 #endif

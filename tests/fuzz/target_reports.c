@@ -70,10 +70,10 @@ static void export(struct fp_writer *out, struct fp_arena *arena, struct fp_prof
 {
     static const enum fp_discriminators how[] = {FP_DISCRIMINATORS_NONE, FP_DISCRIMINATORS_LLVM,
                                                  FP_DISCRIMINATORS_PLAIN};
-    struct fp_guiding guiding;
-    fp_guiding_make(arena, profile, &guiding);
-    fp_guide_encode(out, &(struct fp_guide_source){0}, &guiding.summary, guiding.functions,
-                    guiding.nfunctions);
+    struct fp_new_guide made;
+    fp_guide_make(arena, profile, &made);
+    fp_guide_encode(out, &(struct fp_guide_source){0}, &made.summary, made.functions,
+                    made.nfunctions);
     for (int i = 0; i < 3; i++) {
         struct fp_source_profile source;
         struct fp_error error = {0};
