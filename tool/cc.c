@@ -444,7 +444,7 @@ static void add_link(struct invocation *in, struct cc_words *command, const char
     push(in, command, "-x");
     push(in, command, "none");
     add_stand_ins(in, command);
-    /* runtime/rt_quick.c */
+    /* runtime/exits/rt_quick.c */
     if (in->look.is_static && !in->look.shared && !in->look.own_libraries &&
         strcmp(in->mode, "none"))
         push(in, command, "-Wl,--undefined=__footpath_static_quick");

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* A program that ends while its profile is rewritten waits for this lock, and then finds
- * that the name is another file's (runtime/rt_file.c). */
+ * that the name is another file's (runtime/core/rt_file.c). */
 static int lock_file(const char *path)
 {
     for (;;) {

@@ -1,5 +1,5 @@
 /* 64-bit checksum of bytes: XXH64, by libxxhash. The runtime has its own small
- * implementation of the same function (runtime/rt_checksum.c). */
+ * implementation of the same function (runtime/core/rt_checksum.c). */
 #ifndef FP_BASE_CHECKSUM_H
 #define FP_BASE_CHECKSUM_H
 

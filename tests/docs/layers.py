@@ -29,6 +29,14 @@ ALSO = {
     "llvm": {"profile/mapcode.h", "guide/guide.h", "p3/division.h", "p3/hits.h"},
     "tool": {"llvm/plugin_env.h"},
 }
+# the same for the rooms of runtime/; each may include rt.h
+ROOMS = {
+    "core": set(),
+    "threads": {"core"},
+    "exits": {"core"},
+    "pep": {"core"},
+    "standin": {"threads"},
+}
 
 
 def sources(top):
@@ -56,9 +64,14 @@ def problem(folder, kind, name):
     return "%s may not use %s" % (folder, first)
 
 
-def runtime_problem(kind, name):
-    if kind == '"' and not name.startswith(("rt", "footpath/")):
+def runtime_problem(room, kind, name):
+    if kind == "<" or name == "rt.h" or name.startswith("footpath/"):
+        return None
+    first = name.split("/")[0]
+    if first not in ROOMS:
         return "the runtime uses its own headers and footpath/ only"
+    if first not in ROOMS[room] | {room}:
+        return "runtime/%s may not use runtime/%s" % (room, first)
     return None
 
 
@@ -70,7 +83,7 @@ def wrong_includes(top):
             folder = below if area == "src" else area
             for kind, name in includes(path):
                 count += 1
-                what = runtime_problem(kind, name) if area == "runtime" else problem(folder, kind, name)
+                what = runtime_problem(below, kind, name) if area == "runtime" else problem(folder, kind, name)
                 if what:
                     bad.append("%s: includes %s: %s" % (os.path.relpath(path, top), name, what))
     return bad, count

@@ -1,6 +1,6 @@
 /* Lengths of instructions as the runtime reads them: hexadecimal bytes a line in, a
  * length a line out (0: not understood). And some copies, executed. */
-#include "../../runtime/rt.h"
+#include "rt.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Jumps out of functions: longjmp and its kin, and switches of context. The plugin
  * calls these from code built with --fp-exits, right before the jump. */
-#include "rt_unwind.h"
-#include "rt_walk.h"
+#include "core/rt_unwind.h"
+#include "exits/rt_walk.h"
 
 #include <setjmp.h>
 #include <signal.h>

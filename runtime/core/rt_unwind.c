@@ -1,6 +1,6 @@
 /* A DWARF call-frame interpreter for x86-64 (DWARF 5, section 6.4; the .eh_frame
  * variant of the Linux Standard Base). */
-#include "rt_unwind.h"
+#include "core/rt_unwind.h"
 
 #include <dlfcn.h>
 #include <elf.h>

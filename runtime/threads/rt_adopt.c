@@ -5,7 +5,7 @@
  * Not seen: threads that such a program makes later, until the next library comes; and
  * threads that block every signal by a system call of their own, which libc does not.
  */
-#include "rt_unwind.h"
+#include "core/rt_unwind.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

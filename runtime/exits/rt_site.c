@@ -1,8 +1,8 @@
 /* Places where frames are left: see rt_site.h. Entries are made once, published as a
  * whole and never changed but for the count that was used last; no locks. */
-#include "rt_site.h"
+#include "exits/rt_site.h"
 
-#include "rt_marks.h"
+#include "exits/rt_marks.h"
 
 #include <elf.h>
 #include <link.h>

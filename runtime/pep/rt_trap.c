@@ -15,7 +15,7 @@
  * A trap in a thread that blocks SIGTRAP would be its end, so nobody may block it: see
  * rt_mask.c.
  */
-#include "rt_places.h"
+#include "pep/rt_places.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -12,7 +12,7 @@
  * of the thread that made them.
  */
 #include "rt.h"
-#include "rt_create.h"
+#include "threads/rt_create.h"
 
 #include <asm/prctl.h>
 #include <errno.h>

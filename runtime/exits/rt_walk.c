@@ -2,9 +2,9 @@
  * same frames to the same frame. So a walk is kept with the site it began at: which words
  * of the stack it depended on, and what it counted. Where they are the same again, the
  * same is counted again. */
-#include "rt_walk.h"
+#include "exits/rt_walk.h"
 
-#include "rt_site.h"
+#include "exits/rt_site.h"
 
 #include <sys/mman.h>
 

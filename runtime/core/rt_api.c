@@ -1,6 +1,6 @@
 /* footpath/runtime.h. */
 #include "footpath/runtime.h"
-#include "rt_unwind.h"
+#include "core/rt_unwind.h"
 
 #include <errno.h>
 #include <string.h>

@@ -12,7 +12,7 @@
  * signals. Not handled: stacks deeper than 64 KB. A function whose frame lies further out
  * has traps when a tick finds it further in.
  */
-#include "rt_places.h"
+#include "pep/rt_places.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -4,9 +4,9 @@
  * linkers put the marks in the order of the code, and they can be searched as they are.
  * Where a linker did not, an index is made at the first need.
  */
-#include "rt_marks.h"
+#include "exits/rt_marks.h"
 
-#include "rt_unwind.h"
+#include "core/rt_unwind.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 /* Personality functions for code built with --fp-exits: the unwinder calls them for
  * every frame that an exception, pthread_exit or a cancellation passes. A frame that
  * has nothing to do there is about to die: its path in flight is counted. */
-#include "rt_site.h"
+#include "exits/rt_site.h"
 
 #include <dlfcn.h>
 #include <unwind.h>

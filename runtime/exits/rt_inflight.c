@@ -5,9 +5,9 @@
  * whoever notices walks the stack and gives each frame here. Counts are kept per
  * function, block and register value.
  */
-#include "rt_left.h"
-#include "rt_marks.h"
-#include "rt_site.h"
+#include "exits/rt_left.h"
+#include "exits/rt_marks.h"
+#include "exits/rt_site.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -5,7 +5,7 @@
  * each other by a note in their program headers, which works whatever the symbol
  * visibility and however the library was loaded.
  */
-#include "rt_unwind.h"
+#include "core/rt_unwind.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -6,7 +6,7 @@
  * process has it, the record waits outside, with signals open, for one second in all.
  * Then the run goes to a file of its own (rt_aside.c).
  */
-#include "rt_file.h"
+#include "core/rt_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

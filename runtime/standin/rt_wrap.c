@@ -1,7 +1,7 @@
 /* Where the linker was told to wrap calls: in static programs, in libraries and without
  * libc. Linked only where something calls them, so that the references to the
  * real functions can be strong: a weak one would not bring them out of a static libc. */
-#include "rt_create.h"
+#include "threads/rt_create.h"
 
 extern create_function __real_pthread_create;
 extern c11_function __real_thrd_create;

@@ -5,7 +5,7 @@
  * again before the program dies of the signal: the status its parent sees is the
  * same. Programs that ask for their handlers are told the default (rt_default.c).
  */
-#include "rt_unwind.h"
+#include "core/rt_unwind.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -10,7 +10,7 @@
  * Not every run looks for such files. Whoever writes one sets FP_PROFILE_ASIDE in the
  * profile's header, without the lock: these 8 bytes change in no other way.
  */
-#include "rt_file.h"
+#include "core/rt_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,8 +4,8 @@
 #ifndef FP_RT_SITE_H
 #define FP_RT_SITE_H
 
-#include "rt_left.h"
-#include "rt_unwind.h"
+#include "exits/rt_left.h"
+#include "core/rt_unwind.h"
 
 struct rt_site {
     uint64_t address;

@@ -6,7 +6,7 @@
  * nor root's. A privileged program (rt_settings.c) follows no link and writes to files
  * of its own only. docs/security.md tells it to people.
  */
-#include "rt_file.h"
+#include "core/rt_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
  * A thread that was held may be slow to leave the handler. Before the module is unloaded
  * every thread must have left it: rt_stop_forget_module.
  */
-#include "rt_unwind.h"
+#include "core/rt_unwind.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
  * theirs by another name for us to go on with.
  *
  * Signals that the runtime needs for samples stay unblocked (rt_mask.c). */
-#include "rt_create.h"
+#include "threads/rt_create.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -65,8 +65,8 @@ STAND_IN int sigaction(int signal, const struct sigaction *action, struct sigact
                                 : real(signal, action, old);
 }
 
-#include "rt_seccomp.h"
-#include "rt_signal.h"
+#include "standin/rt_seccomp.h"
+#include "standin/rt_signal.h"
 
 /* ---- masks ---- */
 

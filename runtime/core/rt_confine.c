@@ -7,7 +7,7 @@
  *
  * Not seen: filters that are set by a bare instruction, in static programs, or before the
  * program was started. */
-#include "rt_unwind.h"
+#include "core/rt_unwind.h"
 
 #include <errno.h>
 #include <string.h>
