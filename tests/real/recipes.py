@@ -42,13 +42,16 @@ class Suite:
     noise: str = ""       # tests whose results depend on time or on chance, as a regular expression; why, in a comment
     cflags: str = "-O2 -w"
     needs: list = field(default_factory=list)  # Debian packages to build and test it
+    logs: tuple = ()      # files of the copy that take what the tests' processes say, where it is not printed
 
 
 REDIS_UNITS = "$(sed -n '/^set ::all_tests/,/^}/s/^ *\\(unit\\|integration\\)/\\1/p' tests/test_helper.tcl)"
 
 
 def each_of_redis(units):
-    return "for unit in %s; do ./runtest --single $unit --clients 1 | sed \"s#^#$unit #\"; done" % units
+    """What the servers said is in files that the next unit removes."""
+    return "for unit in %s; do { ./runtest --single $unit --clients 1 --dont-clean; grep -hs 'footpath: ' tests/tmp/*/stderr; } " \
+        "| sed \"s#^#$unit #\"; done" % units
 
 
 AM = "ACLOCAL=true AUTOCONF=true AUTOMAKE=true AUTOHEADER=true MAKEINFO=true HELP2MAN=true"
@@ -74,10 +77,12 @@ SUITES = {
                      "for i in 1 2 3; do ./threads threads.db; done",
                      named(r"^ *(?:\d+/\d+)? *(?P<test>\S+ Test *#\d+: \S+|bench \w+:|thread.*:) *\.* *(?P<result>Passed|done|\*\*\*\w+)",
                            {"Passed", "done"}),
-                     cflags="-w", needs=["cmake", "libgtest-dev", "libgmock-dev", "libbenchmark-dev", "libsnappy-dev", "libsqlite3-dev"]),
+                     cflags="-w", logs=("build-*/Testing/Temporary/LastTest.log",),
+                     needs=["cmake", "libgtest-dev", "libgmock-dev", "libbenchmark-dev", "libsnappy-dev", "libsqlite3-dev"]),
     "re2": Suite("re2", "tests() { make -pn 2>/dev/null | sed -n \"s/^$1 = //p\"; }; so() { sed 's#obj/#obj/so/#g'; }; "
                  "make -s -j2 $(tests TESTS) $(tests TESTS | so) $(tests BIGTESTS | so) >/dev/null",
-                 "make -k static-test shared-bigtest", named(r"^(?P<test>obj/\S+) +(?P<result>PASS|FAIL)", {"PASS"})),
+                 "make -k static-test shared-bigtest", named(r"^(?P<test>obj/\S+) +(?P<result>PASS|FAIL)", {"PASS"}),
+                 logs=("obj/**/*.log",)),
     "yaml-cpp": Suite("yaml-cpp", "cmake -S . -B build -DYAML_BUILD_SHARED_LIBS=ON -DYAML_CPP_BUILD_TESTS=ON -DCMAKE_BUILD_TYPE=Release >/dev/null; "
                       "make -s -C build -j2 >/dev/null", "build/test/yaml-cpp-tests",
                       named(r"^\[ +(?P<result>OK|FAILED) +\] (?P<test>[^ (,]+)", {"OK"}), least=500, cflags="-w",
@@ -90,7 +95,8 @@ SUITES = {
                    needs=["libpcre2-dev", "libssl-dev", "zlib1g-dev"]),
     "postgresql": Suite("postgresql-15", "./configure --quiet && make -s -j2 >/dev/null", "make -s check MAX_CONNECTIONS=4 || { cat src/test/regress/regression.diffs; exit 1; }",
                         named(r"^(?:test)? +(?P<test>\S+) +\.\.\. (?P<result>\w+)", {"ok"}), least=200, user=True,
-                        cflags="", needs=["bison", "flex", "libreadline-dev", "zlib1g-dev", "libxml2-utils"]),
+                        cflags="", needs=["bison", "flex", "libreadline-dev", "zlib1g-dev", "libxml2-utils"],
+                        logs=("src/test/regress/log/*", "src/test/isolation/log/*")),
     "cpython": Suite("python3.11", "./configure --quiet; make -s -j2 >/dev/null",
                      "./python -m test -j2 --timeout 3000 $AGAIN", least=400, cflags="", group=str,
                      results=named(r"\[ *\d+/\d+(?:/\d+)?\] (?P<test>test_\w+) (?P<result>passed|skipped|failed|crashed|timed out)", {"passed"}),

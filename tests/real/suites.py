@@ -42,6 +42,11 @@ MODES = {
 NOBODY = 65534
 
 
+def said(text):
+    """The lines by which the runtime warned."""
+    return sorted(set(line for line in text.splitlines() if re.search(r"(^|\s)footpath: ", line)))
+
+
 class Build:
     """One program, built one way, in a folder of its own."""
 
@@ -92,9 +97,20 @@ class Build:
         self.status, text = self.run_tests("log")
         self.time = time.time() - start
         self.results = self.suite.results(self.copy, text)
-        self.said = sorted(set(line for line in text.splitlines() if re.search(r"(^|\s)footpath: ", line)))
+        self.said = said("\n".join([text] + self.logs()))
         if len(self.results) < self.suite.least:
             raise SystemExit("%s: %d results of tests with %s:\n%s" % (self.name, len(self.results), self.env["CC"], text[-3000:]))
+
+    def logs(self):
+        """What the tests' processes said in files."""
+        found = [name for pattern in self.suite.logs for name in glob.glob(os.path.join(self.copy, pattern), recursive=True)]
+        if self.suite.logs and not found:
+            raise SystemExit("%s: its tests left none of %s" % (self.name, ", ".join(self.suite.logs)))
+        texts = []
+        for name in found:
+            with open(name, errors="replace") as f:
+                texts.append(f.read())
+        return texts
 
     def test_again(self, tests):
         """Tests that passed once depend on time or on chance: they are not broken by how they were built."""
