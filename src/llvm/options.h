@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "llvm/iredit.h"
+#include "llvm/emit/iredit.h"
 #include "llvm/plugin_env.h"
 
 enum fp_mode {

@@ -1,0 +1,223 @@
+/* Edit primitives: see iredit.h. */
+#include "llvm/emit/iredit.h"
+
+#include "llvm/shim.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SPACE_GS = 256 }; /* x86: relative to %gs */
+
+void fp_editor_init(struct fp_editor *ed, struct fp_ir *ir, enum fp_threads threads,
+                    bool one_instruction)
+{
+    LLVMModuleRef module = LLVMGetGlobalParent(ir->function);
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    *ed = (struct fp_editor){
+        .ir = ir,
+        .module = module,
+        .context = context,
+        .builder = LLVMCreateBuilderInContext(context),
+        .i64 = LLVMInt64TypeInContext(context),
+        .i32 = LLVMInt32TypeInContext(context),
+        .void_ = LLVMVoidTypeInContext(context),
+        .threads = threads,
+        .one_instruction = one_instruction,
+        .edge_block = FP_NEW_ARRAY(ir->arena, LLVMBasicBlockRef, ir->f->paths.cfg->nedges),
+        .pending = FP_NONE,
+    };
+    LLVMMetadataRef subprogram = LLVMGetSubprogram(ir->function);
+    if (subprogram)
+        LLVMSetCurrentDebugLocation2(
+            ed->builder, LLVMDIBuilderCreateDebugLocation(context, 0, 0, subprogram, NULL));
+}
+
+void fp_editor_finish(struct fp_editor *ed)
+{
+    LLVMDisposeBuilder(ed->builder);
+}
+
+/* The builder takes over the position's debug location; ours has line 0. */
+static void position_before(struct fp_editor *ed, LLVMValueRef inst)
+{
+    LLVMMetadataRef location = LLVMGetCurrentDebugLocation2(ed->builder);
+    LLVMPositionBuilderBefore(ed->builder, inst);
+    LLVMSetCurrentDebugLocation2(ed->builder, location);
+}
+
+/* In a block without instructions of its own, head and end are one place. What
+ * was put at the end moves the place of the head in front of it. */
+static void settle(struct fp_editor *ed)
+{
+    if (ed->pending == FP_NONE) return;
+    struct fp_ir_block *block = &ed->ir->blocks[ed->pending];
+    ed->pending = FP_NONE;
+    if (block->begin != block->end) return;
+    block->begin = ed->before_pending ? LLVMGetNextInstruction(ed->before_pending)
+                                      : LLVMGetFirstInstruction(block->bb);
+}
+
+void fp_edit_at_head(struct fp_editor *ed, uint32_t block)
+{
+    settle(ed);
+    position_before(ed, ed->ir->blocks[block].begin);
+}
+
+void fp_edit_at_end(struct fp_editor *ed, uint32_t block)
+{
+    settle(ed);
+    LLVMValueRef end = ed->ir->blocks[block].end;
+    ed->pending = block;
+    ed->before_pending = LLVMGetPreviousInstruction(end);
+    position_before(ed, end);
+}
+
+static LLVMBasicBlockRef block_before(struct fp_editor *ed, LLVMBasicBlockRef target)
+{
+    LLVMBasicBlockRef block = LLVMInsertBasicBlockInContext(ed->context, target, "");
+    LLVMPositionBuilderAtEnd(ed->builder, block);
+    LLVMBuildBr(ed->builder, target);
+    return block;
+}
+
+static LLVMBasicBlockRef split_edge(struct fp_editor *ed, uint32_t edge)
+{
+    LLVMBasicBlockRef from = ed->ir->blocks[ed->ir->f->paths.cfg->edges[edge].src].bb;
+    LLVMBasicBlockRef target = fp_ir_target(ed->ir, edge);
+    LLVMBasicBlockRef block = block_before(ed, target);
+    LLVMValueRef terminator = LLVMGetBasicBlockTerminator(from);
+    for (unsigned i = 0; i < LLVMGetNumSuccessors(terminator); i++)
+        if (LLVMGetSuccessor(terminator, i) == target) LLVMSetSuccessor(terminator, i, block);
+    fp_shim_redirect_phis(target, from, block);
+    return block;
+}
+
+static LLVMBasicBlockRef arrival_block(struct fp_editor *ed, uint32_t edge)
+{
+    LLVMBasicBlockRef target = fp_ir_target(ed->ir, edge);
+    LLVMBasicBlockRef block = fp_shim_arrival_block(target);
+    LLVMPositionBuilderAtEnd(ed->builder, block);
+    LLVMBuildBr(ed->builder, target);
+    return block;
+}
+
+static bool at_source_end(const struct fp_cfg *cfg, const struct fp_edge *edge)
+{
+    if (edge->kind == FP_EDGE_INDIRECT || edge->kind == FP_EDGE_TWICE) return true;
+    if (cfg->flags[edge->src] & (FP_BLOCK_PAD | FP_BLOCK_HUB)) return false;
+    return fp_cfg_out_degree(cfg, edge->src) == 1;
+}
+
+bool fp_edit_is_critical(const struct fp_editor *ed, uint32_t e)
+{
+    const struct fp_cfg *cfg = ed->ir->f->paths.cfg;
+    return !at_source_end(cfg, &cfg->edges[e]) && fp_cfg_in_degree(cfg, cfg->edges[e].dst) > 1;
+}
+
+void fp_edit_on_edge(struct fp_editor *ed, uint32_t e, bool behind)
+{
+    const struct fp_cfg *cfg = ed->ir->f->paths.cfg;
+    const struct fp_edge *edge = &cfg->edges[e];
+    if (edge->kind == FP_EDGE_TWICE && behind) {
+        fp_edit_at_head(ed, edge->dst);
+    } else if (at_source_end(cfg, edge)) {
+        fp_edit_at_end(ed, edge->src);
+    } else if (fp_cfg_in_degree(cfg, edge->dst) == 1) {
+        fp_edit_at_head(ed, edge->dst);
+    } else {
+        settle(ed);
+        if (!ed->edge_block[e]) {
+            bool hub = cfg->flags[edge->src] & FP_BLOCK_HUB;
+            ed->edge_block[e] = hub ? arrival_block(ed, e) : split_edge(ed, e);
+        }
+        position_before(ed, LLVMGetBasicBlockTerminator(ed->edge_block[e]));
+    }
+}
+
+unsigned fp_edit_space(const struct fp_editor *ed)
+{
+    return ed->threads == FP_THREADS_LOCAL ? SPACE_GS : 0;
+}
+
+LLVMTypeRef fp_edit_pointer_type(const struct fp_editor *ed, LLVMTypeRef to)
+{
+    return LLVMPointerType(to, fp_edit_space(ed));
+}
+
+LLVMValueRef fp_edit_counters(struct fp_editor *ed, const char *prefix, uint64_t id, uint64_t slots)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s%016llx", prefix, (unsigned long long)id);
+    LLVMTypeRef type = LLVMArrayType(ed->i64, (unsigned)slots);
+    LLVMValueRef counters = LLVMGetNamedGlobal(ed->module, name);
+    if (counters) return counters;
+    counters = LLVMAddGlobalInAddressSpace(ed->module, type, name, fp_edit_space(ed));
+    LLVMSetVisibility(counters, LLVMHiddenVisibility);
+    LLVMSetAlignment(counters, 8);
+    return counters;
+}
+
+LLVMValueRef fp_edit_word(struct fp_editor *ed, LLVMValueRef counters, uint64_t slots,
+                          int64_t index)
+{
+    LLVMTypeRef type = LLVMArrayType(ed->i64, (unsigned)slots);
+    LLVMValueRef indexes[] = {LLVMConstInt(ed->i64, 0, 0),
+                              LLVMConstInt(ed->i64, (uint64_t)index, 1)};
+    return LLVMConstGEP2(type, counters, indexes, 2);
+}
+
+/* addq $amount, pointer: by inline assembly where the code generator would make
+ * three instructions of it, between which a signal handler could count too. */
+static void add_in_one(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef amount)
+{
+    static const char constraints[] = "=*m,er,*m,~{flags}";
+    LLVMTypeRef types[] = {LLVMTypeOf(pointer), ed->i64, LLVMTypeOf(pointer)};
+    LLVMTypeRef type = LLVMFunctionType(ed->void_, types, 3, 0);
+    char text[64];
+    const char *prefix = LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) == SPACE_GS ? "%gs:" : "";
+    snprintf(text, sizeof text, "addq $1, %s$0", prefix);
+    LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), (char *)constraints,
+                                         strlen(constraints), 1, 0, LLVMInlineAsmDialectATT, 0);
+    LLVMValueRef args[] = {pointer, amount, pointer};
+    LLVMValueRef call = LLVMBuildCall2(ed->builder, type, code, args, 3, "");
+    unsigned kind = LLVMGetEnumAttributeKindForName("elementtype", strlen("elementtype"));
+    LLVMAttributeRef attribute = LLVMCreateTypeAttribute(ed->context, kind, ed->i64);
+    LLVMAddCallSiteAttribute(call, 1, attribute);
+    LLVMAddCallSiteAttribute(call, 3, attribute);
+}
+
+void fp_edit_add_to(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef amount)
+{
+    if (!amount) amount = LLVMConstInt(ed->i64, 1, 0);
+    if (ed->threads == FP_THREADS_ATOMIC) {
+        LLVMBuildAtomicRMW(ed->builder, LLVMAtomicRMWBinOpAdd, pointer, amount,
+                           LLVMAtomicOrderingMonotonic, 0);
+        return;
+    }
+    if (ed->one_instruction) {
+        add_in_one(ed, pointer, amount);
+        return;
+    }
+    LLVMValueRef old = LLVMBuildLoad2(ed->builder, ed->i64, pointer, "");
+    LLVMSetAlignment(old, 8);
+    LLVMValueRef sum = LLVMBuildAdd(ed->builder, old, amount, "");
+    LLVMSetAlignment(LLVMBuildStore(ed->builder, sum, pointer), 8);
+}
+
+void fp_edit_count_call(struct fp_editor *ed, const char *name, LLVMValueRef counters,
+                        LLVMValueRef key)
+{
+    LLVMTypeRef types[] = {LLVMTypeOf(counters), ed->i64};
+    LLVMTypeRef type = LLVMFunctionType(ed->void_, types, 2, 0);
+    LLVMValueRef function = LLVMGetNamedFunction(ed->module, name);
+    if (!function) {
+        function = LLVMAddFunction(ed->module, name, type);
+        LLVMSetVisibility(function, LLVMHiddenVisibility);
+    }
+    enum { PRESERVE_ALL = 15 }; /* the runtime's entry saves every register it uses */
+    LLVMSetFunctionCallConv(function, PRESERVE_ALL);
+    LLVMValueRef args[] = {counters, key};
+    LLVMSetInstructionCallConv(LLVMBuildCall2(ed->builder, type, function, args, 2, ""),
+                               PRESERVE_ALL);
+}

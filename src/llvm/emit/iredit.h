@@ -1,0 +1,58 @@
+/* Putting code on the edges of a function, and what code: the primitives that
+ * irpath.c and iredges.c share. */
+#ifndef FP_LLVM_IREDIT_H
+#define FP_LLVM_IREDIT_H
+
+#include "llvm/read/irgraph.h"
+
+enum fp_threads { FP_THREADS_LOCAL, FP_THREADS_SHARED, FP_THREADS_ATOMIC };
+
+struct fp_editor {
+    struct fp_ir *ir;
+    LLVMModuleRef module;
+    LLVMContextRef context;
+    LLVMBuilderRef builder;
+    LLVMTypeRef i64, i32, void_;
+    enum fp_threads threads;
+    bool one_instruction;          /* where the code generator would not fold load, add and
+                             store into one: at -O0 */
+    LLVMValueRef slot;             /* where the path register is kept for others to see, or NULL */
+    LLVMBasicBlockRef *edge_block; /* per cfg edge: the block made on it, or NULL */
+    uint32_t pending;              /* block whose end was last written to */
+    LLVMValueRef before_pending;
+};
+
+void fp_editor_init(struct fp_editor *ed, struct fp_ir *ir, enum fp_threads threads,
+                    bool one_instruction);
+void fp_editor_finish(struct fp_editor *ed);
+
+/* Place the builder. Code for a cfg edge goes to the end of its source or the
+ * head of its target where one of them has no other edge, else to a new block.
+ * Behind: on a twice edge, behind the call instead of in front of it. */
+void fp_edit_at_head(struct fp_editor *ed, uint32_t block);
+void fp_edit_at_end(struct fp_editor *ed, uint32_t block);
+void fp_edit_on_edge(struct fp_editor *ed, uint32_t edge, bool behind);
+
+/* Would code on the edge need a new block? */
+bool fp_edit_is_critical(const struct fp_editor *ed, uint32_t edge);
+
+/* Address space of the counters. */
+unsigned fp_edit_space(const struct fp_editor *ed);
+LLVMTypeRef fp_edit_pointer_type(const struct fp_editor *ed, LLVMTypeRef to);
+
+/* The counters of this function under a name, declared as an array of words. */
+LLVMValueRef fp_edit_counters(struct fp_editor *ed, const char *prefix, uint64_t id,
+                              uint64_t slots);
+
+/* Address of word `index` of the counters; index may lie outside. */
+LLVMValueRef fp_edit_word(struct fp_editor *ed, LLVMValueRef counters, uint64_t slots,
+                          int64_t index);
+
+/* *pointer += amount (1 if NULL), as one instruction or atomically where asked. */
+void fp_edit_add_to(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef amount);
+
+/* Counts a key in a hash table, or takes a sample, by a call of the runtime. */
+void fp_edit_count_call(struct fp_editor *ed, const char *name, LLVMValueRef counters,
+                        LLVMValueRef key);
+
+#endif

@@ -1,0 +1,76 @@
+/* Source positions: see irlines.h. */
+#include "llvm/read/irlines.h"
+
+#include "llvm/shim.h"
+
+#include <string.h>
+
+void fp_ir_lines_init(struct fp_ir_lines *lines, struct fp_arena *arena)
+{
+    *lines = (struct fp_ir_lines){.arena = arena};
+    fp_table_init(&lines->scopes, arena);
+}
+
+/* A relative file name is relative to the folder of compilation. */
+static const char *full_name(struct fp_arena *arena, const struct fp_shim_location *at)
+{
+    bool absolute = at->file_len && at->file[0] == '/';
+    if (absolute || !at->folder_len) return fp_arena_strndup(arena, at->file, at->file_len);
+    return fp_arena_printf(arena, "%.*s/%.*s", (int)at->folder_len, at->folder, (int)at->file_len,
+                           at->file);
+}
+
+/* Scopes are listed with parents first. */
+static uint32_t scope_index(struct fp_ir_lines *lines, const struct fp_shim_location *at)
+{
+    uint64_t *known = fp_table_find(&lines->scopes, (uintptr_t)at->scope);
+    if (known) return (uint32_t)*known - 1;
+    struct fp_scope scope = {.parent = FP_NONE};
+    struct fp_shim_location outer;
+    if (at->inlined_at && fp_shim_outer_location(at->inlined_at, &outer)) {
+        scope.parent = scope_index(lines, &outer);
+        scope.call_line = outer.line;
+        scope.call_discriminator = outer.discriminator;
+    }
+    scope.function =
+        fp_arena_strndup(lines->arena, at->function ? at->function : "", at->function_len);
+    scope.linkage = fp_arena_strndup(lines->arena, at->linkage ? at->linkage : "", at->linkage_len);
+    scope.line = at->function_line;
+    scope.file = full_name(lines->arena, at);
+    fp_vec_push(lines->arena, &lines->all, scope);
+    *fp_table_add(&lines->scopes, (uintptr_t)at->scope) = lines->all.len;
+    return (uint32_t)lines->all.len - 1;
+}
+
+void fp_ir_lines_add(struct fp_ir_lines *lines, LLVMValueRef instruction, size_t first)
+{
+    struct fp_shim_location at;
+    if (!fp_shim_location(instruction, &at) || !at.line) return;
+    struct fp_position position = {scope_index(lines, &at), at.line, at.column, at.discriminator};
+    if (lines->positions.len > first) {
+        struct fp_position *last = &lines->positions.at[lines->positions.len - 1];
+        if (last->scope == position.scope && last->line == position.line &&
+            last->discriminator == position.discriminator) {
+            last->column = position.column; /* the branch comes last */
+            return;
+        }
+    }
+    fp_vec_push(lines->arena, &lines->positions, position);
+}
+
+void fp_ir_lines_function(struct fp_arena *arena, LLVMValueRef function, struct fp_function *f)
+{
+    size_t len;
+    const char *name = LLVMGetValueName2(function, &len);
+    /* \1 in front says that the name is to be taken as it is */
+    if (len && name[0] == '\1') name++, len--;
+    f->name = fp_arena_strndup(arena, name, len);
+    struct fp_shim_location at;
+    if (fp_shim_function_location(function, &at)) {
+        f->file = full_name(arena, &at);
+        f->line = at.line;
+    } else {
+        name = LLVMGetSourceFileName(LLVMGetGlobalParent(function), &len);
+        f->file = fp_arena_strndup(arena, name, len);
+    }
+}
