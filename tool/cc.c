@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/checksum.h"
 #include "base/error.h"
+#include "base/names.h"
 #include "base/vec.h"
 #include "cc_look.h"
 #include "cc_map.h"
@@ -275,7 +276,7 @@ static char *part(struct invocation *in, const char *name)
 /* "clang-19" to "clang++-19". */
 static char *as_cxx(struct fp_arena *arena, const char *clang)
 {
-    const char *slash = strrchr(clang, '/'), *name = slash ? slash + 1 : clang;
+    const char *name = fp_base_name(clang);
     if (strstr(name, "++")) return fp_arena_strdup(arena, clang);
     const char *found = strstr(name, "clang"),
                *rest = found ? found + strlen("clang") : clang + strlen(clang);
@@ -530,7 +531,7 @@ static void print_help(const char *program)
 
 int main(int argc, char **argv)
 {
-    const char *slash = strrchr(argv[0], '/'), *program = slash ? slash + 1 : argv[0];
+    const char *program = fp_base_name(argv[0]);
     struct invocation in = {.llvm = (char *)FOOTPATH_DEFAULT_LLVM};
     in.cxx = strstr(program, "++") || strstr(program, "cxx");
     in.here = fp_own_folder(&in.arena);

@@ -382,10 +382,8 @@ static bool belongs_together(const struct combine_job *job, const struct fp_comb
     const struct fp_combined_module **of =
         FP_NEW_ARRAY(&scratch, const struct fp_combined_module *, c->modules.len);
     size_t n = job->mix ? 0 : fp_combined_programs(c, of);
-    for (size_t i = 0; n > 1 && i < n && i < 4; i++) {
-        const char *slash = strrchr(of[i]->path, '/');
-        fp_say(&names, "%s%s", i ? ", " : "", slash ? slash + 1 : of[i]->path);
-    }
+    for (size_t i = 0; n > 1 && i < n && i < 4; i++)
+        fp_say(&names, "%s%s", i ? ", " : "", fp_base_name(of[i]->path));
     if (n > 1)
         cli_say("the inputs are of %zu programs that share no function (%.*s%s); choose one by "
                 "--program NAME, or "

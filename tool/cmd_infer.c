@@ -263,9 +263,7 @@ static void infer_object(struct infer_work *w, const struct fp_sampled_object *s
 
 static bool wanted(const struct infer_work *w, const struct fp_sampled_object *s)
 {
-    const char *name = strrchr(s->path, '/');
-    if (!w->request->module) return true;
-    return strstr(name ? name + 1 : s->path, w->request->module) != NULL;
+    return !w->request->module || strstr(fp_base_name(s->path), w->request->module);
 }
 
 /* An empty profile is what users of such tools meet most, and least understand. */

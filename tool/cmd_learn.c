@@ -125,8 +125,7 @@ static int learn(struct learn_work *w, const char *input, const char *binary, bo
     w->training.nevents = w->found.nevents;
     for (size_t i = 0; i < w->found.objects.len; i++) {
         const struct fp_sampled_object *s = w->found.objects.at[i];
-        const char *slash = strrchr(s->path, '/');
-        if (w->module && !strstr(slash ? slash + 1 : s->path, w->module)) continue;
+        if (w->module && !strstr(fp_base_name(s->path), w->module)) continue;
         if (s->object && !s->problem.set && s->hits.len) add_object(w, s);
     }
     fp_attribution_close(&w->found);

@@ -2,6 +2,7 @@
 #include "binary/callgrindcounts.h"
 
 #include "base/io.h"
+#include "base/names.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -49,8 +50,7 @@ static bool position(const char **at, uint64_t last, uint64_t *value)
 
 static bool same_object(const struct callgrind_parsing *p, const char *name)
 {
-    const char *a = strrchr(name, '/'), *b = strrchr(p->object, '/');
-    return !strcmp(a ? a + 1 : name, b ? b + 1 : p->object);
+    return !strcmp(fp_base_name(name), fp_base_name(p->object));
 }
 
 /* "(3) /path", later "(3)". */

@@ -83,20 +83,16 @@ static uint64_t numbering_hash(const struct fp_numbering *n)
 static int by_identity(const void *a, const void *b, void *context)
 {
     const struct fp_combined_function *keys = context;
-    const struct fp_combined_function *x = &keys[*(const uint32_t *)a],
-                                      *y = &keys[*(const uint32_t *)b];
-    const char *xs = strrchr(x->file, '/'), *ys = strrchr(y->file, '/');
-    int order = strcmp(x->name, y->name);
-    if (!order) order = strcmp(xs ? xs + 1 : x->file, ys ? ys + 1 : y->file);
-    if (!order) order = (x->shape > y->shape) - (x->shape < y->shape);
-    return order ? order : strcmp(x->file, y->file);
+    struct fp_identity x = fp_combined_identity(&keys[*(const uint32_t *)a]),
+                       y = fp_combined_identity(&keys[*(const uint32_t *)b]);
+    int order = fp_identity_order(&x, &y);
+    return order ? order : strcmp(x.file, y.file);
 }
 
 static bool look_alike(const struct fp_combined_function *a, const struct fp_combined_function *b)
 {
-    const char *as = strrchr(a->file, '/'), *bs = strrchr(b->file, '/');
-    return !strcmp(a->name, b->name) && a->shape == b->shape &&
-           !strcmp(as ? as + 1 : a->file, bs ? bs + 1 : b->file);
+    struct fp_identity x = fp_combined_identity(a), y = fp_combined_identity(b);
+    return fp_identity_order(&x, &y) == 0;
 }
 
 /* Functions that agree in name, file and shape are numbered in the order of their
@@ -681,8 +677,7 @@ static bool take_combined(struct fp_reader *payload, void *context)
 
 static bool is_chosen(const struct fp_combiner *c, const struct fp_run *run)
 {
-    const char *name = strrchr(run->program, '/');
-    return !c->program || !strcmp(name ? name + 1 : run->program, c->program);
+    return !c->program || !strcmp(fp_base_name(run->program), c->program);
 }
 
 static bool take_record(struct fp_arena *arena, const struct fp_run *run, void *context)

@@ -27,25 +27,18 @@ void fp_combined_free(struct fp_combined *combined)
 
 /* ---- functions ---- */
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static int compare_functions(const struct fp_combined_function *a,
                              const struct fp_combined_function *b)
 {
-    int order = strcmp(a->name, b->name);
-    if (!order) order = strcmp(last_part(a->file), last_part(b->file));
-    if (!order) order = (a->shape > b->shape) - (a->shape < b->shape);
+    struct fp_identity x = fp_combined_identity(a), y = fp_combined_identity(b);
+    int order = fp_identity_order(&x, &y);
     return order ? order : (a->nth > b->nth) - (a->nth < b->nth);
 }
 
 static uint64_t key_of(const struct fp_combined_function *f)
 {
-    uint64_t key = fp_hash64(fp_hash_string(f->name) ^ fp_hash_string(last_part(f->file)));
-    return fp_hash64(key ^ f->shape ^ (uint64_t)f->nth << 48);
+    struct fp_identity identity = fp_combined_identity(f);
+    return fp_hash64(fp_identity_key(&identity) ^ f->nth);
 }
 
 struct fp_combined_function *fp_combined_lookup(const struct fp_combined *c,

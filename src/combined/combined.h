@@ -12,6 +12,7 @@
 #ifndef FP_COMBINED_COMBINED_H
 #define FP_COMBINED_COMBINED_H
 
+#include "base/names.h"
 #include "base/table.h"
 #include "base/varint.h"
 #include "base/vec.h"
@@ -50,6 +51,11 @@ struct fp_combined_function {
     uint32_t index;        /* its own, in the combined profile */
     uint32_t kin; /* index of a function of the same program or its own: see fp_combined_join */
 };
+
+static inline struct fp_identity fp_combined_identity(const struct fp_combined_function *f)
+{
+    return (struct fp_identity){f->name, f->file, f->shape};
+}
 
 struct fp_combined_bytes {
     const unsigned char *bytes; /* NULL: none */

@@ -8,6 +8,7 @@
 #ifndef FP_COUNT_FUNCTION_H
 #define FP_COUNT_FUNCTION_H
 
+#include "base/names.h"
 #include "graph/flow.h"
 #include "graph/number.h"
 #include "graph/plan.h"
@@ -134,5 +135,11 @@ struct fp_function {
 /* The id: `base` is of name, shape and, for a static function, module. Objects
  * compiled with other settings do not share counters. */
 uint64_t fp_function_id(uint64_t base, uint32_t flags, uint64_t path_slots, uint64_t edge_slots);
+
+/* What finds the function again in another build. */
+static inline struct fp_identity fp_function_identity(const struct fp_function *f)
+{
+    return (struct fp_identity){f->name, f->file, fp_cfg_hash(f->paths.cfg)};
+}
 
 #endif

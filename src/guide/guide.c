@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/checksum.h"
+#include "base/names.h"
 #include "base/table.h"
 
 #include <stdlib.h>
@@ -10,12 +11,6 @@
 
 #define MAGIC "fpguide\n"
 enum { VERSION = 2, OLDEST_READER = 1, HEADER_SIZE = 48, ENTRY_SIZE = 56 };
-
-uint64_t fp_guide_key(const char *name, const char *file)
-{
-    const char *slash = strrchr(file, '/');
-    return fp_hash64(fp_hash_string(name) ^ fp_hash_string(slash ? slash + 1 : file));
-}
 
 /* ---- writing ---- */
 
@@ -303,7 +298,7 @@ enum fp_guide_match fp_guide_find(struct fp_arena *arena, const struct fp_guide 
                                   const struct fp_function *function, uint64_t id,
                                   struct fp_guide_function *found)
 {
-    uint64_t key = fp_guide_key(function->name, function->file),
+    uint64_t key = fp_name_key(function->name, function->file),
              shape = fp_cfg_hash(function->paths.cfg);
     size_t first = first_with_key(guide, key), end = first;
     uint32_t fitting = 0;

@@ -38,7 +38,7 @@ struct fp_guide_value {
 };
 
 struct fp_guide_function {
-    uint64_t key;   /* of name and file: fp_guide_key */
+    uint64_t key;   /* of name and file: fp_name_key */
     uint64_t shape; /* fp_cfg_hash */
     uint64_t id;    /* as in the map; 0 where several were added up */
     uint32_t flags; /* the next three are what went into the id */
@@ -79,8 +79,6 @@ struct fp_guide {
     size_t *offsets; /* of the counts of each function */
     uint32_t version;
 };
-
-uint64_t fp_guide_key(const char *name, const char *file);
 
 /* Functions may be in any order; they are sorted. */
 void fp_guide_encode(struct fp_writer *out, const struct fp_guide_source *source,

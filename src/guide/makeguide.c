@@ -105,7 +105,7 @@ static void make_cutoffs(struct fp_guide_maker *m)
 struct fp_guide_function fp_guide_identify(const struct fp_function *f)
 {
     return (struct fp_guide_function){
-        .key = fp_guide_key(f->name, f->file),
+        .key = fp_name_key(f->name, f->file),
         .shape = fp_cfg_hash(f->paths.cfg),
         .id = f->id,
         .flags = f->flags,

@@ -12,8 +12,8 @@ struct differ {
     const struct fp_diff_options *options;
     struct fp_diff *diff;
     struct fp_matcher in_b, *runs_a, *runs_b;
-    struct fp_table seen;       /* functions of b that matched, by address */
-    struct fp_strtable names_b; /* "name\nfile" -> 1 + index in in_b.refs */
+    struct fp_table seen;    /* functions of b that matched, by address */
+    struct fp_table names_b; /* fp_name_key -> 1 + index in in_b.refs */
     FP_VEC(struct fp_diff_item) items;
 };
 
@@ -190,10 +190,9 @@ static void diff_pair(struct differ *d, const struct fp_measured *m,
 
 /* ---- functions on one side, or of another shape ---- */
 
-static char *name_key(struct fp_arena *arena, const struct fp_function *f)
+static uint64_t name_key(const struct fp_function *f)
 {
-    const char *slash = strrchr(f->file, '/');
-    return fp_arena_printf(arena, "%s\n%s", f->name, slash ? slash + 1 : f->file);
+    return fp_name_key(f->name, f->file);
 }
 
 static void whole_function(struct differ *d, const struct fp_measured *m,
@@ -226,8 +225,7 @@ static void diff_function(const struct fp_measured *m, struct fp_arena *scratch,
     struct differ *d = context;
     if (m->edges) d->a->cost += function_cost(m->function, m->edges);
     const struct fp_function_ref *ref = fp_matcher_find(&d->in_b, m->function);
-    const uint64_t *named =
-        ref ? NULL : fp_strtable_find(&d->names_b, name_key(scratch, m->function));
+    const uint64_t *named = ref ? NULL : fp_table_find(&d->names_b, name_key(m->function));
     const struct fp_function_ref *other = ref ? ref : named ? &d->in_b.refs.at[*named - 1] : NULL;
     if (other) *fp_table_add(&d->seen, (uintptr_t)other->function) = 1;
     if (ref)
@@ -291,10 +289,10 @@ void fp_diff_make(struct fp_arena *arena, struct fp_diff_side *a, struct fp_diff
     *diff = (struct fp_diff){0};
     a->cost = b->cost = 0;
     fp_table_init(&d.seen, &scratch);
-    fp_strtable_init(&d.names_b, &scratch);
+    fp_table_init(&d.names_b, &scratch);
     fp_matcher_init(&d.in_b, &scratch, b->profile);
     for (size_t i = 0; i < d.in_b.refs.len; i++)
-        *fp_strtable_add(&d.names_b, name_key(&scratch, d.in_b.refs.at[i].function)) = i + 1;
+        *fp_table_add(&d.names_b, name_key(d.in_b.refs.at[i].function)) = i + 1;
     d.runs_a = match_runs(&scratch, a);
     d.runs_b = match_runs(&scratch, b);
     fp_each_measured(a->profile, diff_function, &d);

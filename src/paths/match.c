@@ -1,17 +1,12 @@
 /* Matching functions: see match.h. */
 #include "paths/match.h"
 
-#include <string.h>
-
-/* Builds in two folders have other absolute names for one file; the last part is
- * the same. Two static functions of one name in files of one name, in different
- * folders, are told apart by their shape, or else not at all. */
+/* Two static functions of one name in files of one name, in different folders, are told
+ * apart by their shape, or else not at all. */
 static uint64_t key_of(const struct fp_function *f)
 {
-    const char *slash = strrchr(f->file, '/');
-    uint64_t key = fp_hash_string(f->name);
-    key = fp_hash64(key ^ fp_hash_string(slash ? slash + 1 : f->file));
-    return fp_hash64(key ^ fp_cfg_hash(f->paths.cfg));
+    struct fp_identity identity = fp_function_identity(f);
+    return fp_identity_key(&identity);
 }
 
 void fp_matcher_init(struct fp_matcher *matcher, struct fp_arena *arena,

@@ -1,6 +1,8 @@
 /* Samples to instructions: see attribute.h. */
 #include "perf/attribute.h"
 
+#include "base/names.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,9 +37,7 @@ static struct space *space_of(struct replay *r, uint32_t pid)
 /* The program may have been moved: --binary stands for the object of its name. */
 static const char *file_to_read(struct replay *r, const char *path)
 {
-    const char *a = strrchr(path, '/'), *b = r->binary ? strrchr(r->binary, '/') : NULL;
-    if (!r->binary) return path;
-    if (strcmp(a ? a + 1 : path, b ? b + 1 : r->binary)) return path;
+    if (!r->binary || strcmp(fp_base_name(path), fp_base_name(r->binary))) return path;
     r->out->binary_used = true;
     return r->binary;
 }

@@ -8,12 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *fp_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* ---- costs of paths ---- */
 
 struct measure {

@@ -76,8 +76,6 @@ char *fp_edge_label_text(struct fp_arena *arena, const struct fp_function *funct
 
 /* C++ names as people write them. */
 const char *fp_demangle(struct fp_arena *arena, const char *name);
-/* The part of a path behind the last slash. */
-const char *fp_base_name(const char *path);
 
 /* In samples of a long loop the call that led there is not seen. */
 static inline bool fp_report_ran(const struct fp_report_function *rf)

@@ -3,6 +3,7 @@
 #include "base/checked.h"
 #include "base/checksum.h"
 #include "base/io.h"
+#include "base/names.h"
 #include "base/table.h"
 #include "base/varint.h"
 #include "base/vec.h"
@@ -181,6 +182,24 @@ static void test_checksum(void)
     CHECK(fp_checksum("abc", 3, 1) != fp_checksum("abc", 3, 0));
 }
 
+static void test_names(void)
+{
+    CHECK(!strcmp(fp_base_name("/a/b.c"), "b.c"));
+    CHECK(!strcmp(fp_base_name("b.c"), "b.c"));
+    CHECK(!strcmp(fp_base_name("/a/"), "") && !strcmp(fp_base_name(""), ""));
+    CHECK(fp_name_key("f", "/a/b.c") == fp_name_key("f", "b.c"));
+    CHECK(fp_name_key("f", "b.c") != fp_name_key("f", "c.c"));
+    CHECK(fp_name_key("main", "x.c") == 0xfcca12c4f6f8830bu); /* guides store it */
+    struct fp_identity one = {"f", "/a/b.c", 1}, same = {"f", "/z/b.c", 1},
+                       other[] = {{"g", "b.c", 1}, {"f", "c.c", 1}, {"f", "b.c", 2}};
+    CHECK(fp_identity_order(&one, &same) == 0);
+    CHECK(fp_identity_key(&one) == fp_identity_key(&same));
+    for (int i = 0; i < 3; i++) {
+        CHECK(fp_identity_order(&one, &other[i]) < 0 && fp_identity_order(&other[i], &one) > 0);
+        CHECK(fp_identity_key(&one) != fp_identity_key(&other[i]));
+    }
+}
+
 int main(void)
 {
     test_arena();
@@ -192,5 +211,6 @@ int main(void)
     test_error();
     test_io();
     test_checksum();
+    test_names();
     return check_summary();
 }

@@ -14,7 +14,7 @@ static char path[] = "/tmp/footpath-test-guide-XXXXXX";
 static struct fp_guide_function counted(struct fp_arena *arena, const char *name, const char *file,
                                         const struct fp_cfg *cfg, uint64_t base, uint64_t unit)
 {
-    struct fp_guide_function f = {.key = fp_guide_key(name, file),
+    struct fp_guide_function f = {.key = fp_name_key(name, file),
                                   .shape = fp_cfg_hash(cfg),
                                   .id = fp_function_id(base, 1, 8, 0),
                                   .flags = 1,
