@@ -1,25 +1,20 @@
 #!/usr/bin/env python3
 """How programs are linked: every way must leave exact counts.
 
-    run.py --bin BUILD/bin [--llvm 19] [--opt=-O2] [--keep] [SCENARIO...]
+    run.py --bin BUILD/bin [--llvm 19] [--opt=-O2] [--keep] [--case NAME]...
 
 A scenario builds the sources of src/ twice, with clang and with footpath-cc
 --fp-mode=check, runs both, wants the same output and status, `footpath verify`
 identical, and the calls of the functions that it names, no more and no less.
 """
-import argparse
-import json
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
+from harness import Failure, Skipped, equal, expect  # noqa: E402
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "src")
-
-
-class Failure(Exception):
-    pass
 
 
 class Build:
@@ -37,17 +32,15 @@ class Build:
                     "--fp-mode=check"]
         return ["clang%s-%s" % ("++" if cxx else "", args.llvm)]
 
-    def run(self, command, **more):
-        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, **more)
+    def run(self, *command, status=None, **more):
+        return harness.run(*command, status=status, cwd=self.folder, **more)
 
-    def must(self, command):
-        done = self.run(command)
-        if done.returncode or done.stderr:
-            raise Failure("%s\n%s%s" % (" ".join(command), done.stdout, done.stderr))
+    def must(self, *command):
+        self.run(*command, status=0, silent=True)
 
     def cc(self, *flags, cxx=False, instrumented=None):
         flags = [os.path.join(SOURCE, f) if os.path.exists(os.path.join(SOURCE, f)) else f for f in flags]
-        self.must(self.words(cxx, instrumented) + [self.test.args.opt] + flags)
+        self.must(*self.words(cxx, instrumented), self.test.args.opt, *flags)
 
     def objects(self, *names, flags=(), cxx=False):
         for name in names:
@@ -55,47 +48,35 @@ class Build:
         return [os.path.splitext(name)[0] + ".o" for name in names]
 
 
-class Test:
-    def __init__(self, args):
-        self.args = args
-        self.folder = tempfile.mkdtemp(prefix="footpath-link-")
+class Test(harness.Bench):
+    def __init__(self, args, folder):
+        super().__init__(args, folder)
         self.builds = [Build(self, "plain", False), Build(self, "check", True)]
-
-    def tool(self, *words):
-        return subprocess.run([os.path.join(self.args.bin, "footpath"), *words], capture_output=True, text=True)
 
     def each(self, steps):
         for build in self.builds:
             steps(build)
 
-    def run(self, *command, status=0):
+    def both(self, *command, status=0):
         """Runs it in both folders; gives the profile."""
         results = []
         for build in self.builds:
             env = dict(os.environ, FOOTPATH_OUT=os.path.join(build.folder, "out.prof"), LD_LIBRARY_PATH=build.folder)
-            done = build.run(list(command), env=env)
+            done = build.run(*command, env=env)
             results.append((done.returncode, done.stdout, done.stderr))
-        if results[0] != results[1] or results[0][0] != status:
-            raise Failure("%s: expected %r, got %r" % (" ".join(command), results[0], results[1]))
+        equal(results[1], results[0], " ".join(command))
+        equal(results[0][0], status, " ".join(command))
         return os.path.join(self.builds[1].folder, "out.prof")
-
-    def verify(self, profile):
-        done = self.tool("verify", profile)
-        if done.returncode or ": identical" not in done.stdout or done.stderr:
-            raise Failure("verify: %s%s" % (done.stdout, done.stderr))
 
     def counts(self, profile, expected, absent=()):
         """expected: (function, file) -> calls, of every function but those that start with _."""
-        shown = json.loads(self.tool("show", "--json", "--top", "0", profile).stdout)
+        shown = self.json("show", "--json", "--top", "0", profile)
         got = {(f["name"].split("(")[0], os.path.basename(f["file"])): f["calls"] for f in shown["functions"]}
         for key, calls in expected.items():
-            if got.get(key) != calls:
-                raise Failure("%s of %s: expected %s calls, got %s; all: %s" % (*key, calls, got.get(key), got))
+            expect(got.get(key) == calls, "%s of %s: expected %s calls, got %s; all: %s" % (*key, calls, got.get(key), got))
         for name in absent:
-            if any(name == function for function, _ in got):
-                raise Failure("%s was dropped by the linker but is reported" % name)
-        if len(shown["functions"]) != len(got):
-            raise Failure("a function is reported twice: %s" % [f["name"] for f in shown["functions"]])
+            expect(all(name != function for function, _ in got), "%s was dropped by the linker but is reported" % name)
+        expect(len(shown["functions"]) == len(got), "reported twice: %s" % [f["name"] for f in shown["functions"]])
 
     def exact(self, profile, expected, absent=()):
         self.verify(profile)
@@ -107,109 +88,114 @@ PARTS = {("one", "one.c"): 1000, ("two", "two.c"): 300, ("helper", "one.c"): 989
 WORK = {("work", "plug1.c"): 100, ("step", "plug1.c"): 100}
 
 
-LINKERS = [linker for linker in ("bfd", "gold", "lld") if linker != "gold" or shutil.which("ld.gold")]
+def each_linker(case):
+    """Makes a case of each linker."""
+    for linker in ("bfd", "gold", "lld"):
+        def one(t, linker=linker):
+            harness.needs("ld." + linker)
+            case(t, linker)
+        globals()["case_%s_%s" % (case.__name__, linker)] = one
+    return case
 
 
 # ---- the scenarios ----
 
-def same_names(t):
+def case_same_names(t):
     """two static functions of one name"""
     t.each(lambda b: b.cc("main.c", "one.c", "two.c", "-o", "prog"))
-    t.exact(t.run("./prog"), PARTS)
+    t.exact(t.both("./prog"), PARTS)
 
 
-def static_library(t):
+def case_static_library(t):
     """an archive; the member that nobody needs stays out"""
     def steps(b):
-        b.must(["ar", "rcs", "libparts.a", *b.objects("one.c", "two.c", "unused.c")])
+        b.must("ar", "rcs", "libparts.a", *b.objects("one.c", "two.c", "unused.c"))
         b.cc("main.c", "-L.", "-lparts", "-o", "prog")
     t.each(steps)
-    t.exact(t.run("./prog"), PARTS, absent=["unused", "unused_too"])
+    t.exact(t.both("./prog"), PARTS, absent=["unused", "unused_too"])
 
 
-def gc_sections(t):
-    """-ffunction-sections and --gc-sections, by three linkers"""
-    for linker in LINKERS:
-        for build in t.builds:
-            parts = build.objects("one.c", "two.c", "unused.c", "main.c", flags=["-ffunction-sections", "-fdata-sections"])
-            build.cc(*parts, "-Wl,--gc-sections", "-fuse-ld=" + linker, "-o", "prog-" + linker)
-        profile = t.run("./prog-" + linker)
-        # GNU ld keeps what the marks of calls refer to; what it drops must not be reported
-        symbols = t.builds[1].run(["nm", "prog-" + linker]).stdout.split()
-        dropped = [name for name in ("unused", "unused_too") if name not in symbols]
-        if linker == "lld" and not dropped:
-            raise Failure("nothing was dropped")
-        t.exact(profile, PARTS, absent=dropped)
-        os.unlink(profile)
+@each_linker
+def gc_sections(t, linker):
+    """-ffunction-sections and --gc-sections"""
+    for build in t.builds:
+        parts = build.objects("one.c", "two.c", "unused.c", "main.c", flags=["-ffunction-sections", "-fdata-sections"])
+        build.cc(*parts, "-Wl,--gc-sections", "-fuse-ld=" + linker, "-o", "prog")
+    profile = t.both("./prog")
+    # GNU ld keeps what the marks of calls refer to; what it drops must not be reported
+    symbols = t.builds[1].run("nm", "prog").stdout.split()
+    dropped = [name for name in ("unused", "unused_too") if name not in symbols]
+    expect(linker != "lld" or dropped, "nothing was dropped")
+    t.exact(profile, PARTS, absent=dropped)
 
 
-def relocatable(t):
+def case_relocatable(t):
     """ld -r, by the compiler and by the linker itself"""
     def steps(b):
         b.cc("-r", *b.objects("one.c", "two.c"), "-o", "both.o")
-        b.must(["ld", "-r", "both.o", *b.objects("main.c"), "-o", "all.o"])
+        b.must("ld", "-r", "both.o", *b.objects("main.c"), "-o", "all.o")
         b.cc("all.o", "-o", "prog")
     t.each(steps)
-    t.exact(t.run("./prog"), PARTS)
+    t.exact(t.both("./prog"), PARTS)
 
 
-def relocatable_inline(t):
+def case_relocatable_inline(t):
     """ld -r of objects that share an inline function, and one object more"""
     def steps(b):
         parts = b.objects("inline_first.cc", "inline_second.cc", cxx=True)
-        b.must(["ld", "-r", *parts, "-o", "both.o"])
+        b.must("ld", "-r", *parts, "-o", "both.o")
         b.cc("both.o", *b.objects("inline_main.cc", cxx=True), "-o", "prog", cxx=True)
     t.each(steps)
-    t.exact(t.run("./prog"), {("clamp", "shared_inline.h"): 300})
+    t.exact(t.both("./prog"), {("clamp", "shared_inline.h"): 300})
 
 
-def stripped(t):
+def case_stripped(t):
     """strip leaves what the tools need"""
     def steps(b):
         b.cc("-g", "main.c", "one.c", "two.c", "-o", "prog")
-        b.must(["strip", "prog"])
+        b.must("strip", "prog")
     t.each(steps)
-    t.exact(t.run("./prog"), PARTS)
+    t.exact(t.both("./prog"), PARTS)
 
 
-def stripped_object(t):
+def case_stripped_object(t):
     """strip --strip-debug on objects"""
     def steps(b):
         parts = b.objects("main.c", "one.c", "two.c", flags=["-g"])
-        b.must(["strip", "--strip-debug", *parts])
+        b.must("strip", "--strip-debug", *parts)
         b.cc(*parts, "-o", "prog")
     t.each(steps)
-    t.exact(t.run("./prog"), PARTS)
+    t.exact(t.both("./prog"), PARTS)
 
 
-def inline_many(t):
+def case_inline_many(t):
     """an inline function in three objects is one function"""
     t.each(lambda b: b.cc("inline_main.cc", "inline_first.cc", "inline_second.cc", "-o", "prog", cxx=True))
-    t.exact(t.run("./prog"), {("clamp", "shared_inline.h"): 300})
+    t.exact(t.both("./prog"), {("clamp", "shared_inline.h"): 300})
 
 
-def thin_lto(t):
+def case_thin_lto(t):
     """-flto=thin"""
     t.each(lambda b: b.cc("-flto=thin", "-fuse-ld=lld", "main.c", "one.c", "two.c", "-o", "prog"))
-    t.exact(t.run("./prog"), PARTS)
+    t.exact(t.both("./prog"), PARTS)
 
 
-def full_lto(t):
+def case_full_lto(t):
     """-flto, with an archive of bitcode"""
     def steps(b):
         parts = b.objects("one.c", "two.c", "unused.c", flags=["-flto"])
-        b.must(["llvm-ar-" + t.args.llvm, "rcs", "libparts.a", *parts])
+        b.must("llvm-ar-" + t.args.llvm, "rcs", "libparts.a", *parts)
         b.cc("-flto", "-fuse-ld=lld", "main.c", "libparts.a", "-o", "prog")
     t.each(steps)
-    t.exact(t.run("./prog"), PARTS, absent=["unused", "unused_too"])
+    t.exact(t.both("./prog"), PARTS, absent=["unused", "unused_too"])
 
 
-def lto_inline(t):
+def case_lto_inline(t):
     """an inline function in many objects, -flto=thin and -flto"""
     for kind in ("thin", "full"):
         t.each(lambda b: b.cc("-flto=" + kind, "-fuse-ld=lld", "inline_main.cc", "inline_first.cc", "inline_second.cc",
                               "-o", "prog-" + kind, cxx=True))
-        profile = t.run("./prog-" + kind)
+        profile = t.both("./prog-" + kind)
         t.exact(profile, {("clamp", "shared_inline.h"): 300})
         os.unlink(profile)
 
@@ -217,103 +203,105 @@ def lto_inline(t):
 def plain_links(t, *flags):
     """GNU ld needs a plugin of LLVM for bitcode, which not every system has."""
     build = t.builds[0]
-    return not build.run(build.words() + list(flags) + [os.path.join(SOURCE, "debug.c"), "-o", "try"]).returncode
+    return not build.run(*build.words(), *flags, os.path.join(SOURCE, "debug.c"), "-o", "try").returncode
 
 
-def debug_information(t):
-    """-g, with and without LTO, by two linkers"""
-    for linker in ("-fuse-ld=bfd", "-fuse-ld=lld"):
-        for lto in ("-fno-lto", "-flto", "-flto=thin"):
-            if not plain_links(t, linker, lto):
-                print("debug_information: no %s with %s on this system" % (lto, linker))
-                continue
-            for source, function, calls in (("debug.c", "ways", 40), ("debug_cxx.cc", "get", 60)):
-                t.each(lambda b: b.cc("-g", lto, linker, source, "-o", "prog", cxx=source.endswith("cc")))
-                profile = t.run("./prog")
-                t.exact(profile, {(function, source): calls})
-                os.unlink(profile)
+def debug_information(t, linker, lto):
+    if not plain_links(t, linker, lto):
+        raise Skipped("no %s with %s on this system" % (lto, linker))
+    for source, function, calls in (("debug.c", "ways", 40), ("debug_cxx.cc", "get", 60)):
+        t.each(lambda b: b.cc("-g", lto, linker, source, "-o", "prog", cxx=source.endswith("cc")))
+        profile = t.both("./prog")
+        t.exact(profile, {(function, source): calls})
+        os.unlink(profile)
 
 
-def shared_library(t):
+for linker in ("bfd", "lld"):
+    for name, lto in (("plain", "-fno-lto"), ("lto", "-flto"), ("thinlto", "-flto=thin")):
+        globals()["case_debug_information_%s_%s" % (linker, name)] = \
+            lambda t, linker=linker, lto=lto: debug_information(t, "-fuse-ld=" + linker, lto)
+
+
+def case_shared_library(t):
     """a shared library: its counts and the program's in one profile"""
     def steps(b):
         b.cc("-shared", "-fPIC", "plug1.c", "-o", "libplug1.so")
         b.cc("user.c", "-L.", "-lplug1", "-o", "prog")
     t.each(steps)
-    t.exact(t.run("./prog"), {**WORK, ("main", "user.c"): 1})
+    t.exact(t.both("./prog"), {**WORK, ("main", "user.c"): 1})
 
 
-def plain_program(t):
+def case_plain_program(t):
     """an instrumented library in a program that is not"""
     def steps(b):
         b.cc("-shared", "-fPIC", "plug1.c", "-o", "libplug1.so")
         b.cc("user.c", "-L.", "-lplug1", "-o", "prog", instrumented=False)
     t.each(steps)
-    t.exact(t.run("./prog"), WORK)
+    t.exact(t.both("./prog"), WORK)
 
 
-def plain_library(t):
+def case_plain_library(t):
     """an instrumented program with a library and an object that are not"""
     def steps(b):
         b.cc("-shared", "-fPIC", "one.c", "-o", "libone.so", instrumented=False)
         b.cc("-c", "two.c", "-o", "two.o", instrumented=False)
         b.cc("main.c", "two.o", "-L.", "-lone", "-o", "prog")
     t.each(steps)
-    t.exact(t.run("./prog"), {("main", "main.c"): 1}, absent=["one", "two"])
+    t.exact(t.both("./prog"), {("main", "main.c"): 1}, absent=["one", "two"])
 
 
-def static_program(t):
+def case_static_program(t):
     """-static and -static-pie"""
     for how in ("-static", "-static-pie"):
         t.each(lambda b: b.cc(how, "-fPIE", "main.c", "one.c", "two.c", "-o", "prog" + how))
-        profile = t.run("./prog" + how)
+        profile = t.both("./prog" + how)
         t.exact(profile, PARTS)
         os.unlink(profile)
 
 
-def no_pie(t):
+def case_no_pie(t):
     """-no-pie"""
     t.each(lambda b: b.cc("-no-pie", "-fno-pie", "main.c", "one.c", "two.c", "-o", "prog"))
-    t.exact(t.run("./prog"), PARTS)
+    t.exact(t.both("./prog"), PARTS)
 
 
-def plugins(t):
+def case_plugins(t):
     """dlopen and dlclose of two libraries, three times over"""
     def steps(b):
         for n in ("1", "2"):
             b.cc("-shared", "-fPIC", "plug%s.c" % n, "-o", "plug%s.so" % n)
         b.cc("dl_main.c", "-ldl", "-o", "prog")
     t.each(steps)
-    t.exact(t.run("./prog", "./plug1.so", "./plug2.so"),
+    t.exact(t.both("./prog", "./plug1.so", "./plug2.so"),
             {("work", "plug1.c"): 300, ("work", "plug2.c"): 300, ("step", "plug1.c"): 300, ("main", "dl_main.c"): 1})
 
 
-def plugins_of_plain(t):
+def case_plugins_of_plain(t):
     """the same from a program that is not instrumented: several runtimes, no main one"""
     def steps(b):
         for n in ("1", "2"):
             b.cc("-shared", "-fPIC", "plug%s.c" % n, "-o", "plug%s.so" % n)
         b.cc("dl_main.c", "-ldl", "-o", "prog", instrumented=False)
     t.each(steps)
-    t.exact(t.run("./prog", "./plug1.so", "./plug2.so"), {("work", "plug1.c"): 300, ("step", "plug2.c"): 300})
+    t.exact(t.both("./prog", "./plug1.so", "./plug2.so"), {("work", "plug1.c"): 300, ("step", "plug2.c"): 300})
 
 
-def plugin_threads(t):
+def case_plugin_threads(t):
     """threads in a library that was loaded after they started"""
     def steps(b):
         b.cc("-shared", "-fPIC", "plug1.c", "-o", "plug1.so")
         b.cc("-pthread", "dl_threads.c", "-ldl", "-o", "prog")
     t.each(steps)
-    t.exact(t.run("./prog", "./plug1.so"), {("work", "plug1.c"): 8000, ("step", "plug1.c"): 8000, ("run", "dl_threads.c"): 8})
+    t.exact(t.both("./prog", "./plug1.so"), {("work", "plug1.c"): 8000, ("step", "plug1.c"): 8000, ("run", "dl_threads.c"): 8})
 
 
-def plugin_threads_of_plain(t):
+def case_plugin_threads_of_plain(t):
     """the same from a program that is not instrumented"""
     def steps(b):
         b.cc("-shared", "-fPIC", "plug1.c", "-o", "plug1.so")
         b.cc("-pthread", "dl_threads.c", "-ldl", "-o", "prog", instrumented=False)
     t.each(steps)
-    t.exact(t.run("./prog", "./plug1.so"), {("work", "plug1.c"): 8000, ("step", "plug1.c"): 8000})
+    t.exact(t.both("./prog", "./plug1.so"), {("work", "plug1.c"): 8000, ("step", "plug1.c"): 8000})
 
 
 def rounds(t, instrumented):
@@ -323,46 +311,45 @@ def rounds(t, instrumented):
         b.cc("-pthread", "dl_rounds.c", "-ldl", "-o", "prog", instrumented=None if instrumented else False)
     t.each(steps)
     for how, status in (("return", 0), ("quick", 0), ("signal", -15)):
-        profile = t.run("./prog", how, "./plug1.so", "./plug2.so", status=status)
+        profile = t.both("./prog", how, "./plug1.so", "./plug2.so", status=status)
         t.counts(profile, {("work", "plug1.c"): 5000, ("step", "plug1.c"): 5000, ("work", "plug2.c"): 5000})
         if status == 0:
             t.verify(profile)
         os.unlink(profile)
 
 
-def plugin_rounds(t):
+def case_plugin_rounds(t):
     """libraries that come and go while threads run"""
     rounds(t, True)
 
 
-def plugin_rounds_of_plain(t):
+def case_plugin_rounds_of_plain(t):
     """the same in a program that is not instrumented"""
     rounds(t, False)
 
 
-def many_threads(t, linkers=LINKERS, runs=3):
+@each_linker
+def many_threads(t, linker, runs=3):
     """16 threads in a program with two libraries and hash tables on either side"""
-    for linker in linkers:
-        flags = ["-fuse-ld=" + linker, "-Wl,--fatal-warnings"]
-        for table in ((), ("-DOWN_TABLE",)):
-            def steps(b):
-                for name in ("many_linked", "many_loaded"):
-                    b.cc(*flags, "-shared", "-fPIC", name + ".c", "-o", "lib%s.so" % name)
-                b.cc(*flags, *table, "-rdynamic", "-pthread", "many_threads.c", "-L.", "-lmany_linked", "-ldl",
-                     "-o", "prog")
-            t.each(steps)
-            for _ in range(runs):
-                profile = t.run("./prog", "./libmany_loaded.so")
-            calls = 16 * 500 * runs
-            t.exact(profile, {("many_linked", "many_linked.c"): calls, ("many_loaded", "many_loaded.c"): calls,
-                              ("run", "many_threads.c"): 16 * runs, ("main", "many_threads.c"): runs,
-                              **({("many_own", "many_threads.c"): calls} if table else {})})
-            os.unlink(profile)
+    flags = ["-fuse-ld=" + linker, "-Wl,--fatal-warnings"]
+    for table in ((), ("-DOWN_TABLE",)):
+        def steps(b):
+            for name in ("many_linked", "many_loaded"):
+                b.cc(*flags, "-shared", "-fPIC", name + ".c", "-o", "lib%s.so" % name)
+            b.cc(*flags, *table, "-rdynamic", "-pthread", "many_threads.c", "-L.", "-lmany_linked", "-ldl", "-o", "prog")
+        t.each(steps)
+        for _ in range(runs):
+            profile = t.both("./prog", "./libmany_loaded.so")
+        calls = 16 * 500 * runs
+        t.exact(profile, {("many_linked", "many_linked.c"): calls, ("many_loaded", "many_loaded.c"): calls,
+                          ("run", "many_threads.c"): 16 * runs, ("main", "many_threads.c"): runs,
+                          **({("many_own", "many_threads.c"): calls} if table else {})})
+        os.unlink(profile)
 
 
-def many_threads_long(t):
+def case_many_threads_1000_long(t):
     """the same 1,000 times"""
-    many_threads(t, linkers=["bfd"], runs=500)
+    many_threads(t, "bfd", runs=500)
 
 
 def ours_among(symbols):
@@ -375,21 +362,19 @@ def ours_among(symbols):
     return ours
 
 
-def hidden_symbols(t):
-    """no symbol of ours can be preempted, in a program and in a library, by three linkers"""
+@each_linker
+def hidden_symbols(t, linker):
+    """no symbol of ours can be preempted, in a program and in a library"""
     build = t.builds[1]
     kinds = {"prog": ["-rdynamic", "main.c", "one.c", "two.c"], "lib.so": ["-shared", "-fPIC", "one.c", "many_linked.c"]}
-    modes = ["path", "pep"]
-    for linker in LINKERS:
-        for mode in modes:
-            for name, flags in kinds.items():
-                build.cc("--fp-mode=" + mode, "-fuse-ld=" + linker, "-Wl,--fatal-warnings", *flags, "-o", name)
-                ours = ours_among(build.run(["readelf", "--dyn-syms", "-W", name]).stdout)
-                if ours:
-                    raise Failure("%s of --fp-mode=%s by %s exports %s" % (name, mode, linker, ours))
+    for mode in ("path", "pep"):
+        for name, flags in kinds.items():
+            build.cc("--fp-mode=" + mode, "-fuse-ld=" + linker, "-Wl,--fatal-warnings", *flags, "-o", name)
+            ours = ours_among(build.run("readelf", "--dyn-syms", "-W", name, status=0).stdout)
+            equal(ours, [], "exports of %s, --fp-mode=%s" % (name, mode))
 
 
-def drop_in(t):
+def case_drop_in(t):
     """response files, standard input, -S, -E, -M, two steps"""
     def steps(b):
         with open(os.path.join(b.folder, "args"), "w") as out:
@@ -401,11 +386,11 @@ def drop_in(t):
         b.cc("-MM", "main.c", "-MF", "main.d")
         b.cc("main.o", "both.o", "-o", "prog")
         with open(os.path.join(SOURCE, "main.c")) as source:
-            done = b.run(b.words() + ["-x", "c", "-", "both.o", "-o", "prog-stdin"], stdin=source)
+            done = b.run(*b.words(), "-x", "c", "-", "both.o", "-o", "prog-stdin", stdin=source)
         if not done.returncode and not done.stderr:
             raise Failure("both.o is no C: clang should say so")
         with open(os.path.join(SOURCE, "main.c")) as source:
-            done = b.run(b.words() + [t.args.opt, "-x", "c", "-", "-x", "none", "both.o", "-o", "prog-stdin"], stdin=source)
+            done = b.run(*b.words(), t.args.opt, "-x", "c", "-", "-x", "none", "both.o", "-o", "prog-stdin", stdin=source)
         if done.returncode or done.stderr:
             raise Failure("standard input: " + done.stderr)
     t.each(steps)
@@ -413,56 +398,22 @@ def drop_in(t):
         texts = [open(os.path.join(b.folder, name)).read() for b in t.builds]
         if texts[0] != texts[1]:
             raise Failure("%s differs" % name)
-    profile = t.run("./prog")
+    profile = t.both("./prog")
     t.exact(profile, PARTS)
     os.unlink(profile)
-    profile = t.run("./prog-stdin")
+    profile = t.both("./prog-stdin")
     t.verify(profile)
 
 
-def without_runtime(t):
+def case_without_runtime(t):
     """linking instrumented objects with clang says what to do"""
     build = t.builds[1]
     parts = build.objects("main.c", "one.c", "two.c")
-    done = build.run(build.words(instrumented=False) + parts + ["-o", "prog"])
+    done = build.run(*build.words(instrumented=False), *parts, "-o", "prog")
     if not done.returncode or "link_with_footpath_cc" not in done.stderr:
         raise Failure("expected a message that says link_with_footpath_cc, got: " + done.stderr)
 
 
-SCENARIOS = [same_names, static_library, gc_sections, relocatable, relocatable_inline, stripped, stripped_object,
-             inline_many, thin_lto, full_lto, lto_inline, debug_information, shared_library, plain_program, plain_library,
-             static_program, no_pie, plugins, plugins_of_plain, plugin_threads, plugin_threads_of_plain, plugin_rounds,
-             plugin_rounds_of_plain, many_threads, hidden_symbols, drop_in, without_runtime]
-LONG = [many_threads_long]
-
-
-def main():
-    os.environ["FOOTPATH_VERIFY_IR"] = "1"
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--llvm", default="19")
-    parser.add_argument("--opt", default="-O2")
-    parser.add_argument("--keep", action="store_true")
-    parser.add_argument("scenarios", nargs="*")
-    args = parser.parse_args()
-    args.bin = os.path.abspath(args.bin)
-    failed = passed = 0
-    wanted = [s for s in SCENARIOS + LONG if s.__name__ in args.scenarios] if args.scenarios else SCENARIOS
-    for scenario in wanted:
-        test = Test(args)
-        try:
-            scenario(test)
-            passed += 1
-        except (Failure, subprocess.TimeoutExpired) as failure:
-            print("%s (%s) %s LLVM %s: %s" % (scenario.__name__, scenario.__doc__, args.opt, args.llvm, failure))
-            failed += 1
-        if args.keep:
-            print(test.folder)
-        else:
-            shutil.rmtree(test.folder)
-    print("%d passed, %d failed" % (passed, failed))
-    return 1 if failed or not passed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    os.environ["FOOTPATH_VERIFY_IR"] = "1"
+    harness.main(__doc__, ("--opt", {"default": "-O2"}), bench=Test)
