@@ -22,7 +22,7 @@
 #include "cc_look.h"
 #include "cc_map.h"
 #include "cc_out.h"
-#include "llvm/plugin_env.h"
+#include "flags/flags.h"
 #include "p3/division.h"
 
 #include <errno.h>
@@ -42,8 +42,7 @@ struct invocation {
     struct cc_words clang_args; /* what the user said, without our flags */
     struct cc_words all_args;   /* the same with response files expanded: to look at */
     struct cc_words plugin;     /* NAME=VALUE lines for the plugin */
-    char *mode, *llvm, *threads, *plan, *copy, *metric, *use, *guide, *by, *out;
-    enum cc_map map;
+    struct fp_flags flags;
     char *here; /* folder of this program */
     struct cc_look look;
 };
@@ -60,47 +59,6 @@ static void die(const char *program, const char *what, const char *word, const c
 }
 
 /* ---- our own flags ---- */
-
-struct flag {
-    const char *name;    /* after --fp- */
-    const char *plugin;  /* name towards the plugin, or NULL */
-    const char *choices; /* separated by spaces, or NULL for any text */
-};
-
-static const struct flag flags[] = {
-    {"mode", "mode", "path edge edge-min check pep none"},
-    {"pep", "pep", "trap flag"},
-    {"threads", "threads", "local shared atomic"},
-    {"at", "at", "late early"},
-    {"inline", "inline", "none small"},
-    {"metric", "metric", "count cycles"},
-    {"guide", NULL, NULL},
-    {"use", NULL, NULL},
-    {"paths", "paths", "yes no"},
-    {"by", NULL, "sum mean worst"},
-    {"allow", "allow", NULL},
-    {"deny", "deny", NULL},
-    {"array-paths", "array-paths", NULL},
-    {"loop-entries", "loop-entries", NULL},
-    {"cuts", "cuts", "loops fit few"},
-    {"weights", "weights", "llvm static"},
-    {"plan", "plan", NULL},
-    {"copy", "copy", NULL},
-    {"labels", "labels", "weighted plain"},
-    {"base", "base", NULL},
-    {"map", NULL, "packed plain separate"},
-    {"llvm", NULL, NULL},
-    {"out", NULL, NULL},
-};
-
-static bool is_choice(const char *choices, const char *value)
-{
-    size_t len = strlen(value);
-    for (const char *at = choices; (at = strstr(at, value)); at++)
-        if (len && (at == choices || at[-1] == ' ') && (at[len] == 0 || at[len] == ' '))
-            return true;
-    return false;
-}
 
 /* A file name is made absolute: the plugin may run in another folder. */
 static char *absolute(struct invocation *in, const char *path)
@@ -129,9 +87,7 @@ static char *find_guide(struct invocation *in, const char *program, const char *
 {
     struct fp_error error = {0};
     char message[1024];
-    enum fp_guide_by by = FP_GUIDE_BY_SUM;
-    if (in->by && !strcmp(in->by, "mean")) by = FP_GUIDE_BY_MEAN;
-    if (in->by && !strcmp(in->by, "worst")) by = FP_GUIDE_BY_WORST;
+    enum fp_guide_by by = (enum fp_guide_by)in->flags.by;
     must_read(program, path);
     const char *guide = fp_guide_cached(&in->arena, absolute(in, path), by, &error);
     if (guide) return fp_arena_strdup(&in->arena, guide);
@@ -141,64 +97,52 @@ static char *find_guide(struct invocation *in, const char *program, const char *
     return NULL;
 }
 
-static void add_guides(struct invocation *in, const char *program)
+static void tell_plugin(struct invocation *in, const char *name, const char *value)
 {
-    if (in->guide)
-        push(in, &in->plugin,
-             fp_arena_printf(&in->arena, "guide=%s", find_guide(in, program, in->guide)));
-    if (in->use)
-        push(in, &in->plugin,
-             fp_arena_printf(&in->arena, "use=%s", find_guide(in, program, in->use)));
+    push(in, &in->plugin, fp_arena_printf(&in->arena, "%s=%s", name, value));
 }
 
-static enum cc_map map_of(const char *value)
+static void add_guides(struct invocation *in, const char *program)
 {
-    if (!strcmp(value, "separate")) return CC_MAP_SEPARATE;
-    return strcmp(value, "plain") ? CC_MAP_PACKED : CC_MAP_PLAIN;
+    const struct fp_flags *flags = &in->flags;
+    if (flags->guide) tell_plugin(in, "guide", find_guide(in, program, flags->guide));
+    if (flags->use) tell_plugin(in, "use", find_guide(in, program, flags->use));
+}
+
+static void refuse_value(struct invocation *in, const char *program, const struct fp_flag *flag,
+                         const char *word, const char *value)
+{
+    if (flag->form == FP_FLAG_WORD)
+        die(program, "unknown value in ", word,
+            fp_arena_printf(&in->arena, "known: %s", flag->value));
+    die(program, fp_arena_printf(&in->arena, "--fp-%s needs a number, not ", flag->name), value,
+        "see footpath-cc --fp-help");
+}
+
+/* The value as the plugin can use it: files by their full names. */
+static const char *resolve(struct invocation *in, const char *program, const struct fp_flag *flag,
+                           const char *value)
+{
+    bool patterns = flag->form == FP_FLAG_LIST && access(value, F_OK) < 0 && are_patterns(value);
+    if ((flag->form != FP_FLAG_LIST && flag->form != FP_FLAG_FILE) || patterns)
+        return fp_arena_strdup(&in->arena, value);
+    must_read(program, value);
+    return absolute(in, value);
 }
 
 static void take_flag(struct invocation *in, const char *program, const char *word)
 {
     const char *name = word + strlen("--fp-"), *equals = strchr(name, '=');
-    size_t len = equals ? (size_t)(equals - name) : strlen(name);
-    static const char *const switches[] = {"exits",  "hits",    "callees",
-                                           "values", "remarks", "eager-copies"};
-    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
-        if (!strcmp(name, switches[i])) {
-            push(in, &in->plugin, fp_arena_printf(&in->arena, "%s=1", name));
-            return;
-        }
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        const struct flag *flag = &flags[i];
-        if (strlen(flag->name) != len || strncmp(flag->name, name, len)) continue;
-        if (!equals || !equals[1]) die(program, word, " needs a value", "write FLAG=VALUE");
-        char *value = fp_arena_strdup(&in->arena, equals + 1);
-        if (flag->choices && !is_choice(flag->choices, value))
-            die(program, "unknown value in ", word,
-                fp_arena_printf(&in->arena, "known: %s", flag->choices));
-        if (!strcmp(flag->name, "mode")) in->mode = value;
-        if (!strcmp(flag->name, "llvm")) in->llvm = value;
-        if (!strcmp(flag->name, "threads")) in->threads = value;
-        if (!strcmp(flag->name, "plan")) in->plan = value;
-        if (!strcmp(flag->name, "copy")) in->copy = value;
-        if (!strcmp(flag->name, "metric")) in->metric = value;
-        if (!strcmp(flag->name, "use")) in->use = value;
-        if (!strcmp(flag->name, "guide")) in->guide = value;
-        if (!strcmp(flag->name, "by")) in->by = value;
-        if (!strcmp(flag->name, "out")) in->out = value;
-        if (!strcmp(flag->name, "map")) in->map = map_of(value);
-        static const char *const files[] = {"allow", "deny", "plan", NULL};
-        bool patterns =
-            strcmp(flag->name, "plan") && access(value, F_OK) < 0 && are_patterns(value);
-        if (cc_in_list(flag->name, files) && !patterns) {
-            must_read(program, value);
-            value = absolute(in, value);
-        }
-        if (flag->plugin)
-            push(in, &in->plugin, fp_arena_printf(&in->arena, "%s=%s", flag->plugin, value));
-        return;
-    }
-    die(program, "unknown flag ", word, "see footpath-cc --fp-help");
+    const struct fp_flag *flag = fp_flag_find(name, strcspn(name, "="));
+    bool is_switch = flag && flag->form == FP_FLAG_SWITCH;
+    if (!flag || flag->taker == FP_FLAG_INTERNAL || (is_switch && equals))
+        die(program, "unknown flag ", word, "see footpath-cc --fp-help");
+    if (!is_switch && (!equals || !equals[1]))
+        die(program, word, " needs a value", "write FLAG=VALUE");
+    const char *value = is_switch ? "1" : resolve(in, program, flag, equals + 1);
+    if (!fp_flag_set(flag, &in->flags, value)) refuse_value(in, program, flag, word, value);
+    if (flag->taker == FP_FLAG_FOR_PLUGIN && flag->form != FP_FLAG_PROFILE)
+        tell_plugin(in, flag->name, value);
 }
 
 /* The plugin could only leave the program uncounted, which nobody would notice. */
@@ -207,31 +151,40 @@ static void read_plan(struct invocation *in, const char *program)
     struct fp_error error = {0};
     struct fp_division division;
     char message[1024];
-    must_read(program, in->plan);
-    if (!fp_division_read(&in->arena, in->plan, &division, &error)) {
+    must_read(program, in->flags.plan);
+    if (!fp_division_read(&in->arena, in->flags.plan, &division, &error)) {
         fp_error_text(&error, message, sizeof message);
         die(program, message, "", "make the plan again, by footpath plan");
     }
-    if (strtoul(in->copy, NULL, 10) >= division.ncopies)
-        die(program, in->plan,
-            fp_arena_printf(&in->arena, " has copies 0 to %u, not %s", division.ncopies - 1,
-                            in->copy),
+    if (in->flags.copy >= division.ncopies)
+        die(program, in->flags.plan,
+            fp_arena_printf(&in->arena, " has copies 0 to %u, not %u", division.ncopies - 1,
+                            in->flags.copy),
             "give one of these to --fp-copy");
+}
+
+/* The word by which a flag of words has the value. */
+static const char *word_of(struct invocation *in, const char *name, size_t value)
+{
+    size_t len;
+    const char *word = fp_flag_word(fp_flag_find(name, strlen(name)), value, &len);
+    return fp_arena_printf(&in->arena, "%.*s", (int)len, word);
 }
 
 /* A plan divides paths, and every copy must know which it is. */
 static void check_plan(struct invocation *in, const char *program)
 {
-    if (!in->plan && !in->copy) return;
-    if (!in->plan || !in->copy)
-        die(program, in->plan ? "--fp-plan" : "--fp-copy", " without the other",
+    const struct fp_flags *flags = &in->flags;
+    bool copy = fp_flag_given(flags, "copy");
+    if (!flags->plan && !copy) return;
+    if (!flags->plan || !copy)
+        die(program, flags->plan ? "--fp-plan" : "--fp-copy", " without the other",
             "give --fp-plan=FILE and --fp-copy=I");
-    if (!*in->copy || strspn(in->copy, "0123456789") != strlen(in->copy))
-        die(program, "--fp-copy needs a number, not ", in->copy, "copies count from 0");
-    if (strcmp(in->mode, "path") && strcmp(in->mode, "none"))
-        die(program, "--fp-plan does not go with --fp-mode=", in->mode, "use --fp-mode=path");
-    if (in->metric && strcmp(in->metric, "count"))
-        die(program, "--fp-plan does not go with --fp-metric=", in->metric, "leave it out");
+    if (flags->mode != FP_MODE_PATH && flags->mode != FP_MODE_NONE)
+        die(program, "--fp-plan does not go with --fp-mode=", word_of(in, "mode", flags->mode),
+            "use --fp-mode=path");
+    if (flags->cycles)
+        die(program, "--fp-plan does not go with --fp-metric=", "cycles", "leave it out");
     read_plan(in, program);
 }
 
@@ -308,9 +261,10 @@ static void check_version(struct invocation *in, const char *program, const char
 {
     const char *given = getenv("FOOTPATH_CLANG");
     int version = given && *given ? major_version(clang) : 0;
-    if (version && version != atoi(in->llvm))
+    if (version && version != atoi(in->flags.llvm))
         die(program, clang,
-            fp_arena_printf(&in->arena, " is of LLVM %d, the plugin of LLVM %s", version, in->llvm),
+            fp_arena_printf(&in->arena, " is of LLVM %d, the plugin of LLVM %s", version,
+                            in->flags.llvm),
             fp_arena_printf(&in->arena, "choose the plugin by --fp-llvm=%d", version));
 }
 
@@ -320,9 +274,9 @@ static char *find_clang(struct invocation *in, const char *program)
     const char *given = getenv("FOOTPATH_CLANG"), *end = in->cxx ? "clang++" : "clang";
     if (given && *given)
         return in->cxx ? as_cxx(&in->arena, given) : fp_arena_strdup(&in->arena, given);
-    char *debian = fp_arena_printf(&in->arena, "/usr/lib/llvm-%s/bin/%s", in->llvm, end);
+    char *debian = fp_arena_printf(&in->arena, "/usr/lib/llvm-%s/bin/%s", in->flags.llvm, end);
     if (access(debian, X_OK) == 0) return debian;
-    char *name = fp_arena_printf(&in->arena, "%s-%s", end, in->llvm), *save = NULL;
+    char *name = fp_arena_printf(&in->arena, "%s-%s", end, in->flags.llvm), *save = NULL;
     char *path = fp_arena_strdup(&in->arena, getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
     for (char *folder = strtok_r(path, ":", &save); folder; folder = strtok_r(NULL, ":", &save)) {
         char *full = fp_arena_printf(&in->arena, "%s/%s", folder, name);
@@ -330,7 +284,7 @@ static char *find_clang(struct invocation *in, const char *program)
     }
     die(program, name, " was not found",
         fp_arena_printf(&in->arena, "install clang-%s, or choose another by --fp-llvm=N",
-                        in->llvm));
+                        in->flags.llvm));
     return NULL;
 }
 
@@ -373,11 +327,11 @@ static uint64_t key_of_inputs(const struct invocation *in, const char *plugin)
 
 static void add_compilation(struct invocation *in, struct cc_words *command, const char *program)
 {
-    char *plugin = part(in, fp_arena_printf(&in->arena, "footpath-llvm-%s.so", in->llvm));
+    char *plugin = part(in, fp_arena_printf(&in->arena, "footpath-llvm-%s.so", in->flags.llvm));
     if (access(plugin, R_OK) < 0)
-        die(program, "no plugin for LLVM ", in->llvm,
+        die(program, "no plugin for LLVM ", in->flags.llvm,
             fp_arena_printf(&in->arena, "expected %s; build footpath with LLVM=%s", plugin,
-                            in->llvm));
+                            in->flags.llvm));
     push(in, command, "--start-no-unused-arguments");
     push(in, command, fp_arena_printf(&in->arena, "-fpass-plugin=%s", plugin));
     /* for ccache between us and clang; clang keeps arguments of plugins that it has not loaded */
@@ -407,7 +361,7 @@ static void add_user_words(struct invocation *in, struct cc_words *command, bool
  * library leaves signals to its program. */
 static void add_stand_ins(struct invocation *in, struct cc_words *command)
 {
-    bool local = !in->threads || !strcmp(in->threads, "local") || !strcmp(in->mode, "pep");
+    bool local = in->flags.threads == FP_THREADS_LOCAL || in->flags.mode == FP_MODE_PEP;
     static const char *const exported[] = {
         "pthread_create",  "thrd_create", "sigaction",     "signal",
         "bsd_signal",      "sysv_signal", "__sysv_signal", "siginterrupt",
@@ -433,8 +387,8 @@ static void add_stand_ins(struct invocation *in, struct cc_words *command)
 
 static void add_output(struct invocation *in, struct cc_words *command, const char *program)
 {
-    if (!in->out || !strcmp(in->mode, "none")) return;
-    char *object = cc_out_object(&in->arena, in->out);
+    if (!in->flags.out || in->flags.mode == FP_MODE_NONE) return;
+    char *object = cc_out_object(&in->arena, in->flags.out);
     if (!object) die(program, "no file in memory for --fp-out", ": ", strerror(errno));
     push(in, command, object);
 }
@@ -447,7 +401,7 @@ static void add_link(struct invocation *in, struct cc_words *command, const char
     add_stand_ins(in, command);
     /* runtime/exits/rt_quick.c */
     if (in->look.is_static && !in->look.shared && !in->look.own_libraries &&
-        strcmp(in->mode, "none"))
+        in->flags.mode != FP_MODE_NONE)
         push(in, command, "-Wl,--undefined=__footpath_static_quick");
     if (!in->look.has_build_id) push(in, command, "-Wl,--build-id=sha1");
     add_output(in, command, program);
@@ -472,7 +426,7 @@ static int run_clang(struct invocation *in, const char *program, const struct cc
     struct fp_error error = {0};
     char message[1024];
     int status = 0;
-    pid_t child = links && in->map != CC_MAP_PLAIN ? fork() : 0;
+    pid_t child = links && in->flags.map != FP_MAP_PLAIN ? fork() : 0;
     if (child <= 0) {
         execvp(command->at[0], command->at);
         die(program, "cannot run ", command->at[0], strerror(errno));
@@ -485,70 +439,68 @@ static int run_clang(struct invocation *in, const char *program, const struct cc
     }
     if (!WIFEXITED(status) || WEXITSTATUS(status))
         return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-    if (cc_place_map(in->look.output, in->map, &error)) return 0;
+    if (cc_place_map(in->look.output, in->flags.map, &error)) return 0;
     fp_error_text(&error, message, sizeof message);
     fprintf(stderr, "%s: %s\n", program, message);
     return 1;
 }
 
-static void print_help(const char *program)
+/* "--fp-mode=path|edge" or "--fp-guide=FILE" or "--fp-exits". */
+static char *spell(struct fp_arena *arena, const struct fp_flag *flag)
 {
-    printf(
-        "usage: %s [--fp-FLAG...] CLANG-ARGUMENTS...\n"
-        "Compiles with clang and makes the program count its paths.\n\n"
-        "  --fp-mode=path|edge|edge-min|check|pep|none  what to count (path)\n"
-        "  --fp-pep=trap|flag         with pep: how samples of paths are taken (trap)\n"
-        "  --fp-exits                 exact counts where a function never returns\n"
-        "  --fp-threads=local|atomic|shared          how threads count (local: exact)\n"
-        "  --fp-at=late|early         after optimisation, or before inlining (late)\n"
-        "  --fp-inline=none|small     with early: inline small functions before counting (none)\n"
-        "  --fp-metric=count|cycles   add 1 per path, or also the cycles it took\n"
-        "  --fp-allow=LIST --fp-deny=LIST            functions and files to instrument\n"
-        "  --fp-values                with early: count targets of indirect calls and sizes of "
-        "copies\n"
-        "  --fp-cuts=loops|fit|few    end paths where hot loops are entered, and at cold edges so\n"
-        "                             that counters fit arrays; the latter only; neither (loops)\n"
-        "  --fp-guide=FILE            weights from an earlier profile: cheaper counting\n"
-        "  --fp-plan=FILE --fp-copy=I copy I of a plan (footpath plan, footpath p3)\n"
-        "  --fp-hits                  also count executed operations\n"
-        "  --fp-labels=weighted|plain where they go: by estimates, or all edges alike\n"
-        "  --fp-callees               list calls in the map, for footpath plan\n"
-        "  --fp-base=FOLDER           source files below it are the same in another folder\n"
-        "  --fp-map=packed|plain|separate            the map in the program, compressed or not, or "
-        "in\n"
-        "                             PROGRAM.fpmap beside it (packed)\n"
-        "  --fp-use=FILE              do not count: optimise by a profile (of --fp-at=early)\n"
-        "  --fp-paths=yes|no          with --fp-use: by paths, or by their edges alone (yes)\n"
-        "  --fp-by=sum|mean|worst     how several runs in a profile are taken together (sum)\n"
-        "  --fp-remarks               with --fp-use: say what is done and why\n"
-        "  --fp-out=PATTERN           at link: where profiles go (footpath.prof); FOOTPATH_OUT "
-        "overrides it\n"
-        "  --fp-llvm=N                which clang (%s)\n\n"
-        "FOOTPATH_CC_FLAGS holds the same flags. The program writes footpath.prof, or\n"
-        "what FOOTPATH_OUT or --fp-out names; look at it with footpath show.\n",
-        program, FOOTPATH_DEFAULT_LLVM);
+    const char *value = flag->value ? flag->value : "";
+    char *text = fp_arena_printf(arena, "--fp-%s%s%s", flag->name, *value ? "=" : "", value);
+    for (char *at = text; *at; at++)
+        if (*at == ' ') *at = '|';
+    return text;
+}
+
+static void print_flag(struct fp_arena *arena, const struct fp_flag *flag)
+{
+    enum { WIDTH = 27 };
+    const char *left = spell(arena, flag), *help = flag->help;
+    printf("  %-*s", WIDTH, left);
+    if (strlen(left) >= WIDTH) printf("\n  %*s", WIDTH, "");
+    for (size_t len; *help; help += len + (help[len] == '\n')) {
+        len = strcspn(help, "\n");
+        printf("%.*s\n", (int)len, help);
+        if (help[len]) printf("  %*s", WIDTH, "");
+    }
+}
+
+static void print_help(struct fp_arena *arena, const char *program)
+{
+    printf("usage: %s [--fp-FLAG...] CLANG-ARGUMENTS...\n"
+           "Compiles with clang and makes the program count its paths.\n\n",
+           program);
+    for (size_t i = 0; i < fp_nflags; i++)
+        if (fp_flag_table[i].taker != FP_FLAG_INTERNAL) print_flag(arena, &fp_flag_table[i]);
+    printf("\nFOOTPATH_CC_FLAGS holds the same flags. The default of --fp-llvm is %s. The program\n"
+           "writes footpath.prof, or what FOOTPATH_OUT or --fp-out names; look at it with\n"
+           "footpath show.\n",
+           FOOTPATH_DEFAULT_LLVM);
 }
 
 int main(int argc, char **argv)
 {
     const char *program = fp_base_name(argv[0]);
-    struct invocation in = {.llvm = (char *)FOOTPATH_DEFAULT_LLVM};
+    struct invocation in = {.flags = FP_FLAGS_DEFAULT};
+    in.flags.llvm = FOOTPATH_DEFAULT_LLVM;
     in.cxx = strstr(program, "++") || strstr(program, "cxx");
     in.here = fp_own_folder(&in.arena);
     take_environment(&in, program);
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--fp-help")) return print_help(program), 0;
-        take_word(&in, program, argv[i]);
-    }
+    for (int i = 1; i < argc && !in.flags.help; i++) take_word(&in, program, argv[i]);
+    if (in.flags.help) return print_help(&in.arena, program), 0;
     /* a build that uses a profile counts only if it is told to */
-    if (!in.mode) in.mode = (char *)(in.use ? "none" : "path");
+    if (!fp_flag_given(&in.flags, "mode"))
+        in.flags.mode = in.flags.use ? FP_MODE_NONE : FP_MODE_PATH;
     check_plan(&in, program);
     add_guides(&in, program);
     in.look = cc_look_at(&in.all_args);
-    bool none = !strcmp(in.mode, "none");
-    bool counts = (!none || in.use) && in.look.compiles;
-    push(&in, &in.plugin, fp_arena_printf(&in.arena, "mode=%s", in.mode));
-    if (!in.look.debug) push(&in, &in.plugin, "strip-lines=1");
+    bool none = in.flags.mode == FP_MODE_NONE;
+    bool counts = (!none || in.flags.use) && in.look.compiles;
+    tell_plugin(&in, "mode", word_of(&in, "mode", in.flags.mode));
+    if (!in.look.debug) tell_plugin(&in, "strip-lines", "1");
 
     struct cc_words command = {0};
     char *clang = find_clang(&in, program);
@@ -561,7 +513,7 @@ int main(int argc, char **argv)
     if (counts) check_version(&in, program, clang);
     if (counts) add_compilation(&in, &command, program);
     add_user_words(&in, &command, counts && !in.look.debug);
-    bool links = in.look.links && !in.look.foreign && !(none && in.use);
+    bool links = in.look.links && !in.look.foreign && !(none && in.flags.use);
     if (links) add_link(&in, &command, program);
     fp_vec_push(&in.arena, &command, NULL);
     set_plugin_variable(&in);

@@ -9,7 +9,7 @@
 #include <ctype.h>
 #include <string.h>
 
-bool cc_in_list(const char *word, const char *const *list)
+static bool in_list(const char *word, const char *const *list)
 {
     for (; *list; list++)
         if (!strcmp(word, *list)) return true;
@@ -157,7 +157,7 @@ static const char *const with_argument[] = {"-o",
 
 static bool takes_argument(const char *word)
 {
-    return cc_in_list(word, with_argument) || cc_starts(word, "-Xarch_");
+    return in_list(word, with_argument) || cc_starts(word, "-Xarch_");
 }
 
 /* Answers, preprocesses, checks: no code comes of it. */
@@ -168,7 +168,7 @@ static bool is_question(const char *word)
         "--version",    "-###",          "--help",    "-help",        "-dumpversion",
         "-dumpmachine", "--analyze",     "-emit-ast", "--precompile", "-extract-api",
         "-verify-pch",  "-rewrite-objc", "-cc1",      "-cc1as",       NULL};
-    return cc_in_list(word, list) || cc_starts(word, "-print-") || cc_starts(word, "--print-") ||
+    return in_list(word, list) || cc_starts(word, "-print-") || cc_starts(word, "--print-") ||
            cc_starts(word, "-ccc-print-") || cc_starts(word, "--help-") ||
            cc_starts(word, "--autocomplete=") || cc_starts(word, "-fmodule-header");
 }
@@ -192,7 +192,7 @@ static bool asks_for_debug(const char *word)
                                        NULL};
     bool tuned =
         cc_starts(word, "-ggdb") || cc_starts(word, "-glldb") || cc_starts(word, "-gdwarf");
-    return cc_in_list(word, list) ||
+    return in_list(word, list) ||
            (tuned && !ends(word, "db0") && strcmp(word, "-gdwarf32") && strcmp(word, "-gdwarf64"));
 }
 
@@ -201,7 +201,7 @@ enum input { SOURCE, HEADER, OTHER };
 static bool has_ending(const char *name, const char *const *endings)
 {
     const char *dot = strrchr(name, '.');
-    return dot && !strchr(dot, '/') && cc_in_list(dot, endings);
+    return dot && !strchr(dot, '/') && in_list(dot, endings);
 }
 
 /* language: what -x said, or NULL. */
@@ -258,13 +258,13 @@ static void see_word(struct cc_look *look, struct seen *seen, const char *word)
         see_input(seen, word);
     else if (is_question(word))
         seen->question = true;
-    else if (cc_in_list(word, stops))
+    else if (in_list(word, stops))
         seen->stops = true;
-    else if (cc_in_list(word, fixed))
+    else if (in_list(word, fixed))
         look->is_static = true;
-    else if (cc_in_list(word, bare))
+    else if (in_list(word, bare))
         look->own_libraries = true;
-    else if (cc_in_list(word, machines) ||
+    else if (in_list(word, machines) ||
              (cc_starts(word, "--target=") && is_foreign(word + strlen("--target="))))
         look->foreign = word;
     else if (!strcmp(word, "-shared"))

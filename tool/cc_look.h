@@ -32,7 +32,6 @@ void cc_split(struct fp_arena *arena, struct cc_words *words, const char *text);
 
 struct cc_look cc_look_at(const struct cc_words *words);
 
-bool cc_in_list(const char *word, const char *const *list);
 bool cc_starts(const char *word, const char *prefix);
 
 #endif

@@ -134,7 +134,7 @@ static bool write_beside(struct image *m, const char *path, const struct fp_writ
     return ok;
 }
 
-static bool place(struct image *m, const char *path, enum cc_map how, bool *changed,
+static bool place(struct image *m, const char *path, enum fp_map_place how, bool *changed,
                   struct fp_error *error)
 {
     struct fp_writer packed = {0};
@@ -146,7 +146,7 @@ static bool place(struct image *m, const char *path, enum cc_map how, bool *chan
         fp_map_is_packed(m->bytes + map->sh_offset, map->sh_size))
         return true;
     fp_map_pack(&packed, m->bytes + map->sh_offset, map->sh_size);
-    if (how == CC_MAP_SEPARATE) {
+    if (how == FP_MAP_SEPARATE) {
         ok = write_beside(m, path, &packed, error);
         if (ok) replace(m, map, NULL, 0);
         *changed = ok;
@@ -169,7 +169,7 @@ static bool write_all(int fd, const unsigned char *bytes, size_t len)
     return ftruncate(fd, (off_t)len) == 0;
 }
 
-bool cc_place_map(const char *path, enum cc_map how, struct fp_error *error)
+bool cc_place_map(const char *path, enum fp_map_place how, struct fp_error *error)
 {
     struct fp_arena arena = {0};
     struct fp_file file;
@@ -177,7 +177,7 @@ bool cc_place_map(const char *path, enum cc_map how, struct fp_error *error)
     struct image m = {0};
     struct fp_error ignored = {0};
     bool changed = false, ok = true;
-    if (how == CC_MAP_PLAIN || stat(path, &info) < 0 || !S_ISREG(info.st_mode)) return true;
+    if (how == FP_MAP_PLAIN || stat(path, &info) < 0 || !S_ISREG(info.st_mode)) return true;
     if (!fp_file_open(&file, path, &ignored)) return true;
     m.len = file.len;
     m.bytes = fp_arena_alloc(&arena, file.len + 1);

@@ -1,19 +1,11 @@
 /* footpath completion: scripts for shells, made from the commands themselves. */
 #include "commands.h"
 
+#include "flags/flags.h"
+
 #include <string.h>
 
 static const struct cli_option options[] = {{NULL, NULL, NULL}};
-
-/* Flags of footpath-cc and footpath-c++, besides those of clang. */
-static const char *const compiler_flags[] = {
-    "--fp-mode=path",      "--fp-mode=edge",     "--fp-mode=edge-min", "--fp-mode=check",
-    "--fp-mode=pep",       "--fp-mode=none",     "--fp-exits",         "--fp-threads=shared",
-    "--fp-threads=atomic", "--fp-threads=local", "--fp-at=late",       "--fp-at=early",
-    "--fp-guide=",         "--fp-metric=count",  "--fp-metric=cycles", "--fp-plan=",
-    "--fp-copy=",          "--fp-use=",          "--fp-allow=",        "--fp-deny=",
-    "--fp-inline=small",   "--fp-values",        "--fp-remarks",       "--fp-out=",
-    "--fp-map=packed",     "--fp-map=plain",     "--fp-map=separate"};
 
 static void say_options(struct fp_writer *out, const struct cli_command *command)
 {
@@ -27,10 +19,25 @@ static void say_names(struct fp_writer *out)
         fp_say(out, "%s%s", i ? " " : "", cli_commands[i]->name);
 }
 
+/* Each flag of footpath-cc and footpath-c++ with each of its words, between `before` and
+ * `behind`. */
+static void say_flags_between(struct fp_writer *out, const char *before, const char *behind)
+{
+    for (const struct fp_flag *flag = fp_flag_table; flag < fp_flag_table + fp_nflags; flag++) {
+        size_t len;
+        const char *word;
+        if (flag->taker == FP_FLAG_INTERNAL) continue;
+        if (flag->form != FP_FLAG_WORD)
+            fp_say(out, "%s--fp-%s%s%s", before, flag->name,
+                   flag->form == FP_FLAG_SWITCH ? "" : "=", behind);
+        for (size_t i = 0; flag->form == FP_FLAG_WORD && (word = fp_flag_word(flag, i, &len)); i++)
+            fp_say(out, "%s--fp-%s=%.*s%s", before, flag->name, (int)len, word, behind);
+    }
+}
+
 static void say_compiler_flags(struct fp_writer *out)
 {
-    for (size_t i = 0; i < sizeof compiler_flags / sizeof *compiler_flags; i++)
-        fp_say(out, "%s%s", i ? " " : "", compiler_flags[i]);
+    say_flags_between(out, " ", "");
 }
 
 static void bash(struct fp_writer *out)
@@ -118,10 +125,8 @@ static void fish(struct fp_writer *out)
             fp_say(out, "'\n");
         }
     }
-    for (size_t i = 0; i < sizeof compiler_flags / sizeof *compiler_flags; i++)
-        for (int plus = 0; plus < 2; plus++)
-            fp_say(out, "complete -c %s -a '%s'\n", plus ? "footpath-c++" : "footpath-cc",
-                   compiler_flags[i]);
+    say_flags_between(out, "complete -c footpath-cc -a '", "'\n");
+    say_flags_between(out, "complete -c footpath-c++ -a '", "'\n");
 }
 
 static int run(struct cli_command *command, int argc, char **argv)

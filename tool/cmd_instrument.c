@@ -2,7 +2,7 @@
 #include "commands.h"
 
 #include "base/io.h"
-#include "llvm/plugin_env.h"
+#include "flags/flags.h"
 
 #include <errno.h>
 #include <limits.h>

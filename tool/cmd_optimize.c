@@ -3,7 +3,7 @@
 
 #include "base/io.h"
 #include "guide/makeguide.h"
-#include "llvm/plugin_env.h"
+#include "flags/flags.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -23,7 +23,7 @@
 #include "llvm/emit/irpath.h"
 #include "llvm/emit/irvalues.h"
 #include "llvm/use/irweights.h"
-#include "llvm/options.h"
+#include "flags/flags.h"
 #include "llvm/shim.h"
 #include "llvm/use/use.h"
 #include "p3/division.h"
@@ -38,7 +38,7 @@ static const char done_mark[] = "footpath"; /* attribute: do not do it twice */
 
 struct module_work {
     LLVMModuleRef module;
-    const struct fp_llvm_options *options;
+    const struct fp_flags *options;
     struct fp_filter filter;
     bool optimizing;
     uint64_t module_hash; /* tells static functions of one name apart */
@@ -91,7 +91,7 @@ static void plan_edges(struct fp_arena *arena, struct fp_function *f, const doub
 }
 
 static void number_paths(struct fp_arena *arena, struct fp_function *f, const double *weights,
-                         const struct fp_llvm_options *options)
+                         const struct fp_flags *options)
 {
     f->paths.dag = fp_dag_make(arena, f->paths.truncation);
     double *dag_weights = fp_dag_weights(arena, f->paths.dag, weights);
@@ -114,7 +114,7 @@ static bool may_run(const struct fp_function *f)
 }
 
 static struct fp_plan *plan_paths(struct fp_arena *arena, struct fp_ir *ir,
-                                  const struct fp_llvm_options *options)
+                                  const struct fp_flags *options)
 {
     struct fp_function *f = ir->f;
     const double *weights = ir->weights;
@@ -156,7 +156,7 @@ static const double *copy_weights(struct fp_arena *arena, const struct fp_functi
 static struct fp_plan *plan_copy(struct fp_arena *arena, struct fp_function *f,
                                  const struct fp_part *part, const struct module_work *work)
 {
-    const struct fp_llvm_options *options = work->options;
+    const struct fp_flags *options = work->options;
     const double *weights = copy_weights(arena, f, part, work->division);
     struct fp_plan *plan;
     if (part->kind == FP_PART_PATHS) {
@@ -177,7 +177,7 @@ static struct fp_plan *plan_copy(struct fp_arena *arena, struct fp_function *f,
     return plan;
 }
 
-static uint32_t mode_flags(const struct fp_llvm_options *options)
+static uint32_t mode_flags(const struct fp_flags *options)
 {
     uint32_t flags = options->early ? FP_FUNCTION_EARLY : 0;
     if (options->early && options->inline_small) flags |= FP_FUNCTION_INLINED;
@@ -232,7 +232,7 @@ static bool weigh(struct module_work *work, struct fp_ir *ir)
 }
 
 /* How often a loop goes round is guessed badly: without a guide it has to look hotter. */
-static struct fp_limits limits_for(const struct fp_llvm_options *options, bool guided)
+static struct fp_limits limits_for(const struct fp_flags *options, bool guided)
 {
     struct fp_limits limits = {0};
     double entries = options->loop_entries > 0 ? options->loop_entries : guided ? 4 : 8;
@@ -245,7 +245,7 @@ static struct fp_limits limits_for(const struct fp_llvm_options *options, bool g
 
 static bool wants_values(const struct module_work *work)
 {
-    const struct fp_llvm_options *options = work->options;
+    const struct fp_flags *options = work->options;
     return options->values && options->early && options->mode == FP_MODE_PATH && !options->cycles &&
            !work->division;
 }
@@ -253,7 +253,7 @@ static bool wants_values(const struct module_work *work)
 /* The counters of the function as the reference has them, which tell its id there. */
 static void plan_reference(struct module_work *work, struct fp_arena *arena, struct fp_ir *ir)
 {
-    const struct fp_llvm_options *options = work->options;
+    const struct fp_flags *options = work->options;
     struct fp_function *f = ir->f;
     f->flags = mode_flags(options);
     if (fp_ir_has_one_body(ir->function)) f->flags |= FP_FUNCTION_ONE_BODY;
@@ -284,7 +284,7 @@ static void add_copy_counters(struct module_work *work, struct fp_function *f)
 static void edit(struct module_work *work, struct fp_ir *ir, const struct fp_part *part,
                  const struct fp_plan *plan)
 {
-    const struct fp_llvm_options *options = work->options;
+    const struct fp_flags *options = work->options;
     struct fp_function *f = ir->f;
     struct fp_editor ed;
     bool optnone = !work->optimizing || fp_ir_has_attribute(ir->function, "optnone");
@@ -334,7 +334,7 @@ static void plan_calls(struct fp_function *f)
 
 static void instrument(struct module_work *work, struct fp_arena *arena, struct fp_ir *ir)
 {
-    const struct fp_llvm_options *options = work->options;
+    const struct fp_flags *options = work->options;
     struct fp_function *f = ir->f;
     struct fp_plan *plan = NULL;
     const struct fp_part *part = NULL;
@@ -391,11 +391,10 @@ static bool say_error(const struct fp_error *error, const char *what_to_do)
 
 /* The plugin lives in the compiler: it says what is wrong and leaves the module
  * as it is. */
-static bool read_options(struct fp_arena *arena, struct fp_llvm_options *options,
-                         struct fp_filter *filter)
+static bool read_options(struct fp_arena *arena, struct fp_flags *options, struct fp_filter *filter)
 {
     struct fp_error error = {0};
-    bool parsed = fp_llvm_options_parse(arena, getenv(FP_PLUGIN_VARIABLE), options, &error);
+    bool parsed = fp_flags_read(arena, getenv(FP_PLUGIN_VARIABLE), options, &error);
     if (parsed && fp_filter_read(arena, options->allow, options->deny, filter, &error)) return true;
     return say_error(&error, parsed ? "lists must be readable wherever the compiler runs"
                                     : "use footpath-cc of the same version as the plugin");
@@ -404,7 +403,7 @@ static bool read_options(struct fp_arena *arena, struct fp_llvm_options *options
 static bool read_plan(struct fp_arena *arena, struct module_work *work,
                       struct fp_division *division)
 {
-    const struct fp_llvm_options *options = work->options;
+    const struct fp_flags *options = work->options;
     struct fp_error error = {0};
     if (!options->plan) return true;
     if (!fp_division_read(arena, options->plan, division, &error))
@@ -452,7 +451,7 @@ static bool is_to_be_verified(LLVMModuleRef module)
 bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing)
 {
     struct fp_arena arena = {0};
-    struct fp_llvm_options options;
+    struct fp_flags options;
     struct module_work work = {.module = module, .options = &options, .optimizing = optimizing};
     bool ok = read_options(&arena, &options, &work.filter), verified = is_to_be_verified(module);
     /* a check build verifies itself however the program ends */

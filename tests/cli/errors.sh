@@ -27,6 +27,12 @@ echo "# the compiler"
 t footpath-cc --fp-mode=pathe example.c
 t footpath-cc --fp-frobnicate example.c
 t footpath-cc --fp-mode example.c
+t footpath-cc --fp-exits=yes example.c
+t footpath-cc --fp-strip-lines example.c
+t footpath-cc --fp-copy=x example.c
+t footpath-cc --fp-array-paths=many example.c
+t footpath-cc --fp-loop-entries=2.5x example.c
+t footpath-cc --fp-copy=1 example.c
 t env FOOTPATH_CC_FLAGS=-O2 footpath-cc example.c
 t env FOOTPATH_CC_FLAGS= footpath-cc --fp-llvm=99 example.c
 t env FOOTPATH_CLANG=/nowhere/clang footpath-cc example.c

@@ -14,20 +14,19 @@ CORE = ["base", "graph", "count", "profile", "paths", "combined"]
 # folder -> what it may include beside itself
 LAW = {folder: set(CORE[:at]) for at, folder in enumerate(CORE)}
 LAW.update({
+    "flags": {"base"},
     "p3": set(CORE[:5]),
     "guide": set(CORE),
     "binary": set(CORE[:5]),
     "perf": set(CORE[:5]) | {"binary"},
     "report": set(CORE),
     "api": set(CORE),
-    "llvm": {"base", "graph", "count"},
-    "tool": set(CORE) | {"p3", "guide", "binary", "perf", "report", "tool"},
+    "llvm": {"base", "flags", "graph", "count"},
+    "tool": set(CORE) | {"flags", "p3", "guide", "binary", "perf", "report", "tool"},
 })
-# single headers beyond the law: files that the compiler reads or writes, and the name
-# of the variable through which footpath-cc talks to the plugin
+# single headers beyond the law: files that the compiler reads or writes
 ALSO = {
     "llvm": {"profile/mapcode.h", "guide/guide.h", "p3/division.h", "p3/hits.h"},
-    "tool": {"llvm/plugin_env.h"},
 }
 # the same for the rooms of runtime/; each may include rt.h
 ROOMS = {

@@ -4,8 +4,7 @@
     man.py --bin BUILD/bin SOURCE-TREE
 
 Every command has a page; the page names every option that --help names, and no
-other; every page formats without a warning. The same for footpath-cc and its flags,
-in the manual and in docs/footpath-cc.md.
+other; every page formats without a warning. The flags of footpath-cc: flags.py.
 """
 import argparse
 import os
@@ -53,22 +52,6 @@ def check_command(args, name, say):
         say("footpath-%s.1 explains %s, which --help does not have" % (name, option))
 
 
-def check_flags(args, say):
-    helped = set(re.findall(r"--fp-[a-z-]+", help_of(args, "footpath-cc", "--fp-help")))
-    for path in ("docs/man/footpath-cc.1", "docs/footpath-cc.md"):
-        with open(os.path.join(args.tree, path)) as f:
-            paged = set(re.findall(r"--fp-[a-z-]*[a-z]", f.read().replace("\\-", "-")))
-        for flag in sorted(helped - paged):
-            say("%s does not explain %s" % (path, flag))
-    with open(os.path.join(args.tree, "tool", "cc.c")) as f:
-        known = set("--fp-" + name for name in re.findall(r'^    \{"([a-z-]+)", ', f.read(), re.M))
-    with open(os.path.join(args.tree, "docs", "footpath-cc.md")) as f:
-        document = f.read()
-    for flag in sorted(known):
-        if flag not in document:
-            say("docs/footpath-cc.md does not mention %s" % flag)
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
@@ -81,7 +64,6 @@ def main():
         check_command(args, name, bad.append)
         if not re.search(r"\b%s\b" % name, section(main_page, "COMMANDS")):
             bad.append("footpath.1 does not list %s" % name)
-    check_flags(args, bad.append)
     folder = os.path.join(args.tree, "docs", "man")
     for name in sorted(os.listdir(folder)):
         with open(os.path.join(folder, name)) as f:

@@ -3,9 +3,8 @@
 #ifndef FP_LLVM_IREDIT_H
 #define FP_LLVM_IREDIT_H
 
+#include "flags/flags.h"
 #include "llvm/read/irgraph.h"
-
-enum fp_threads { FP_THREADS_LOCAL, FP_THREADS_SHARED, FP_THREADS_ATOMIC };
 
 struct fp_editor {
     struct fp_ir *ir;

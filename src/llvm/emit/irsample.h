@@ -5,7 +5,7 @@
 
 #include "base/vec.h"
 #include "llvm/emit/iredit.h"
-#include "llvm/options.h"
+#include "flags/flags.h"
 
 struct fp_sample_point {
     LLVMValueRef counters;

@@ -20,7 +20,7 @@
 struct using
 {
     struct fp_ir_guide guide;
-    const struct fp_llvm_options *options;
+    const struct fp_flags *options;
     uint64_t module_hash;
     const char *module_name;
     uint32_t copies;
@@ -87,7 +87,7 @@ static bool is_of_inlined(const struct fp_guide *guide)
     return false;
 }
 
-bool fp_llvm_use(LLVMModuleRef module, const struct fp_llvm_options *options)
+bool fp_llvm_use(LLVMModuleRef module, const struct fp_flags *options)
 {
     struct fp_arena arena = {0};
     size_t len;
