@@ -1,18 +1,14 @@
 /* Options, messages, loading: see cli.h. */
 #include "cli.h"
 
-#include "combined/combinedview.h"
-
 #include "base/io.h"
 #include "base/plain.h"
-#include "cli_combined.h"
-#include "cli_lock.h"
 #include "binary/object.h"
+#include "cli_combined.h"
+#include "combined/combinedview.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,60 +148,46 @@ void cli_progress(const char *what, size_t done, size_t all)
 
 /* ---- profiles ---- */
 
-/* Where a file is of another build, the runtime writes NAME.XXXXXXXX beside it: who asks
- * for NAME may want that. */
-static void tell_of_newer(const char *name)
+/* Everything that was noted, and the failure if there is one. */
+void cli_tell_load(const struct fp_load *load)
 {
-    struct stat own, other;
-    glob_t found;
-    char pattern[PATH_MAX];
-    snprintf(pattern, sizeof pattern, "%s.????????", name);
-    if (stat(name, &own) < 0 || glob(pattern, 0, NULL, &found)) return;
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        const char *beside = found.gl_pathv[i], *ending = beside + strlen(beside) - 8;
-        if (strspn(ending, "0123456789abcdef") == 8 && stat(beside, &other) == 0 &&
-            other.st_mtime > own.st_mtime)
-            cli_say(
-                "%s: is older than %s, which is of another build; remove the one you do not need",
-                name, beside);
-    }
-    globfree(&found);
+    size_t i = 0;
+    for (; i < load->notes.len && load->notes.at[i].kind <= FP_LOAD_BAD_FILE; i++)
+        cli_fail(&load->notes.at[i].error, NULL);
+    if (load->skipped && load->failure != FP_LOAD_FAILED_FILE)
+        cli_say("skipped %zu of %zu profiles", load->skipped, load->read);
+    for (; i < load->notes.len; i++)
+        cli_fail(&load->notes.at[i].error, load->notes.at[i].kind == FP_LOAD_NO_PROGRAM
+                                               ? "name the program that ran by --binary FILE"
+                                               : NULL);
+    if (load->failure && load->failure != FP_LOAD_FAILED_PROGRAMS)
+        cli_fail(&load->error, load->failure == FP_LOAD_FAILED_BINARY
+                                   ? "--binary names the program that ran"
+                                   : NULL);
+}
+
+static struct fp_load load_of(const struct cli_profiles *profiles)
+{
+    return (struct fp_load){.names = profiles->names.at,
+                            .nnames = profiles->names.len,
+                            .binary = profiles->binary,
+                            .strict = profiles->strict};
 }
 
 struct fp_profile *cli_read(struct cli_profiles *profiles)
 {
-    struct fp_profile *profile = fp_profile_new();
-    size_t skipped = 0;
-    cli_drop_aside(profiles->names.at, &profiles->names.len);
-    for (size_t i = 0; i < profiles->names.len; i++) {
-        struct fp_error error = {0};
-        tell_of_newer(profiles->names.at[i]);
-        if (fp_profile_add(profile, profiles->names.at[i], &error)) continue;
-        cli_fail(&error, NULL);
-        skipped++;
-        if (profiles->strict || profiles->names.len == 1) {
-            fp_profile_free(profile);
-            return NULL;
-        }
-    }
-    if (skipped) cli_say("skipped %zu of %zu profiles", skipped, profiles->names.len);
-    for (size_t i = 0; i < profile->cut.len; i++)
-        cli_say("%s: ends in the middle of a record; the runs before it are used",
-                profile->cut.at[i]);
-    if (profile->modules.len) return profile;
-    cli_say("no runs to show; did the instrumented program run to its end?");
-    fp_profile_free(profile);
-    return NULL;
+    struct fp_load load = load_of(profiles);
+    struct fp_profile *profile = fp_load_runs(&load);
+    cli_tell_load(&load);
+    fp_load_free(&load);
+    return profile;
 }
 
 bool cli_check_binary(const char *binary)
 {
-    struct fp_arena arena = {0};
-    struct fp_program program;
-    struct fp_error error = {0};
-    bool ok = !binary || fp_program_read(&arena, binary, &program, &error);
-    if (!ok) cli_fail(&error, "--binary names the program that ran");
-    fp_arena_free(&arena);
+    struct fp_load load = {.binary = binary};
+    bool ok = fp_load_check_binary(&load);
+    cli_tell_load(&load);
     return ok;
 }
 
@@ -249,40 +231,18 @@ bool cli_check_bitcode(const char *path)
     return ok;
 }
 
-/* A program that no module of the profile is a run of helps nobody, and is a mistake. */
-static void tell_of_other_build(const struct fp_profile *profile, const char *binary)
-{
-    struct fp_arena arena = {0};
-    struct fp_program program;
-    struct fp_error error = {0};
-    bool fits = !binary || !fp_program_read(&arena, binary, &program, &error);
-    for (size_t i = 0; !fits && i < profile->modules.len; i++)
-        fits = fp_program_fits(&program, &profile->modules.at[i]->id);
-    if (!fits) cli_say("%s: is another build than those that ran; it is not used", binary);
-    fp_arena_free(&arena);
-}
-
 struct fp_profile *cli_load(struct cli_profiles *profiles)
 {
-    if (!cli_check_binary(profiles->binary)) return NULL;
-    if (profiles->names.len && cli_is_combined(profiles->names.at[0])) {
+    if (profiles->names.len && fp_is_combined(profiles->names.at[0])) {
+        if (!cli_check_binary(profiles->binary)) return NULL;
         struct fp_combined_view *view = cli_load_view(profiles);
         return view ? view->profile : NULL;
     }
-    struct fp_profile *profile = cli_read(profiles);
-    if (!profile) return NULL;
-    fp_profile_load_maps(profile, profiles->binary);
-    size_t found = 0;
-    for (size_t i = 0; i < profile->modules.len; i++) {
-        const struct fp_module *module = profile->modules.at[i];
-        found += module->have_program;
-        if (!module->have_program)
-            cli_fail(&module->problem, "name the program that ran by --binary FILE");
-    }
-    if (found) tell_of_other_build(profile, profiles->binary);
-    if (found) return profile;
-    fp_profile_free(profile);
-    return NULL;
+    struct fp_load load = load_of(profiles);
+    struct fp_profile *profile = fp_load_profile(&load);
+    cli_tell_load(&load);
+    fp_load_free(&load);
+    return profile;
 }
 
 int cli_output(const char *path, struct fp_writer *writer)

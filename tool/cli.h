@@ -94,6 +94,10 @@ bool cli_check_sampled(const char *binary);
 /* Is the file LLVM bitcode, or plain text? The error says why not: opt would print lines of it. */
 bool cli_check_bitcode(const char *path);
 
+/* Says what was noted while a profile was opened, and why it was not. */
+struct fp_load;
+void cli_tell_load(const struct fp_load *load);
+
 bool cli_colours(FILE *to);
 
 /* On a terminal, once two seconds have passed since the first call: how far

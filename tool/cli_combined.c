@@ -9,56 +9,23 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- reading ---- */
-
-static bool note_combined(struct fp_reader *payload, void *context)
-{
-    (void)payload;
-    *(bool *)context = true;
-    return false; /* enough */
-}
-
-bool cli_is_combined(const char *path)
-{
-    size_t len = strlen(path);
-    if (len > 3 && !strcmp(path + len - 3, ".cp")) return true;
-    struct fp_file file;
-    struct fp_error error = {0};
-    bool found = false, cut;
-    struct stat info; /* a pipe can be read once only */
-    if (stat(path, &info) < 0 || !S_ISREG(info.st_mode) || !fp_file_open(&file, path, &error))
-        return false;
-    struct fp_profile_visitor visitor = {.combined = note_combined, .context = &found};
-    fp_profile_visit(file.bytes, file.len, path, &visitor, &cut, &error);
-    fp_file_close(&file);
-    return found;
-}
 
 struct fp_combined *cli_read_combined(const char *const *names, size_t count,
                                       struct fp_combiner *combiner, uint32_t bins)
 {
-    struct fp_combined *c = fp_combined_new(bins);
-    for (size_t i = 0; i < count; i++) {
-        struct fp_combine_notes notes = {0};
-        struct fp_error error = {0};
-        if (!fp_combine_file(combiner, c, names[i], NULL, &notes, &error)) {
-            cli_fail(&error, NULL);
-            fp_combined_free(c);
-            return NULL;
-        }
-        if (notes.cut)
-            cli_say("%s: ends in the middle of a record; the runs before it are used", names[i]);
-    }
-    fp_combined_settle(c);
+    struct fp_load load = {.names = names, .nnames = count};
+    struct fp_combined *c = fp_load_combined(&load, combiner, bins);
+    cli_tell_load(&load);
+    fp_load_free(&load);
     return c;
 }
 
 struct fp_combined_view *cli_load_view(struct cli_profiles *profiles)
 {
     struct fp_combiner *combiner = fp_combiner_new(&profiles->binary, profiles->binary != NULL);
-    uint32_t bins = cli_combined_bins(profiles->names.at, profiles->names.len);
+    uint32_t bins = fp_combined_bins(profiles->names.at, profiles->names.len);
     struct fp_combined *c =
         cli_read_combined(profiles->names.at, profiles->names.len, combiner, bins);
     struct fp_error error = {0};
@@ -69,36 +36,6 @@ struct fp_combined_view *cli_load_view(struct cli_profiles *profiles)
     struct fp_combined_view *view = fp_combined_view_make(combiner, c, &error);
     if (!view) cli_fail(&error, "name the program that ran by --binary FILE");
     return view;
-}
-
-/* Of the first record, where footpath combine puts the summary; 0 without one. */
-static uint32_t bins_of(const struct fp_file *file)
-{
-    struct fp_error error = {0};
-    struct fp_record_header record;
-    size_t at = sizeof(struct fp_profile_header) + sizeof record;
-    if (file->len <= at || memcmp(file->bytes, FP_PROFILE_MAGIC, 8)) return 0;
-    memcpy(&record, file->bytes + at - sizeof record, sizeof record);
-    if (record.magic != FP_RECORD_MAGIC || record.type != FP_RECORD_COMBINED) return 0;
-    struct fp_reader payload = {.bytes = file->bytes, .len = file->len, .at = at, .error = &error};
-    return fp_read_index(&payload, FP_MOST_BINS + 1, "number of bins");
-}
-
-uint32_t cli_combined_bins(const char *const *names, size_t count)
-{
-    uint32_t most = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct fp_file file;
-        struct fp_error error = {0};
-        struct stat info; /* a pipe can be read once only */
-        if (stat(names[i], &info) < 0 || !S_ISREG(info.st_mode) ||
-            !fp_file_open(&file, names[i], &error))
-            continue;
-        uint32_t bins = bins_of(&file);
-        if (bins > most) most = bins;
-        fp_file_close(&file);
-    }
-    return most ? most : FP_DEFAULT_BINS;
 }
 
 /* ---- writing ---- */
@@ -144,7 +81,7 @@ static const struct fp_program *only_program(struct fp_combiner *combiner,
 int cli_export_legacy_combined(const struct cli_profiles *inputs, bool paths, const char *output)
 {
     struct fp_combiner *combiner = fp_combiner_new(&inputs->binary, inputs->binary != NULL);
-    uint32_t bins = cli_combined_bins(inputs->names.at, inputs->names.len);
+    uint32_t bins = fp_combined_bins(inputs->names.at, inputs->names.len);
     struct fp_combined *c = cli_read_combined(inputs->names.at, inputs->names.len, combiner, bins);
     struct fp_error error = {0};
     struct fp_writer out = {0};

@@ -2,7 +2,7 @@
 #ifndef FP_TOOL_CLI_COMBINED_H
 #define FP_TOOL_CLI_COMBINED_H
 
-#include "combined/combine.h"
+#include "combined/load.h"
 #include "combined/rank.h"
 #include "cli.h"
 #include "report/show.h"
@@ -18,15 +18,11 @@ struct cli_show_combined {
     FILE *to; /* NULL: standard output */
 };
 
-/* By its name (.cp) or by what is in it. */
-bool cli_is_combined(const char *path);
 int cli_show_combined(const struct cli_profiles *inputs, const struct cli_show_combined *how);
 
 /* All of them in one. NULL after saying what failed. */
 struct fp_combined *cli_read_combined(const char *const *names, size_t count,
                                       struct fp_combiner *combiner, uint32_t bins);
-/* The most bins that one of them has; the default where none is combined yet. */
-uint32_t cli_combined_bins(const char *const *names, size_t count);
 
 /* A file with one summary, and runs behind it that may be written again. */
 bool cli_write_combined(const char *path, uint64_t program, uint64_t id,

@@ -67,28 +67,3 @@ void cli_in_place_end(struct cli_in_place *in_place)
 {
     if (in_place->lock >= 0) close(in_place->lock);
 }
-
-static bool is_read_with_another(const char *name, const char *const *names, size_t count)
-{
-    size_t len = strlen(name);
-    if (len < 4 || (strcmp(name + len - 4, ".run") && strcmp(name + len - 4, "fold"))) return false;
-    for (size_t i = 0; i < count; i++)
-        if (fp_is_aside(name, names[i])) return true;
-    return false;
-}
-
-void cli_drop_aside(const char **names, size_t *count)
-{
-    size_t kept = 0, all = *count;
-    for (size_t i = 0; i < all; i++)
-        if (!is_read_with_another(names[i], names, all)) kept++;
-    if (kept == all) return;
-    const char **read = malloc(kept * sizeof *read);
-    if (!read) abort();
-    kept = 0;
-    for (size_t i = 0; i < all; i++)
-        if (!is_read_with_another(names[i], names, all)) read[kept++] = names[i];
-    memcpy(names, read, kept * sizeof *read);
-    free(read);
-    *count = kept;
-}

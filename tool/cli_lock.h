@@ -16,8 +16,4 @@ bool cli_in_place_begin(struct cli_in_place *in_place, const char *output,
                         const char *const *inputs, size_t count, struct fp_error *error);
 void cli_in_place_end(struct cli_in_place *in_place);
 
-/* Takes files of single runs (profile/aside.h) out of a list of inputs that has their
- * profile too, as NAME* gives it to a command: they are read with it. */
-void cli_drop_aside(const char **names, size_t *count);
-
 #endif

@@ -8,6 +8,7 @@
 
 #include "cli_combined.h"
 #include "cli_lock.h"
+#include "profile/aside.h"
 #include "cli_mpi.h"
 #include "cli_progress.h"
 #include "footpath/profile_abi.h"
@@ -414,7 +415,7 @@ static int finish(const struct combine_job *job, struct sum *sum, bool ok)
 
 static int combine(struct combine_job *job, struct cli_mpi *mpi)
 {
-    if (!job->bins) job->bins = cli_combined_bins(job->inputs.at, job->inputs.len);
+    if (!job->bins) job->bins = fp_combined_bins(job->inputs.at, job->inputs.len);
     struct sum sum = {.combined = fp_combined_new(job->bins)};
     struct cli_in_place in_place;
     struct fp_error error = {0};
@@ -493,7 +494,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     for (size_t i = 0; i < job.binaries.len; i++)
         if (!cli_check_binary(job.binaries.at[i])) return EXIT_FAILED;
     if (job.mpi && !(mpi = cli_mpi_begin(&error))) return cli_fail(&error, NULL);
-    cli_drop_aside(job.inputs.at, &job.inputs.len);
+    fp_drop_aside(job.inputs.at, &job.inputs.len);
     int status = combine(&job, mpi);
     if (mpi) mpi->end();
     fp_arena_free(&job.arena);

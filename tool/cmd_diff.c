@@ -61,7 +61,7 @@ static bool load_side(struct fp_arena *arena, const struct cli_profiles *all, si
 {
     struct cli_profiles one = {.binary = all->binary, .strict = all->strict};
     fp_vec_push(&one.arena, &one.names, all->names.at[index]);
-    if (cli_is_combined(all->names.at[index])) {
+    if (fp_is_combined(all->names.at[index])) {
         const struct fp_combined_view *view = cli_load_view(&one);
         side->view = view;
         side->sample = fp_combined_view_sample;

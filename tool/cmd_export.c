@@ -255,7 +255,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     if (formats[format].binary && is_terminal(request.output))
         cli_usage(command, "%s is binary: give -o FILE", request.format);
     if (!inputs.names.len) fp_vec_push(&inputs.arena, &inputs.names, "footpath.prof");
-    if (formats[format].export == export_legacy && cli_is_combined(inputs.names.at[0])) {
+    if (formats[format].export == export_legacy && fp_is_combined(inputs.names.at[0])) {
         int done =
             cli_export_legacy_combined(&inputs, !strcmp(request.what, "paths"), request.output);
         fp_arena_free(&inputs.arena);

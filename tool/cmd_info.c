@@ -262,7 +262,7 @@ static bool info_of_combined(struct info *info, const char *path)
 {
     struct fp_combiner *combiner =
         fp_combiner_new(&info->profiles.binary, info->profiles.binary != NULL);
-    struct fp_combined *c = cli_read_combined(&path, 1, combiner, cli_combined_bins(&path, 1));
+    struct fp_combined *c = cli_read_combined(&path, 1, combiner, fp_combined_bins(&path, 1));
     uint64_t events[FP_EVENT_KINDS] = {0};
     struct fp_json *j = &info->json;
     if (c) count_events(c, events);
@@ -314,7 +314,7 @@ static int run(struct cli_command *command, int argc, char **argv)
         if (option == BINARY) profiles->binary = value;
         if (option == STRICT) profiles->strict = true;
         if (option != CLI_WORD) continue;
-        if (is_profile(value) && cli_is_combined(value))
+        if (is_profile(value) && fp_is_combined(value))
             fp_vec_push(&profiles->arena, &info.combined, value);
         else if (is_profile(value))
             fp_vec_push(&profiles->arena, &profiles->names, value);

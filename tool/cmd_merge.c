@@ -3,6 +3,7 @@
 #include "commands.h"
 
 #include "cli_lock.h"
+#include "profile/aside.h"
 #include "cli_progress.h"
 
 #include <pthread.h>
@@ -166,7 +167,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     if (!inputs.names.len) cli_usage(command, "no profile given");
     if (threads < 1 || threads > MOST_THREADS)
         cli_usage(command, "--jobs is 1 to %d", MOST_THREADS);
-    cli_drop_aside(inputs.names.at, &inputs.names.len);
+    fp_drop_aside(inputs.names.at, &inputs.names.len);
     int status = merge(&inputs, threads, output);
     fp_arena_free(&inputs.arena);
     return status;

@@ -64,7 +64,7 @@ static int write_site(struct cli_profiles *inputs, struct fp_sources *sources, c
                       struct fp_site_options *how)
 {
     struct fp_profile *profile;
-    if (cli_is_combined(inputs->names.at[0])) {
+    if (fp_is_combined(inputs->names.at[0])) {
         how->view = cli_load_view(inputs);
         profile = how->view ? how->view->profile : NULL;
     } else {

@@ -95,7 +95,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     for (uint64_t i = 0; i < repeat && status != 127; i++) status = run_once(argv + first);
     if (access(output, R_OK) < 0)
         cli_say("%s wrote no profile; was it built with footpath-cc?", argv[first]);
-    else if (cli_is_combined(output))
+    else if (fp_is_combined(output))
         show_combined(output, top);
     else if (top)
         show(output, top);

@@ -68,7 +68,7 @@ static int run(struct cli_command *command, int argc, char **argv)
         }
     }
     if (!inputs.names.len) fp_vec_push(&inputs.arena, &inputs.names, "footpath.prof");
-    if (cli_is_combined(inputs.names.at[0])) {
+    if (fp_is_combined(inputs.names.at[0])) {
         combined.view = how.view, combined.function = what.function, combined.json = json;
         if (!json) combined.top = how.top;
         int status = cli_show_combined(&inputs, &combined);

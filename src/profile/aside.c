@@ -279,3 +279,28 @@ bool fp_profile_take_in(int fd, const char *path, struct fp_error *error)
     forget(&f);
     return ok;
 }
+
+static bool is_read_with_another(const char *name, const char *const *names, size_t count)
+{
+    size_t len = strlen(name);
+    if (len < 4 || (strcmp(name + len - 4, ".run") && strcmp(name + len - 4, "fold"))) return false;
+    for (size_t i = 0; i < count; i++)
+        if (fp_is_aside(name, names[i])) return true;
+    return false;
+}
+
+void fp_drop_aside(const char **names, size_t *count)
+{
+    size_t kept = 0, all = *count;
+    for (size_t i = 0; i < all; i++)
+        if (!is_read_with_another(names[i], names, all)) kept++;
+    if (kept == all) return;
+    const char **read = malloc(kept * sizeof *read);
+    if (!read) abort();
+    kept = 0;
+    for (size_t i = 0; i < all; i++)
+        if (!is_read_with_another(names[i], names, all)) read[kept++] = names[i];
+    memcpy(names, read, kept * sizeof *read);
+    free(read);
+    *count = kept;
+}

@@ -19,4 +19,8 @@ bool fp_profile_take_in(int fd, const char *path, struct fp_error *error);
 /* Is `name` the file of a run beside the profile `of`? */
 bool fp_is_aside(const char *name, const char *of);
 
+/* Takes files of single runs out of a list of inputs that has their profile too, as the
+ * pattern NAME* gives it: they are read with the profile. */
+void fp_drop_aside(const char **names, size_t *count);
+
 #endif

@@ -1,0 +1,215 @@
+/* Opening profiles: see load.h. */
+#include "combined/load.h"
+
+#include "base/io.h"
+#include "footpath/profile_abi.h"
+#include "profile/aside.h"
+
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void fp_load_free(struct fp_load *load)
+{
+    fp_arena_free(&load->arena);
+}
+
+static void note(struct fp_load *load, enum fp_load_note_kind kind, const struct fp_error *error)
+{
+    struct fp_load_note one = {kind, *error};
+    fp_vec_push(&load->arena, &load->notes, one);
+}
+
+/* ---- runs ---- */
+
+/* Where a file is of another build, the runtime writes NAME.XXXXXXXX beside it: whoever
+ * asks for NAME may want that file. */
+static void note_newer(struct fp_load *load, const char *name)
+{
+    struct stat own, other;
+    glob_t found;
+    char pattern[PATH_MAX];
+    snprintf(pattern, sizeof pattern, "%s.????????", name);
+    if (stat(name, &own) < 0 || glob(pattern, 0, NULL, &found)) return;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *beside = found.gl_pathv[i], *ending = beside + strlen(beside) - 8;
+        struct fp_error error = {0};
+        if (strspn(ending, "0123456789abcdef") != 8 || stat(beside, &other) < 0 ||
+            other.st_mtime <= own.st_mtime)
+            continue;
+        fp_fail(&error, name,
+                "is older than %s, which is of another build; remove the one you do not need",
+                beside);
+        note(load, FP_LOAD_OLDER, &error);
+    }
+    globfree(&found);
+}
+
+static void note_cut(struct fp_load *load, const char *name)
+{
+    struct fp_error error = {0};
+    fp_fail(&error, name, "ends in the middle of a record; the runs before it are used");
+    note(load, FP_LOAD_CUT, &error);
+}
+
+static bool add_files(struct fp_load *load, struct fp_profile *profile, const char **names)
+{
+    for (size_t i = 0; i < load->read; i++) {
+        struct fp_error error = {0};
+        note_newer(load, names[i]);
+        if (fp_profile_add(profile, names[i], &error)) continue;
+        load->skipped++;
+        if (load->strict || load->read == 1) {
+            load->failure = FP_LOAD_FAILED_FILE;
+            load->error = error;
+            return false;
+        }
+        note(load, FP_LOAD_BAD_FILE, &error);
+    }
+    return true;
+}
+
+struct fp_profile *fp_load_runs(struct fp_load *load)
+{
+    struct fp_profile *profile = fp_profile_new();
+    const char **names = FP_NEW_ARRAY(&load->arena, const char *, load->nnames);
+    if (load->nnames) memcpy(names, load->names, load->nnames * sizeof *names);
+    load->read = load->nnames;
+    fp_drop_aside(names, &load->read);
+    bool ok = add_files(load, profile, names);
+    for (size_t i = 0; ok && i < profile->cut.len; i++) note_cut(load, profile->cut.at[i]);
+    if (ok && profile->modules.len) return profile;
+    if (ok) {
+        load->failure = FP_LOAD_FAILED_RUNS;
+        fp_fail(&load->error, NULL,
+                "no runs to show; did the instrumented program run to its end?");
+    }
+    fp_profile_free(profile);
+    return NULL;
+}
+
+/* ---- programs ---- */
+
+bool fp_load_check_binary(struct fp_load *load)
+{
+    struct fp_arena arena = {0};
+    struct fp_program program;
+    bool ok = !load->binary || fp_program_read(&arena, load->binary, &program, &load->error);
+    if (!ok) load->failure = FP_LOAD_FAILED_BINARY;
+    fp_arena_free(&arena);
+    return ok;
+}
+
+/* A program that no module of the profile is a run of is a mistake of the caller. */
+static void note_other_build(struct fp_load *load, const struct fp_profile *profile)
+{
+    struct fp_arena arena = {0};
+    struct fp_program program;
+    struct fp_error error = {0};
+    bool fits = !load->binary || !fp_program_read(&arena, load->binary, &program, &error);
+    for (size_t i = 0; !fits && i < profile->modules.len; i++)
+        fits = fp_program_fits(&program, &profile->modules.at[i]->id);
+    fp_arena_free(&arena);
+    if (fits) return;
+    fp_fail(&error, load->binary, "is another build than those that ran; it is not used");
+    note(load, FP_LOAD_OTHER_BUILD, &error);
+}
+
+struct fp_profile *fp_load_profile(struct fp_load *load)
+{
+    if (!fp_load_check_binary(load)) return NULL;
+    struct fp_profile *profile = fp_load_runs(load);
+    if (!profile) return NULL;
+    fp_profile_load_maps(profile, load->binary);
+    size_t found = 0;
+    for (size_t i = 0; i < profile->modules.len; i++) {
+        const struct fp_module *module = profile->modules.at[i];
+        found += module->have_program;
+        if (!module->have_program) note(load, FP_LOAD_NO_PROGRAM, &module->problem);
+    }
+    if (found) {
+        note_other_build(load, profile);
+        return profile;
+    }
+    load->failure = FP_LOAD_FAILED_PROGRAMS;
+    load->error = profile->modules.at[0]->problem;
+    fp_profile_free(profile);
+    return NULL;
+}
+
+/* ---- combined profiles ---- */
+
+struct fp_combined *fp_load_combined(struct fp_load *load, struct fp_combiner *combiner,
+                                     uint32_t bins)
+{
+    struct fp_combined *c = fp_combined_new(bins);
+    for (size_t i = 0; i < load->nnames; i++) {
+        struct fp_combine_notes notes = {0};
+        load->read++;
+        if (!fp_combine_file(combiner, c, load->names[i], NULL, &notes, &load->error)) {
+            load->failure = FP_LOAD_FAILED_FILE;
+            fp_combined_free(c);
+            return NULL;
+        }
+        if (notes.cut) note_cut(load, load->names[i]);
+    }
+    fp_combined_settle(c);
+    return c;
+}
+
+/* Not a pipe, which can be read once only. */
+static bool open_regular(struct fp_file *file, const char *path)
+{
+    struct fp_error error = {0};
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && fp_file_open(file, path, &error);
+}
+
+static bool note_combined(struct fp_reader *payload, void *context)
+{
+    (void)payload;
+    *(bool *)context = true;
+    return false; /* enough */
+}
+
+bool fp_is_combined(const char *path)
+{
+    size_t len = strlen(path);
+    if (len > 3 && !strcmp(path + len - 3, ".cp")) return true;
+    struct fp_file file;
+    struct fp_error error = {0};
+    bool found = false, cut;
+    if (!open_regular(&file, path)) return false;
+    struct fp_profile_visitor visitor = {.combined = note_combined, .context = &found};
+    fp_profile_visit(file.bytes, file.len, path, &visitor, &cut, &error);
+    fp_file_close(&file);
+    return found;
+}
+
+/* Of the first record, where footpath combine puts the summary; 0 without one. */
+static uint32_t bins_of(const struct fp_file *file)
+{
+    struct fp_error error = {0};
+    struct fp_record_header record;
+    size_t at = sizeof(struct fp_profile_header) + sizeof record;
+    if (file->len <= at || memcmp(file->bytes, FP_PROFILE_MAGIC, 8)) return 0;
+    memcpy(&record, file->bytes + at - sizeof record, sizeof record);
+    if (record.magic != FP_RECORD_MAGIC || record.type != FP_RECORD_COMBINED) return 0;
+    struct fp_reader payload = {.bytes = file->bytes, .len = file->len, .at = at, .error = &error};
+    return fp_read_index(&payload, FP_MOST_BINS + 1, "number of bins");
+}
+
+uint32_t fp_combined_bins(const char *const *names, size_t count)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct fp_file file;
+        if (!open_regular(&file, names[i])) continue;
+        uint32_t bins = bins_of(&file);
+        if (bins > most) most = bins;
+        fp_file_close(&file);
+    }
+    return most ? most : FP_DEFAULT_BINS;
+}

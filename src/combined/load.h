@@ -1,0 +1,67 @@
+/* Opening what a user names: any number of profile files, or of combined ones, and the
+ * programs that ran. What is there is opened; what is missing or wrong is noted.
+ *
+ *     struct fp_load load = {.names = names, .nnames = n, .binary = NULL};
+ *     struct fp_profile *profile = fp_load_profile(&load);
+ *     for each of load.notes: tell; and where there is no profile, load.error
+ *     fp_load_free(&load);
+ */
+#ifndef FP_COMBINED_LOAD_H
+#define FP_COMBINED_LOAD_H
+
+#include "combined/combine.h"
+
+enum fp_load_note_kind {
+    FP_LOAD_OLDER,       /* a file beside it is newer, and of another build */
+    FP_LOAD_BAD_FILE,    /* the file was skipped */
+    FP_LOAD_CUT,         /* the file ends in the middle of a record */
+    FP_LOAD_NO_PROGRAM,  /* a module's map was not found: it has no functions */
+    FP_LOAD_OTHER_BUILD, /* `binary` is the program of no module */
+};
+
+struct fp_load_note {
+    enum fp_load_note_kind kind;
+    struct fp_error error;
+};
+
+/* Why there is nothing. The notes tell FP_LOAD_FAILED_PROGRAMS; `error` the others. */
+enum fp_load_failure {
+    FP_LOAD_OPENED,
+    FP_LOAD_FAILED_FILE,
+    FP_LOAD_FAILED_BINARY, /* `binary` is no program with a map */
+    FP_LOAD_FAILED_RUNS,   /* the files hold no runs */
+    FP_LOAD_FAILED_PROGRAMS,
+};
+
+struct fp_load {
+    const char *const *names;
+    size_t nnames;
+    const char *binary; /* the program that ran, where it was moved; or NULL */
+    bool strict;        /* a bad file among several is a failure */
+    /* filled */
+    FP_VEC(struct fp_load_note) notes; /* as they were found */
+    size_t read, skipped;              /* files: asked for, bad */
+    enum fp_load_failure failure;
+    struct fp_error error;
+    struct fp_arena arena;
+};
+
+void fp_load_free(struct fp_load *load);
+
+/* All runs of the files as one profile, without maps; with them. NULL after a failure. */
+struct fp_profile *fp_load_runs(struct fp_load *load);
+struct fp_profile *fp_load_profile(struct fp_load *load);
+
+/* Is `binary` a program with a map, or NULL? */
+bool fp_load_check_binary(struct fp_load *load);
+
+/* Combined profiles and runs as one combined profile, settled. */
+struct fp_combined *fp_load_combined(struct fp_load *load, struct fp_combiner *combiner,
+                                     uint32_t bins);
+
+/* A combined profile, by its name (.cp) or by what is in the file. */
+bool fp_is_combined(const char *path);
+/* The most bins that one of the files has; the default where none is combined yet. */
+uint32_t fp_combined_bins(const char *const *names, size_t count);
+
+#endif
