@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Profiles that somebody keeps locked, and files that cannot be written.
 
-    locked.py --bin BUILD/bin [--llvm 19]
+    locked.py --bin BUILD/bin [--llvm 19] [--case NAME]...
 
 Programs that end while a reader holds the lock end nevertheless; their runs are read at once, and
 are in the profile after the next run, each once, also when several programs and `footpath merge`
 come at the same time. What our own writes raise does not reach the program.
 """
-import argparse
 import fcntl
 import json
 import os
@@ -15,30 +14,27 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
+from harness import Failure, equal, expect  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CALLS = 1000
 
 
-class Failure(Exception):
-    pass
-
-
-class Bench:
-    def __init__(self, args):
-        self.bin, self.llvm = os.path.abspath(args.bin), args.llvm
-        self.folder = tempfile.mkdtemp(prefix="footpath-locked-")
-        self.exe = os.path.join(self.folder, "ends")
-        self.profile = os.path.join(self.folder, "work", "out.prof")
-        subprocess.run([os.path.join(self.bin, "footpath-cc"), "--fp-llvm=" + args.llvm, "-O1", "-pthread",
-                        os.path.join(HERE, "ends.c"), "-o", self.exe], check=True)
+class Bench(harness.Bench):
+    def __init__(self, args, folder):
+        super().__init__(args, folder)
+        self.exe = self.path("ends")
+        self.profile = self.path("work", "out.prof")
+        self.cc("-O1", "-pthread", os.path.join(HERE, "ends.c"), "-o", self.exe)
+        self.fresh()
 
     def fresh(self):
-        work = os.path.dirname(self.profile)
-        shutil.rmtree(work, ignore_errors=True)
-        os.mkdir(work)
+        shutil.rmtree(self.path("work"), ignore_errors=True)
+        os.mkdir(self.path("work"))
 
     def start(self, out=None):
         env = dict(os.environ, FOOTPATH_OUT=out or self.profile)
@@ -46,27 +42,25 @@ class Bench:
                                 stderr=subprocess.PIPE, text=True)
 
     def end(self, program, status=7):
-        out, err = program.communicate(timeout=120)
-        if program.returncode != status or out != "end\n":
-            raise Failure("ended with %d: %s" % (program.returncode, err))
+        out, err = program.communicate()
+        expect(program.returncode == status and out == "end\n", "ended with %d: %s" % (program.returncode, err))
         return err
 
     def tool(self, *words):
-        done = subprocess.run([os.path.join(self.bin, "footpath"), *words], capture_output=True, text=True)
-        if done.returncode or done.stderr:
-            raise Failure("footpath %s: %d %s" % (" ".join(words), done.returncode, done.stderr))
-        return done.stdout
+        return super().tool(*words, silent=True).stdout
 
     def expect(self, runs, *files):
         files = files or (self.profile,)
         known = sum(m["runs"] for m in json.loads(self.tool("info", "--json", *files))["modules"])
         shown = json.loads(self.tool("show", "--json", "--function", "step", *files))["functions"]
         calls = sum(f["calls"] for f in shown if f["name"] == "step")
-        if known != runs or calls != runs * CALLS:
-            raise Failure("%d runs with %d calls, expected %d with %d" % (known, calls, runs, runs * CALLS))
+        equal((known, calls), (runs, runs * CALLS), "runs and calls")
 
     def beside(self):
         return sorted(n for n in os.listdir(os.path.dirname(self.profile)) if n != "out.prof")
+
+    def nothing_beside(self):
+        equal(self.beside(), [], "left beside the profile")
 
     def lock(self, how=fcntl.LOCK_EX):
         """By a reader: it can open the file for reading only."""
@@ -83,15 +77,13 @@ def case_reader_holds_the_lock(b):
         held = b.lock(how)
         for program in [b.start() for _ in range(5)]:
             b.end(program)
-        if len(b.beside()) != 5:
-            raise Failure("beside the profile: %s" % b.beside())
+        equal(len(b.beside()), 5, "files beside the profile")
         b.expect(6)
         b.expect(6, *[b.profile] + [os.path.join(os.path.dirname(b.profile), n) for n in b.beside()])
         os.close(held)
         b.expect(6)
         b.end(b.start())
-        if b.beside():
-            raise Failure("left beside the profile: %s" % b.beside())
+        b.nothing_beside()
         b.expect(7)
 
 
@@ -107,13 +99,11 @@ def case_lock_is_waited_for(b):
 def case_empty_file_locked(b):
     held = b.lock()
     b.end(b.start())
-    if len(b.beside()) != 1:
-        raise Failure("beside the profile: %s" % b.beside())
+    equal(len(b.beside()), 1, "files beside the profile")
     os.close(held)
     b.end(b.start())
     b.expect(2)
-    if b.beside():
-        raise Failure("left beside the profile: %s" % b.beside())
+    b.nothing_beside()
 
 
 def case_many_take_in_at_once(b):
@@ -121,7 +111,7 @@ def case_many_take_in_at_once(b):
     held = b.lock()
     for program in [b.start() for _ in range(12)]:
         b.end(program)
-    merges = [subprocess.Popen([os.path.join(b.bin, "footpath"), "merge", b.profile, "-o", b.profile]) for _ in range(2)]
+    merges = [subprocess.Popen([b.bin("footpath"), "merge", b.profile, "-o", b.profile]) for _ in range(2)]
     programs = [b.start() for _ in range(6)]
     os.close(held)
     for program in programs:
@@ -131,8 +121,7 @@ def case_many_take_in_at_once(b):
     b.expect(19)
     b.end(b.start())
     b.expect(20)
-    if b.beside():
-        raise Failure("left beside the profile: %s" % b.beside())
+    b.nothing_beside()
 
 
 def case_taken_in_but_not_removed(b):
@@ -149,8 +138,7 @@ def case_taken_in_but_not_removed(b):
     b.end(b.start())
     b.expect(4)
     b.tool("merge", b.profile, "-o", b.profile)
-    if b.beside():
-        raise Failure("left beside the profile: %s" % b.beside())
+    b.nothing_beside()
     b.expect(4)
 
 
@@ -171,8 +159,7 @@ def case_combined_in_place(b):
     b.end(b.start())
     os.close(held)
     b.tool("combine", b.profile, "-o", b.profile)
-    if b.beside():
-        raise Failure("left beside the profile: %s" % b.beside())
+    b.nothing_beside()
     b.end(b.start())
     out = b.tool("show", b.profile)
     if "3 runs" not in out:
@@ -182,11 +169,10 @@ def case_combined_in_place(b):
 def case_children_while_writing(b):
     """A child that is made while another thread writes has the locked file open: it keeps nobody out."""
     exe, count = os.path.join(b.folder, "forks"), 40
-    subprocess.run([os.path.join(b.bin, "footpath-cc"), "--fp-llvm=" + b.llvm, "-O1", "-pthread",
-                    os.path.join(HERE, "forks.c"), "-o", exe], check=True)
+    b.cc("-O1", "-pthread", os.path.join(HERE, "forks.c"), "-o", exe)
     program = subprocess.Popen([exe, str(count)], env=dict(os.environ, FOOTPATH_OUT=b.profile), stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE)
-    if os.read(program.stdout.fileno(), 5) != b"made\n" or program.wait(timeout=120) != 7:
+    if os.read(program.stdout.fileno(), 5) != b"made\n" or program.wait() != 7:
         raise Failure("ended with %s" % program.returncode)
     held = b.lock(fcntl.LOCK_EX | fcntl.LOCK_NB)  # no child has it
     os.close(held)
@@ -216,7 +202,7 @@ def case_closed_stderr(b):
                                env=dict(os.environ, FOOTPATH_OUT="/nowhere/at/all"),
                                preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_DFL))
     os.close(write)
-    program.communicate(timeout=120)
+    program.communicate()
     if program.returncode != 7:
         raise Failure("closed standard error: %d" % program.returncode)
 
@@ -231,27 +217,5 @@ def case_not_a_file(b):
         raise Failure("/dev/null: something said")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--llvm", default="19")
-    parser.add_argument("cases", nargs="*")
-    args = parser.parse_args()
-    bench, failed, count = Bench(args), 0, 0
-    for name, case in sorted(globals().items()):
-        if not name.startswith("case_") or (args.cases and name[5:] not in args.cases):
-            continue
-        count += 1
-        bench.fresh()
-        try:
-            case(bench)
-        except (Failure, BlockingIOError, subprocess.TimeoutExpired) as failure:
-            failed += 1
-            print("%s: %s" % (name[5:], failure))
-    shutil.rmtree(bench.folder)
-    print("%d of %d cases" % (count - failed, count))
-    return 1 if failed or not count else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    harness.main(__doc__, bench=Bench)

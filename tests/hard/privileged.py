@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Programs with more rights than their user, and users who want to use that.
 
-    privileged.py --bin BUILD/bin [--llvm 19]
+    privileged.py --bin BUILD/bin [--llvm 19] [--case NAME]...
 
 A set-user-id program, a set-group-id one and one with a file capability are run by an unprivileged
 user (4001, who has no name) with every variable of ours set, in folders with links in wait. Nothing may
 be written but what --fp-out names. Then ordinary programs among files of others. Needs root, to make
-such users and files; ends with 77 where there is none.
+such users and files; the cases are skipped where there is none.
 """
-import argparse
 import json
 import os
 import shutil
@@ -16,27 +15,26 @@ import stat
 import struct
 import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
+from harness import Failure, Skipped, equal, expect  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 USER, OTHER, GROUP = 4001, 4003, 4002
 
 
-class Failure(Exception):
-    pass
+class Bench(harness.Bench):
+    def __init__(self, args, folder):
+        super().__init__(args, folder)
+        if os.geteuid():
+            raise Skipped("needs root to make users and set-user-id programs")
+        if os.statvfs(folder).f_flag & os.ST_NOSUID:
+            raise Skipped("%s takes no set-user-id programs" % folder)
+        os.chmod(folder, 0o755)
+        self.root = self.make_folder("root", 0, 0o755)  # where only root may write
 
-
-class Bench:
-    def __init__(self, args):
-        self.bin, self.llvm = os.path.abspath(args.bin), args.llvm
-        self.top = tempfile.mkdtemp(prefix="footpath-privileged-")
-        os.chmod(self.top, 0o755)
-        self.root = self.folder("root", 0, 0o755)  # where only root may write
-
-    def path(self, *names):
-        return os.path.join(self.top, *names)
-
-    def folder(self, name, owner, mode):
+    def make_folder(self, name, owner, mode):
         path = self.path(name)
         shutil.rmtree(path, ignore_errors=True)
         os.mkdir(path)
@@ -49,11 +47,10 @@ class Bench:
         if os.path.exists(exe):  # with other rights than those it is about to get
             os.rename(exe, exe + ".old")
             return shutil.copyfile(exe + ".old", exe) and os.chmod(exe, 0o755) or exe
-        subprocess.run([os.path.join(self.bin, "footpath-cc"), "--fp-llvm=" + self.llvm, "-O1", *flags,
-                        os.path.join(HERE, "asks.c"), "-o", exe], check=True)
+        self.cc("-O1", *flags, os.path.join(HERE, "asks.c"), "-o", exe)
         return exe
 
-    def run(self, exe, cwd, *words, user=USER, umask=0, out=None, all_set=True):
+    def as_user(self, exe, cwd, *words, user=USER, umask=0, out=None, all_set=True):
         env = dict(PATH=os.environ["PATH"])
         if out:
             env["FOOTPATH_OUT"] = out
@@ -67,14 +64,13 @@ class Bench:
                 os.setgid(user)
                 os.setuid(user)
         done = subprocess.run([exe, *words], cwd=cwd, env=env, preexec_fn=become, capture_output=True, text=True)
-        if done.returncode != 7:
-            raise Failure("ended with %d: %s" % (done.returncode, done.stderr))
+        expect(done.returncode == 7, "ended with %d: %s" % (done.returncode, done.stderr))
         return done.stderr
 
     def everything(self):
         """All files below: what they are and what is in them."""
         found = {}
-        for folder, folders, files in os.walk(self.top):
+        for folder, folders, files in os.walk(self.folder):
             for name in files:
                 path = os.path.join(folder, name)
                 info = os.lstat(path)
@@ -84,7 +80,7 @@ class Bench:
 
     def nothing_written(self, *run, **settings):
         before = self.everything()
-        said = self.run(*run, **settings)
+        said = self.as_user(*run, **settings)
         after = self.everything()
         if after != before:
             changed = sorted(p for p in set(before) | set(after) if before.get(p) != after.get(p))
@@ -92,14 +88,13 @@ class Bench:
         return said
 
     def runs(self, profile):
-        done = subprocess.run([os.path.join(self.bin, "footpath"), "info", "--json", profile], capture_output=True, text=True)
+        done = self.tool("info", "--json", profile, status=None)
         return sum(m["runs"] for m in json.loads(done.stdout)["modules"]) if done.returncode == 0 else 0
 
     def expect(self, profile, runs, owner, mode):
         info = os.lstat(profile)
         got = (self.runs(profile), info.st_uid, stat.S_IMODE(info.st_mode))
-        if got != (runs, owner, mode):
-            raise Failure("%s: runs, owner, mode %s, expected %s" % (profile, got, (runs, owner, mode)))
+        equal(got, (runs, owner, mode), "%s: runs, owner, mode" % profile)
 
 
 def set_user_id(exe):
@@ -120,8 +115,8 @@ RIGHTS = (set_user_id, set_group_id, give_capability)
 
 
 def case_hostile_environment(b):
-    home = b.folder("home", USER, 0o755)
-    open_to_group = b.folder("group", 0, 0o775)
+    home = b.make_folder("home", USER, 0o755)
+    open_to_group = b.make_folder("group", 0, 0o775)
     os.chown(open_to_group, 0, GROUP)
     for give in RIGHTS:
         exe = b.build("plain")
@@ -134,7 +129,7 @@ def case_hostile_environment(b):
 
 
 def case_links_in_the_working_folder(b):
-    home = b.folder("home", USER, 0o755)
+    home = b.make_folder("home", USER, 0o755)
     os.symlink(b.root + "/made.sh", home + "/footpath.prof")
     for give in RIGHTS:
         exe = b.build("plain")
@@ -144,24 +139,24 @@ def case_links_in_the_working_folder(b):
 
 
 def case_compiled_in(b):
-    home = b.folder("home", USER, 0o755)
-    kept = b.folder("kept", 0, 0o755)
+    home = b.make_folder("home", USER, 0o755)
+    kept = b.make_folder("kept", 0, 0o755)
     exe = b.build("baked", "--fp-out=" + kept + "/%b.prof")
     set_user_id(exe)
     for _ in range(2):
-        b.run(exe, home, out=b.root + "/x.sh")
+        b.as_user(exe, home, out=b.root + "/x.sh")
     b.expect(kept + "/baked.prof", 2, 0, 0o600)
     relative = b.build("relative", "--fp-out=%b.prof")
     set_user_id(relative)
     b.nothing_written(relative, home)
-    b.run(relative, home, "name", kept + "/said.prof")
+    b.as_user(relative, home, "name", kept + "/said.prof")
     b.expect(kept + "/said.prof", 1, 0, 0o600)
     if os.listdir(home) or os.listdir(b.root):
         raise Failure("written: %s %s" % (os.listdir(home), os.listdir(b.root)))
 
 
 def case_compiled_in_among_others(b):
-    home, sticky = b.folder("home", USER, 0o755), b.folder("sticky", 0, 0o1777)
+    home, sticky = b.make_folder("home", USER, 0o755), b.make_folder("sticky", 0, 0o1777)
     name = sticky + "/baked.prof"
     exe = b.build("baked", "--fp-out=" + name)
     set_user_id(exe)
@@ -187,32 +182,32 @@ def case_compiled_in_among_others(b):
             raise Failure("refused in silence")
         os.unlink(name)
     os.unlink(b.root + "/empty")
-    b.run(exe, home)
+    b.as_user(exe, home)
     b.expect(name, 1, 0, 0o600)
 
 
 def case_modes(b):
-    home, exe = b.folder("home", USER, 0o755), b.build("plain")
+    home, exe = b.make_folder("home", USER, 0o755), b.build("plain")
     for umask, mode in ((0, 0o666), (0o27, 0o640), (0o77, 0o600)):
         name = home + "/%o.prof" % umask
-        b.run(exe, home, umask=umask, out=name)
+        b.as_user(exe, home, umask=umask, out=name)
         b.expect(name, 1, USER, mode)
 
 
 def case_own_links(b):
-    home, kept, sticky = b.folder("home", USER, 0o755), b.folder("kept", USER, 0o755), b.folder("sticky", 0, 0o1777)
+    home, kept, sticky = b.make_folder("home", USER, 0o755), b.make_folder("kept", USER, 0o755), b.make_folder("sticky", 0, 0o1777)
     exe = b.build("plain")
     for folder in (home, sticky):
         os.symlink("../kept/real.prof", folder + "/footpath.prof")
         os.lchown(folder + "/footpath.prof", USER, USER)
-        b.run(exe, folder)
+        b.as_user(exe, folder)
     b.expect(kept + "/real.prof", 2, USER, 0o666)
 
 
 def case_links_of_others(b):
-    exe, home = b.build("plain"), b.folder("home", USER, 0o755)
+    exe, home = b.build("plain"), b.make_folder("home", USER, 0o755)
     for owner, mode in ((0, 0o1777), (0, 0o777), (OTHER, 0o755), (OTHER, 0o777)):
-        folder = b.folder("shared", owner, mode)
+        folder = b.make_folder("shared", owner, mode)
         os.symlink(home + "/made.prof", folder + "/footpath.prof")
         os.lchown(folder + "/footpath.prof", OTHER, OTHER)
         for user in (USER, 0):
@@ -228,13 +223,13 @@ def case_files_of_others(b):
     exe = b.build("plain")
     for owner, mode, works in ((0, 0o1777, False), (0, 0o777, False), (OTHER, 0o755, False), (OTHER, 0o777, False),
                                (USER, 0o755, True), (0, 0o755, True)):
-        folder = b.folder("shared", owner, mode)
+        folder = b.make_folder("shared", owner, mode)
         name = folder + "/footpath.prof"
         open(name, "w").close()
         os.chown(name, OTHER, OTHER)
         os.chmod(name, 0o666)
         if works:
-            b.run(exe, folder)
+            b.as_user(exe, folder)
             b.expect(name, 1, OTHER, 0o666)
         elif "footpath: " not in b.nothing_written(exe, folder):
             raise Failure("refused in silence")
@@ -242,40 +237,12 @@ def case_files_of_others(b):
 
 def case_rights_given_up(b):
     """Started as root, with root's environment; another user by the time that it writes."""
-    exe, home = b.build("plain"), b.folder("home", USER, 0o755)
-    b.run(exe, home, "drop", user=0, out=home + "/own.prof", all_set=False)
+    exe, home = b.build("plain"), b.make_folder("home", USER, 0o755)
+    b.as_user(exe, home, "drop", user=0, out=home + "/own.prof", all_set=False)
     b.expect(home + "/own.prof", 1, USER, 0o666)
     if "cannot write" not in b.nothing_written(exe, b.root, "drop", user=0):
         raise Failure("refused in silence")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--llvm", default="19")
-    parser.add_argument("cases", nargs="*")
-    args = parser.parse_args()
-    if os.geteuid():
-        print("skipped: needs root to make users and set-user-id programs")
-        return 77
-    failed = count = 0
-    for name, case in sorted(globals().items()):
-        if not name.startswith("case_") or (args.cases and name[5:] not in args.cases):
-            continue
-        bench = Bench(args)
-        if os.statvfs(bench.top).f_flag & os.ST_NOSUID:
-            print("skipped: %s takes no set-user-id programs" % bench.top)
-            return 77
-        count += 1
-        try:
-            case(bench)
-        except Failure as failure:
-            failed += 1
-            print("%s: %s" % (name[5:], failure))
-        shutil.rmtree(bench.top)
-    print("%d of %d cases" % (count - failed, count))
-    return 1 if failed or not count else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    harness.main(__doc__, bench=Bench)

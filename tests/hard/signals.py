@@ -10,24 +10,20 @@ run must be in the profile once, with all that it had counted when it said that 
 have said on standard error that it is not. A program that a signal struck before that may have
 counted less, never more.
 """
-import argparse
-import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
+from harness import Failure, expect  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CALLS = 65536
 FATAL = [signal.SIGTERM, signal.SIGINT, signal.SIGALRM, signal.SIGXFSZ]
-
-
-class Failure(Exception):
-    pass
 
 
 def start(exe, profile, threads, *how):
@@ -66,35 +62,25 @@ def finish(program, sent, limit):
     return out == b"end\n", err.decode()
 
 
-def info(args, profile):
-    done = subprocess.run([os.path.join(args.bin, "footpath"), "info", "--json", profile], capture_output=True, text=True)
-    if done.returncode or done.stderr:
-        raise Failure("footpath info: %d %s" % (done.returncode, done.stderr))
-    return json.loads(done.stdout)
+def calls_of(b, profile):
+    shown = b.json("show", "--json", "--function", "step", profile, silent=True)
+    return sum(f["calls"] for f in shown["functions"] if f["name"] == "step")
 
 
-def calls_of(args, profile):
-    done = subprocess.run([os.path.join(args.bin, "footpath"), "show", "--json", "--function", "step", profile],
-                          capture_output=True, text=True)
-    if done.returncode or done.stderr:
-        raise Failure("footpath show: %d %s" % (done.returncode, done.stderr))
-    return sum(f["calls"] for f in json.loads(done.stdout)["functions"] if f["name"] == "step")
-
-
-def check(args, profile, ended, expected):
+def check(b, profile, ended, expected):
     """ended: pid and what it said on standard error; expected: calls of all."""
-    runs = [run["pid"] for run in info(args, profile)["runs"]]
+    runs = [run["pid"] for run in b.json("info", "--json", profile, silent=True)["runs"]]
     for pid, said in ended:
         if runs.count(pid) > 1:
             raise Failure("run %d is there %d times" % (pid, runs.count(pid)))
         if pid not in runs and "footpath: " not in said:
             raise Failure("run %d is missing and did not say so" % pid)
-    if all(pid in runs for pid, _ in ended) and calls_of(args, profile) != expected:
-        raise Failure("%d calls, expected %d" % (calls_of(args, profile), expected))
+    if all(pid in runs for pid, _ in ended):
+        expect(calls_of(b, profile) == expected, "%d calls, expected %d" % (calls_of(b, profile), expected))
     return sum(pid not in runs for pid, _ in ended)
 
 
-def round_of(args, rng, exe, folder, number):
+def round_of(b, rng, exe, folder, number):
     threads = (1, 8)[number % 2]
     profile = os.path.join(folder, "round%d.prof" % number)
     programs = [start(exe, profile, threads, str(rng.randrange(10000)), *rng.choice(([], ["dump"]))) for _ in range(2)]
@@ -104,46 +90,33 @@ def round_of(args, rng, exe, folder, number):
     sent = strike(rng, programs)
     ended = []
     for program in programs:
-        _, said = finish(program, sent[program.pid], args.limit)
+        _, said = finish(program, sent[program.pid], b.args.limit)
         ended.append((program.pid, said))
     beside = len(os.listdir(folder)) > 1
-    missing = check(args, profile, ended, 2 * threads * CALLS)
+    missing = check(b, profile, ended, 2 * threads * CALLS)
     for name in os.listdir(folder):
         os.unlink(os.path.join(folder, name))
     return [p.returncode for p in programs], missing, beside
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--llvm", default="19")
-    parser.add_argument("--count", type=int, default=100, help="runs; two at a time")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=120, help="seconds after which a program hangs")
-    args = parser.parse_args()
-    args.bin = os.path.abspath(args.bin)
-    folder = tempfile.mkdtemp(prefix="footpath-signals-")
-    exe = os.path.join(folder, "ends")
-    subprocess.run([os.path.join(args.bin, "footpath-cc"), "--fp-llvm=" + args.llvm, "--fp-array-paths=1000000", "-O1",
-                    "-pthread",
-                    os.path.join(HERE, "ends.c"), "-o", exe], check=True)
-    rounds = os.path.join(folder, "rounds")
+def case_signals(b):
+    exe, rounds, args = b.path("ends"), b.path("rounds"), b.args
+    b.cc("--fp-array-paths=1000000", "-O1", "-pthread", os.path.join(HERE, "ends.c"), "-o", exe)
     os.mkdir(rounds)
     rng, by_signal, missing, beside = random.Random(args.seed), 0, 0, 0
     for number in range(args.count // 2):
         try:
-            codes, lost, aside = round_of(args, rng, exe, rounds, number)
+            codes, lost, aside = round_of(b, rng, exe, rounds, number)
         except Failure as failure:
-            print("round %d (seed %d): %s" % (number, args.seed, failure))
-            return 1
+            raise Failure("round %d (seed %d): %s" % (number, args.seed, failure))
         by_signal += sum(code < 0 for code in codes)
         missing += lost
         beside += aside
-    shutil.rmtree(folder)
     print("%d runs, %d ended by a signal, %d said that they are missing, in %d of %d rounds a run lay beside the profile"
           % (number * 2 + 2, by_signal, missing, beside, number + 1))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    harness.main(__doc__, ("--count", {"type": int, "default": 100, "help": "runs; two at a time"}),
+                 ("--seed", {"type": int, "default": 1}),
+                 ("--limit", {"type": float, "default": 120, "help": "seconds after which a program hangs"}))
