@@ -3,7 +3,7 @@
 
 #include "cli_combined.h"
 
-#include "report/model.h"
+#include "model/model.h"
 #include "report/site.h"
 
 static const struct cli_option options[] = {

@@ -2,7 +2,7 @@
 #include "commands.h"
 
 #include "paths/verify.h"
-#include "report/model.h"
+#include "model/model.h"
 
 #include <inttypes.h>
 

@@ -16,6 +16,9 @@ size_t fp_utf8_length(const char *text, size_t len);
 /* Is the sequence of this length a control character, of C0, C1 or of writing direction? */
 bool fp_is_control(const char *text, size_t len);
 
+/* Text into any writer. */
+void fp_say(struct fp_writer *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 void fp_say_plain(struct fp_writer *out, const char *text, size_t len);
 /* The same as a string; text itself where there is nothing to replace. */
 const char *fp_plain(struct fp_arena *arena, const char *text);

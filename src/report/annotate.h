@@ -3,7 +3,7 @@
 #define FP_REPORT_ANNOTATE_H
 
 #include "report/json.h"
-#include "report/model.h"
+#include "model/model.h"
 #include "report/source.h"
 
 struct fp_annotate_options {

@@ -1,7 +1,7 @@
 /* Coverage in text and JSON: see coverreport.h. */
 #include "report/coverreport.h"
 
-#include "report/model.h"
+#include "model/model.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Differences in text and JSON: see statsreport.h. */
-#include "report/model.h"
+#include "model/model.h"
 #include "report/statsreport.h"
 
 #include <inttypes.h>

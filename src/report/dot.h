@@ -4,7 +4,7 @@
 #define FP_REPORT_DOT_H
 
 #include "report/json.h"
-#include "report/model.h"
+#include "model/model.h"
 
 struct fp_dot_options {
     bool dag;    /* the dag, with dummy edges, instead of the cfg */

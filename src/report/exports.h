@@ -3,7 +3,7 @@
 #define FP_REPORT_EXPORTS_H
 
 #include "report/json.h"
-#include "report/model.h"
+#include "model/model.h"
 
 /* For callgrind_annotate and kcachegrind: self cost per line. footpath does not
  * see calls, so there are none. needs: edges. */

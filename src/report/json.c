@@ -3,28 +3,9 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-void fp_say(struct fp_writer *out, const char *format, ...)
-{
-    char room[512], *text = room;
-    va_list args, again;
-    va_start(args, format);
-    va_copy(again, args);
-    int len = vsnprintf(room, sizeof room, format, args);
-    va_end(args);
-    if (len >= (int)sizeof room) {
-        text = malloc((size_t)len + 1);
-        if (!text) abort();
-        vsnprintf(text, (size_t)len + 1, format, again);
-    }
-    va_end(again);
-    if (len > 0) fp_write_bytes(out, text, (size_t)len);
-    if (text != room) free(text);
-}
 
 static void line_break(struct fp_json *j)
 {

@@ -32,7 +32,4 @@ void fp_json_null(struct fp_json *j);
 /* For XML and HTML, in text or in a quoted attribute. */
 void fp_say_xml(struct fp_writer *out, const char *text);
 
-/* Text into any writer. */
-void fp_say(struct fp_writer *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 #endif

@@ -1,7 +1,7 @@
 /* Line, branch and function counts as an lcov tracefile, and as Cobertura XML.
  * Both are per source line, so paths have no place in them. */
 #include "report/coverreport.h"
-#include "report/model.h"
+#include "model/model.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define FP_REPORT_SHOW_H
 
 #include "report/json.h"
-#include "report/model.h"
+#include "model/model.h"
 
 enum fp_show_view { FP_SHOW_PATHS, FP_SHOW_FUNCTIONS, FP_SHOW_EDGES, FP_SHOW_BLOCKS };
 

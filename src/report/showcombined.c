@@ -1,7 +1,7 @@
 /* footpath show of combined profiles: see showcombined.h. */
 #include "report/showcombined.h"
 
-#include "report/model.h"
+#include "model/model.h"
 
 #include <inttypes.h>
 #include <stdio.h>

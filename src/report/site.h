@@ -11,7 +11,7 @@
 
 #include "combined/combinedview.h"
 #include "report/json.h"
-#include "report/model.h"
+#include "model/model.h"
 #include "report/source.h"
 
 /* One of several profiles of the same program, shown side by side. */

@@ -3,8 +3,8 @@
  * Cost is the number of instructions executed (those of the compiler's
  * intermediate code), or cycles where they were measured.
  */
-#ifndef FP_REPORT_MODEL_H
-#define FP_REPORT_MODEL_H
+#ifndef FP_MODEL_MODEL_H
+#define FP_MODEL_MODEL_H
 
 #include "paths/edges.h"
 

@@ -1,7 +1,7 @@
 /* Paths as people read them: lines, with what the branches did. */
+#include "base/plain.h"
 #include "base/vec.h"
-#include "report/json.h"
-#include "report/model.h"
+#include "model/model.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* The report model: see model.h. */
-#include "report/model.h"
+#include "model/model.h"
 
 #include "base/checked.h"
 #include "graph/measure.h"
-#include "report/json.h"
+#include "base/plain.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * is rough. Few references cannot do much harm whatever they are: n of them make a text
  * 3^(n/3) times as long at most.
  */
-#include "report/model.h"
+#include "model/model.h"
 
 #include <ctype.h>
 #include <stdlib.h>
