@@ -64,7 +64,7 @@ static bool load_side(struct fp_arena *arena, const struct cli_profiles *all, si
     if (fp_is_combined(all->names.at[index])) {
         const struct fp_combined_view *view = cli_load_view(&one);
         side->view = view;
-        side->sample = fp_combined_view_sample;
+        side->spread_of = fp_combined_view_spread;
         side->profile = view ? view->profile : NULL;
     } else {
         side->profile = cli_load(&one);

@@ -129,7 +129,7 @@ static void find_cycles(struct infer_work *w)
 }
 
 static uint8_t *classify(struct infer_work *w, struct fp_arena *arena,
-                         const struct fp_sampled_object *s, struct fp_edge_profile *p,
+                         const struct fp_perf_object *s, struct fp_edge_profile *p,
                          const struct fp_machine_function *f, const double *weights)
 {
     uint8_t *classes = FP_NEW_ARRAY(arena, uint8_t, f->cfg->nblocks);
@@ -139,12 +139,12 @@ static uint8_t *classify(struct infer_work *w, struct fp_arena *arena,
             classes[b] = (uint8_t)fp_classify_exactly(weights[b] / w->truth_scale, exact[b]);
         return classes;
     }
-    const double *instructions = fp_block_samples(arena, s, f, w->event);
-    const double *cycles = fp_block_samples(arena, s, f, w->cycles);
+    const double *instructions = fp_perf_block_samples(arena, s, f, w->event);
+    const double *cycles = fp_perf_block_samples(arena, s, f, w->cycles);
     double *stalled = FP_NEW_ARRAY(arena, double, f->cfg->nblocks);
     for (uint32_t e = 0; e < w->data.events.len; e++) {
         if (w->stall_cycles[e] <= 0) continue;
-        const double *events = fp_block_samples(arena, s, f, e);
+        const double *events = fp_perf_block_samples(arena, s, f, e);
         for (uint32_t b = 0; b < f->cfg->nblocks; b++) stalled[b] += w->stall_cycles[e] * events[b];
     }
     double period = (double)w->data.events.at[w->event].period,
@@ -161,14 +161,15 @@ static uint8_t *classify(struct infer_work *w, struct fp_arena *arena,
 
 /* Counts of block weights: samples over sizes. */
 static void infer_from_samples(struct infer_work *w, struct fp_arena *scratch,
-                               const struct fp_sampled_object *s, struct fp_edge_profile *p,
+                               const struct fp_perf_object *s, struct fp_edge_profile *p,
                                struct fp_machine_function *f, struct fp_edge_counts *counts)
 {
     struct fp_inference in = {.cfg = f->cfg, .model = w->request->model, .entries = -1};
     double *sizes = FP_NEW_ARRAY(scratch, double, f->cfg->nblocks);
     double *weights = FP_NEW_ARRAY(scratch, double, f->cfg->nblocks);
-    double *samples = fp_block_samples(scratch, s, f, w->event);
-    const double *misses = w->misses == FP_NONE ? NULL : fp_block_samples(scratch, s, f, w->misses);
+    double *samples = fp_perf_block_samples(scratch, s, f, w->event);
+    const double *misses =
+        w->misses == FP_NONE ? NULL : fp_perf_block_samples(scratch, s, f, w->misses);
     /* samples pile up behind mispredicted branches, which a first inference tells of */
     bool again = in.model == FP_COSTS_FOOTPATH && (w->by == FP_BY_TIME || misses);
     unsigned rounds = again ? ROUNDS : 1;
@@ -188,7 +189,7 @@ static void infer_from_samples(struct infer_work *w, struct fp_arena *scratch,
 /* Records count blocks and edges themselves; what they contradict each other in, at
  * their ends, is corrected. False where no record is in the function. */
 static bool infer_from_branches(struct infer_work *w, struct fp_arena *scratch,
-                                const struct fp_sampled_object *s, struct fp_machine_function *f,
+                                const struct fp_perf_object *s, struct fp_machine_function *f,
                                 struct fp_edge_counts *counts)
 {
     struct fp_branch_counts branches;
@@ -206,13 +207,13 @@ static bool infer_from_branches(struct infer_work *w, struct fp_arena *scratch,
     return true;
 }
 
-static bool has_records(const struct infer_work *w, const struct fp_sampled_object *s)
+static bool has_records(const struct infer_work *w, const struct fp_perf_object *s)
 {
     return s->spans.len && !w->request->no_branches;
 }
 
 /* Counts by samples and by records are not in the same units: an object has one kind. */
-static void infer_function(struct infer_work *w, const struct fp_sampled_object *s,
+static void infer_function(struct infer_work *w, const struct fp_perf_object *s,
                            struct fp_edge_profile *p, struct fp_machine_function *f)
 {
     struct fp_arena scratch = {0};
@@ -231,7 +232,7 @@ static void infer_function(struct infer_work *w, const struct fp_sampled_object 
 }
 
 /* The function at an address, once; NULL where there is none. */
-static struct fp_machine_function *visit(struct infer_work *w, const struct fp_sampled_object *s,
+static struct fp_machine_function *visit(struct infer_work *w, const struct fp_perf_object *s,
                                          struct fp_edge_profile *p, bool *done, uint64_t address)
 {
     struct fp_machine_function *f = fp_machine_find(&p->machine, address);
@@ -242,7 +243,7 @@ static struct fp_machine_function *visit(struct infer_work *w, const struct fp_s
     return f;
 }
 
-static void infer_object(struct infer_work *w, const struct fp_sampled_object *s)
+static void infer_object(struct infer_work *w, const struct fp_perf_object *s)
 {
     struct fp_edge_profile *p = FP_NEW(&w->arena, struct fp_edge_profile);
     struct fp_embedded_map *map = FP_NEW(&w->arena, struct fp_embedded_map);
@@ -261,7 +262,7 @@ static void infer_object(struct infer_work *w, const struct fp_sampled_object *s
 
 /* ---- the whole file ---- */
 
-static bool wanted(const struct infer_work *w, const struct fp_sampled_object *s)
+static bool wanted(const struct infer_work *w, const struct fp_perf_object *s)
 {
     return !w->request->module || strstr(fp_base_name(s->path), w->request->module);
 }
@@ -300,7 +301,7 @@ static void warn(const struct infer_work *w)
     if (w->data.lost)
         cli_say("%s: the kernel lost %s samples", w->request->input, cli_count(w->data.lost));
     for (size_t i = 0; i < w->found.objects.len; i++) {
-        const struct fp_sampled_object *s = w->found.objects.at[i];
+        const struct fp_perf_object *s = w->found.objects.at[i];
         if (wanted(w, s) && s->samples && s->object && !s->object->dwarf)
             cli_say("%s: has no line information; its functions have no source lines", s->path);
     }
@@ -309,7 +310,7 @@ static void warn(const struct infer_work *w)
 static bool infer_all(struct infer_work *w)
 {
     for (size_t i = 0; i < w->found.objects.len; i++) {
-        const struct fp_sampled_object *s = w->found.objects.at[i];
+        const struct fp_perf_object *s = w->found.objects.at[i];
         if (s->object && !s->problem.set && s->samples && wanted(w, s)) infer_object(w, s);
     }
     return enough(w);

@@ -51,14 +51,15 @@ static void print_block(const struct learn_work *w, const struct fp_machine_func
     printf("\n");
 }
 
-static void add_function(struct learn_work *w, const struct fp_sampled_object *s,
+static void add_function(struct learn_work *w, const struct fp_perf_object *s,
                          struct fp_edge_profile *p, struct fp_machine_function *f)
 {
     struct fp_arena scratch = {0};
     double **events = FP_NEW_ARRAY(&scratch, double *, w->found.nevents);
     double *truth = fp_exact_blocks_of(&scratch, &w->truth, p, f);
     double *one = FP_NEW_ARRAY(&scratch, double, w->found.nevents);
-    for (uint32_t e = 0; e < w->found.nevents; e++) events[e] = fp_block_samples(&scratch, s, f, e);
+    for (uint32_t e = 0; e < w->found.nevents; e++)
+        events[e] = fp_perf_block_samples(&scratch, s, f, e);
     for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
         if (!f->blocks[b].ninsns) continue;
         for (uint32_t e = 0; e < w->found.nevents; e++) one[e] = events[e][b];
@@ -69,7 +70,7 @@ static void add_function(struct learn_work *w, const struct fp_sampled_object *s
     fp_arena_free(&scratch);
 }
 
-static void add_object(struct learn_work *w, const struct fp_sampled_object *s)
+static void add_object(struct learn_work *w, const struct fp_perf_object *s)
 {
     struct fp_edge_profile p;
     fp_edge_profile_init(&p, &w->arena, s->object);
@@ -124,7 +125,7 @@ static int learn(struct learn_work *w, const char *input, const char *binary, bo
         cli_say("%s: no object of that name was sampled; it is not used", binary);
     w->training.nevents = w->found.nevents;
     for (size_t i = 0; i < w->found.objects.len; i++) {
-        const struct fp_sampled_object *s = w->found.objects.at[i];
+        const struct fp_perf_object *s = w->found.objects.at[i];
         if (w->module && !strstr(fp_base_name(s->path), w->module)) continue;
         if (s->object && !s->problem.set && s->hits.len) add_object(w, s);
     }

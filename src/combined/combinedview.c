@@ -135,16 +135,16 @@ const struct fp_distribution *fp_combined_view_path(const struct fp_combined_vie
 }
 
 /* The paper's sum of squared deviations, back to one of squares. */
-struct fp_sample fp_combined_view_sample(const void *context, const struct fp_function *f,
+struct fp_spread fp_combined_view_spread(const void *context, const struct fp_function *f,
                                          uint64_t id)
 {
     const struct fp_combined_view *view = context;
     const struct fp_distribution *d = fp_combined_view_path(view, f, id);
     const uint64_t *cf = fp_table_find(&view->of, (uintptr_t)f);
-    if (!cf) return (struct fp_sample){0};
+    if (!cf) return (struct fp_spread){0};
     uint64_t trials =
         ((const struct fp_combined_function *)(uintptr_t)*cf)->trials[FP_TRIALS_PATHS];
-    if (!d) return (struct fp_sample){.n = (double)trials};
+    if (!d) return (struct fp_spread){.n = (double)trials};
     double n = (double)d->trials;
-    return (struct fp_sample){n, d->sum, n > 0 ? d->squares + d->sum * d->sum / n : 0};
+    return (struct fp_spread){n, d->sum, n > 0 ? d->squares + d->sum * d->sum / n : 0};
 }

@@ -24,7 +24,7 @@ const struct fp_distribution *fp_combined_view_path(const struct fp_combined_vie
                                                     const struct fp_function *function,
                                                     uint64_t id);
 /* The same as struct fp_diff_side wants it; view: a struct fp_combined_view. */
-struct fp_sample fp_combined_view_sample(const void *view, const struct fp_function *function,
+struct fp_spread fp_combined_view_spread(const void *view, const struct fp_function *function,
                                          uint64_t id);
 
 #endif

@@ -1,9 +1,9 @@
-/* One function as the tools know it: its cfg, where its blocks come from, how
- * its paths are numbered, and where its counters lie.
+/* One function as the tools know it: its cfg, its source lines, how its paths are
+ * numbered, and where its counters lie.
  *
- * The compiler plugin fills one of these per function and encodes it into the
- * map section of the object file (mapcode.h); the tools decode it from the
- * executable. Everything lives in the arena it was made with.
+ * The compiler plugin fills one struct fp_function per function and encodes it into the map
+ * section of the object file (profile/mapcode.h). The tools decode it from the executable.
+ * Everything lives in the arena that the function was made with.
  */
 #ifndef FP_COUNT_FUNCTION_H
 #define FP_COUNT_FUNCTION_H
@@ -25,18 +25,18 @@ enum fp_function_flag {
     FP_FUNCTION_CYCLES = 64,          /* path counters come in pairs: count, cycles */
     FP_FUNCTION_SKIPPED = 128,        /* not instrumented; `skipped` says why */
     FP_FUNCTION_SAMPLED = 256,        /* paths are sampled (pep) */
-    FP_FUNCTION_OF_COUNTERS = 0xffff, /* all that decide what is counted where */
-    FP_FUNCTION_COPY = 1 << 16,       /* in a copy of a plan: `copy` says what it counts */
+    FP_FUNCTION_OF_COUNTERS = 0xffff, /* those that decide what is counted where */
+    FP_FUNCTION_COPY = 1 << 16,       /* in a copy of a division: `copy` says what it counts */
     FP_FUNCTION_HITS = 1 << 17,       /* executed operations are counted */
     FP_FUNCTION_CALLEES = 1 << 18,    /* `callees` lists what it calls */
-    FP_FUNCTION_ONE_BODY = 1 << 19,   /* its code cannot be there twice */
-    FP_FUNCTION_UNDIVIDED = 1 << 20,  /* skipped because the plan does not have it */
+    FP_FUNCTION_ONE_BODY = 1 << 19,   /* its code cannot be duplicated */
+    FP_FUNCTION_UNDIVIDED = 1 << 20,  /* skipped because the division does not have it */
     FP_FUNCTION_INLINED = 1 << 21,    /* early, but small functions were inlined before */
     FP_FUNCTION_VALUES = 1 << 22,     /* its hash table also counts values (values.h) */
 };
 
-/* Where an instruction comes from: a line in a scope; a scope is a function, or
- * a function inlined at a line of another scope. */
+/* Where an instruction comes from is a line in a scope. A scope is a function, or a function
+ * that is inlined at a line of another scope. */
 struct fp_scope {
     const char *function, *file;
     const char *linkage; /* its linkage name */
@@ -46,8 +46,8 @@ struct fp_scope {
     uint32_t call_discriminator;
 };
 
-/* A discriminator tells blocks of one line apart; as it is in the debug
- * information, 0 where there is none. */
+/* A discriminator tells blocks of one line apart. It is the one of the debug information,
+ * or 0. */
 struct fp_position {
     uint32_t scope, line, column, discriminator;
 };
@@ -70,14 +70,14 @@ struct fp_edge_info {
     int64_t value; /* of the first case that leads here */
 };
 
-/* What a copy of a plan counts of a function; or only the slot of its hits. */
+/* What a copy of a division counts in a function; or only the slot of its hits. */
 struct fp_copy_info {
-    uint64_t reference;     /* the function's id in the build that the plan was made from */
-    uint32_t turns_slot;    /* edge counter of all invocations, in every copy of a plan; else
+    uint64_t reference;     /* the function's id in the build that was divided */
+    uint32_t turns_slot;    /* edge counter of all calls, in every copy of a division; else
                             FP_NONE */
     uint32_t hits_slot;     /* edge counter of executed operations, or FP_NONE */
-    struct fp_pspp *labels; /* where this copy counts some of the paths; its values as
-                               before pushing, for decoding */
+    struct fp_pspp *labels; /* if this copy counts some of the paths: the values before
+                               pushing, for decoding */
     struct fp_bitset laps;  /* with labels: the laps it counts */
 };
 
@@ -117,7 +117,7 @@ struct fp_layout {
 };
 
 struct fp_function {
-    /* Identity: what the function is called, and which of its name it is. */
+    /* identity */
     uint32_t ordinal; /* its place in the map: the order of definition in a module */
     uint64_t id;
     const char *name; /* linkage name */
@@ -132,8 +132,8 @@ struct fp_function {
     struct fp_copy_info *copy; /* with FP_FUNCTION_COPY or _HITS */
 };
 
-/* The id: `base` is of name, shape and, for a static function, module. Objects
- * compiled with other settings do not share counters. */
+/* The id. `base` is a hash of name, shape and, for a static function, module. The rest goes
+ * in so that objects compiled with different settings do not share counters. */
 uint64_t fp_function_id(uint64_t base, uint32_t flags, uint64_t path_slots, uint64_t edge_slots);
 
 /* What finds the function again in another build. */

@@ -46,8 +46,8 @@ static bool list_copy(struct collating *c, uint32_t i, const struct fp_profile *
             const struct fp_function *f = &module->program.functions[k];
             if (f->flags & FP_FUNCTION_UNDIVIDED)
                 return fp_fail(c->error, f->name,
-                               "copy %u has it and the plan has not; plan again for "
-                               "the program as it is now",
+                               "copy %u has it and the division has not; divide the "
+                               "program again as it is now",
                                i);
             if (!(f->flags & FP_FUNCTION_COPY)) continue;
             struct copy_function entry = {module, f};
@@ -64,7 +64,7 @@ static const struct copy_function *find_in_copy(const struct copy *copy, uint64_
     return index ? &copy->functions.at[*index - 1] : NULL;
 }
 
-/* NULL after failing. */
+/* NULL with an error where the copy lacks the function or has it in another shape. */
 static const struct copy_function *find_function(struct collating *c, uint32_t i,
                                                  const struct fp_function *f)
 {
@@ -73,7 +73,7 @@ static const struct copy_function *find_function(struct collating *c, uint32_t i
     if (!found)
         fp_fail(c->error, f->name,
                 "copy %u was to count it and does not have it; build all "
-                "copies from the program that was planned for",
+                "copies from the program that was divided",
                 i);
     else if (fp_cfg_hash(found->function->paths.cfg) != fp_cfg_hash(f->paths.cfg))
         fp_fail(c->error, f->name,
@@ -117,8 +117,8 @@ static bool put_counts(struct collating *c, const struct fp_function *f,
 
 /* ---- one function ---- */
 
-/* All copies count the calls of all functions, so that one which did something else is
- * seen even where it counts no paths. */
+/* Every copy counts the calls of every function, so a copy that did something else is found
+ * even in functions of which it counts no paths. */
 static bool same_calls(struct collating *c, const struct fp_function *f)
 {
     uint64_t calls = 0;
@@ -176,7 +176,7 @@ static bool collate_paths(struct collating *c, const struct fp_function *f,
     uint32_t n = c->division->ncopies;
     struct fp_counts *counts = FP_NEW_ARRAY(&c->scratch, struct fp_counts, n);
     if (part->nedges != f->paths.dag->nedges || part->nlaps != f->paths.truncation->laps.len)
-        return fp_fail(c->error, f->name, "the plan is for another shape of it; plan again");
+        return fp_fail(c->error, f->name, "the division is for another shape of it; divide again");
     for (uint32_t i = 0; i < n; i++)
         if (fp_part_concerns(part, i) && !counts_in_copy(c, i, f, &counts[i])) return false;
     for (uint32_t i = 0; i < n; i++)
@@ -204,7 +204,7 @@ static bool collate_function(struct collating *c, const struct fp_function *f)
         fp_division_find(c->division, f->copy ? f->copy->reference : f->id);
     struct fp_counts counts;
     if (!part)
-        return fp_fail(c->error, f->name, "is not in the plan; was it made from %s?",
+        return fp_fail(c->error, f->name, "is not in the division; was it made from %s?",
                        c->reference->path);
     if (!same_calls(c, f)) return false;
     switch (part->kind) {
@@ -225,7 +225,7 @@ static bool is_same_build(const struct fp_program *p, const struct fp_division *
            (!p->build_id_len || !memcmp(p->build_id, d->build_id, p->build_id_len));
 }
 
-/* The profile brings its map along: the reference may be built again for another plan. */
+/* The profile carries its map: the reference may be built again for another division. */
 static const struct fp_embedded_map *embed_map(struct collating *c,
                                                const struct fp_module_id *module)
 {
@@ -254,8 +254,7 @@ bool fp_collate(struct fp_arena *arena, const struct fp_program *reference,
         .arena = arena, .reference = reference, .division = division, .error = error};
     c.copies = FP_NEW_ARRAY(arena, struct copy, division->ncopies);
     if (!is_same_build(reference, division))
-        return fp_fail(error, reference->path,
-                       "is another build than the one the plan was made from");
+        return fp_fail(error, reference->path, "is another build than the one that was divided");
     for (uint32_t i = 0; i < division->ncopies; i++)
         if (!list_copy(&c, i, copies[i])) return false;
     bool ok = fp_fill_begin(&c.fill, arena, reference, error);

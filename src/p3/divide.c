@@ -1,4 +1,4 @@
-/* Planning for a whole program: see divide.h. */
+/* Dividing a whole program: see divide.h. fp_divide at the end is the list of steps. */
 #include "p3/divide.h"
 
 #include "paths/edges.h"
@@ -57,7 +57,7 @@ static struct fp_flow_counts *counts_of(struct fp_arena *arena, const struct fp_
     return counts;
 }
 
-/* The build of a copy does the same. */
+/* Weights for placing labels. The plugin computes the same when it builds a copy. */
 static const double *weights_of(struct fp_arena *arena, const struct fp_function *f,
                                 const struct fp_part *part)
 {
@@ -83,8 +83,8 @@ static double cost_of_whole(const struct fp_function *f, const double *weights,
     return cost;
 }
 
-/* Every invocation is counted, by one operation; of the rest a share. Where there are
- * few, one copy may get most of it. */
+/* What turns cost a copy: one operation per call, and its share of the calls that it counts.
+ * With few calls the largest share is more than 1 / ncopies. */
 static double cost_of_turns(double whole, uint64_t entries, uint32_t ncopies)
 {
     if (entries == 0) return whole / ncopies;
@@ -92,7 +92,7 @@ static double cost_of_turns(double whole, uint64_t entries, uint32_t ncopies)
     return (double)entries + whole * (double)most / (double)entries;
 }
 
-/* Of n invocations, those that are copy i's: the first is that of `start`. */
+/* How many of n calls copy i counts, if copy `start` counts the first one. */
 static uint64_t turns_of(uint64_t n, uint32_t i, uint32_t start, uint32_t ncopies)
 {
     uint32_t first = (i + ncopies - start) % ncopies;
@@ -134,10 +134,10 @@ static void make_all(struct dividing *d)
             make_work(d, &d->all[d->len++], &p->functions[i], d->options->guide ? &matcher : NULL);
 }
 
-/* ---- who may be divided ---- */
+/* ---- which functions may be divided ---- */
 
-/* With --fp-exits, a path that ends in mid-block is known by its sum so far, which
- * labels of some paths do not tell. */
+/* With --fp-exits, a path that ends in mid-block is decoded from its sum so far. The sums of
+ * labels that serve some paths only do not tell such prefixes apart. */
 static bool may_divide_paths(const struct fp_function *f)
 {
     if (f->paths.numbering->num_paths < 2) return false;
@@ -172,14 +172,14 @@ static bool has_one_call(const struct fp_strtable *calls, const struct fp_functi
 
 /* ---- distribution ---- */
 
-/* By the guide, one copy has all of it: the one whose turn is first. */
+/* The guide saw at most one call: the copy whose turn is first does it all. */
 static bool is_single_turn(const struct dividing *d, const struct fp_divided *w)
 {
     return d->options->guide && w->part.kind == FP_PART_TURNS && w->counts->entries <= 1;
 }
 
-/* Functions that go to one copy, after those that are divided; their costs may be
- * left out of one. */
+/* Sums up the loads of the functions that are divided, then gives each other function to
+ * one copy. `without` is left out, or NULL; with it nothing but the loads is set. */
 static void distribute(struct dividing *d, const struct fp_divided *without, double *loads)
 {
     struct fp_arena scratch = {0};
@@ -194,7 +194,7 @@ static void distribute(struct dividing *d, const struct fp_divided *without, dou
         for (uint32_t i = 0; i < ncopies && !one_copy; i++)
             loads[i] += w->part.kind == FP_PART_TURNS ? w->turns : w->costs[i];
         if (!one_copy || w == without) continue;
-        /* what the guide never saw is spread as well */
+        /* functions that the guide never saw are spread out as well */
         costs[n] = w->whole + 1e-6 * (1 + (double)w->function->paths.cfg->nedges);
         whole[n++] = w;
     }
@@ -322,7 +322,7 @@ static void refine_by_cuts(struct dividing *d)
         struct fp_part before = w->part;
         distribute(d, w, base);
         double load = fp_divide_by_cut(d->arena, w, base, d->options->ncopies);
-        /* rather turns, which help too if another input makes more calls */
+        /* prefer turns where possible: they still help if another input makes more calls */
         bool turns = d->options->strategy == FP_STRATEGY_INVOCATIONS && may_take_turns(w->function);
         if (load < (turns ? 0.75 : 0.99) * most) {
             w->part.kind = FP_PART_PATHS;
@@ -344,9 +344,10 @@ static int by_whole(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Turns make work, one operation per call and copy. So they are for functions that
- * make a copy slow: of the costliest that gain by it, as many as help. Without a guide
- * nobody knows which those are, and all take turns. */
+/* Turns cost one operation per call in every copy, so they are for functions that make a
+ * copy slow. Of the functions that gain by turns, sorted by cost, takes as many as lower the
+ * largest load. Without a guide the hot functions are not known, and all of them take
+ * turns. */
 static void choose_turns(struct dividing *d)
 {
     enum { MOST = 256 };
@@ -382,9 +383,9 @@ static double static_cost(const struct fp_function *f)
     return cost;
 }
 
-/* The guide has seen one input. Turns cost little in functions that it found cold, or
- * that do much in few calls; and if another input makes them hot, or makes more calls,
- * no copy is alone with them. */
+/* The guide has seen one input. Functions that it found cold, or that do much in few calls,
+ * take turns too: that costs little, and if another input makes them hot, the work is
+ * shared. */
 static void hedge(struct dividing *d)
 {
     double most = d->loads[fp_most_loaded(d->loads, d->options->ncopies)];
@@ -398,7 +399,7 @@ static void hedge(struct dividing *d)
     }
 }
 
-/* First turns of different functions fall to different copies. */
+/* The first calls of different functions are counted by different copies. */
 static void stagger_turns(struct dividing *d)
 {
     for (size_t k = 0; k < d->len; k++)
@@ -406,7 +407,7 @@ static void stagger_turns(struct dividing *d)
             d->all[k].part.copy = (uint32_t)k % d->options->ncopies;
 }
 
-/* ---- all together ---- */
+/* ---- the whole program ---- */
 
 static bool check_reference(const struct fp_program *p, const struct fp_divide_options *options,
                             struct fp_error *error)
@@ -416,7 +417,7 @@ static bool check_reference(const struct fp_program *p, const struct fp_divide_o
         const struct fp_function *f = &p->functions[i];
         if (f->flags & FP_FUNCTION_COPY)
             return fp_fail(error, p->path,
-                           "is itself a copy of a plan; plan for the ordinary build");
+                           "is itself a copy of a division; divide the ordinary build");
         if (f->flags & FP_FUNCTION_CYCLES)
             return fp_fail(error, p->path, "measures cycles; build it with --fp-metric=count");
         some |= is_divided(f);

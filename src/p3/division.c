@@ -1,4 +1,4 @@
-/* The plan file: see division.h. */
+/* Writing, reading and searching divisions: see division.h. */
 #include "p3/division.h"
 
 #include "base/checksum.h"
@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define PLAN_MAGIC "fp-plan\n"
-enum { PLAN_VERSION = 1, PLAN_OLDEST_READER = 1, PLAN_HEADER_SIZE = 32 };
+#define MAGIC "fp-plan\n"
+enum { VERSION = 1, OLDEST_READER = 1, HEADER_SIZE = 32 };
 
 const char *fp_strategy_name(enum fp_strategy strategy)
 {
@@ -80,9 +80,9 @@ bool fp_division_write(const char *path, const struct fp_division *division, str
     fp_write_uint(&payload, division->parts.len);
     for (size_t i = 0; i < division->parts.len; i++)
         write_part(&payload, &division->parts.at[i], division->ncopies);
-    fp_write_bytes(&file, PLAN_MAGIC, 8);
-    fp_write_u32(&file, PLAN_VERSION);
-    fp_write_u32(&file, PLAN_OLDEST_READER);
+    fp_write_bytes(&file, MAGIC, 8);
+    fp_write_u32(&file, VERSION);
+    fp_write_u32(&file, OLDEST_READER);
     fp_write_u64(&file, payload.len);
     fp_write_u64(&file, fp_checksum(payload.bytes, payload.len, 0));
     fp_write_bytes(&file, payload.bytes, payload.len);
@@ -181,7 +181,7 @@ static bool read_payload(struct fp_arena *arena, struct fp_reader *r, struct fp_
         fp_vec_push(arena, &division->parts, part);
         *fp_table_add(&division->by_function, part.function) = division->parts.len;
     }
-    if (fp_reader_left(r)) return fp_reader_fail(r, "expected the end of the plan");
+    if (fp_reader_left(r)) return fp_reader_fail(r, "expected the end of the division");
     return true;
 }
 
@@ -191,13 +191,13 @@ bool fp_division_parse(struct fp_arena *arena, const unsigned char *bytes, size_
     *division = (struct fp_division){0};
     fp_table_init(&division->by_function, arena);
     struct fp_reader r = {.bytes = bytes, .len = len, .file = name, .error = error};
-    if (len < PLAN_HEADER_SIZE || memcmp(bytes, PLAN_MAGIC, 8))
-        return fp_fail_at(error, name, 0, "expected a plan of footpath, got something else");
+    if (len < HEADER_SIZE || memcmp(bytes, MAGIC, 8))
+        return fp_fail_at(error, name, 0, "expected a division of footpath p3, got something else");
     r.at = 8;
     uint32_t version = fp_read_u32(&r), oldest = fp_read_u32(&r);
-    if (oldest > PLAN_VERSION)
+    if (oldest > VERSION)
         return fp_fail_at(error, name, 8,
-                          "expected version %d, got %u, which needs a newer footpath", PLAN_VERSION,
+                          "expected version %d, got %u, which needs a newer footpath", VERSION,
                           version);
     uint64_t payload = fp_read_u64(&r), checksum = fp_read_u64(&r);
     if (payload != fp_reader_left(&r))

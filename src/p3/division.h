@@ -1,11 +1,11 @@
-/* A division: which copy of a program profiles what (paper 004). Made by footpath
- * plan, read by the compiler plugin when it builds a copy, and by the collation.
- * docs/formats/plan.md describes the file.
+/* A division: which copy of a program profiles what (paper 004). `footpath plan` makes
+ * it (divide.h), the compiler plugin reads it when it builds a copy, and so does the
+ * collation (collate.h). docs/formats/division.md describes the file.
  *
- * Functions are those of the reference: the ordinary path build of the program that
- * the plan was made from. A copy is compiled by the same compiler with the same flags,
- * so that the plugin finds the same cfg, truncation and numbering, and with them the
- * id that the function has in the reference; that id names it here.
+ * The functions are those of the reference, the ordinary path build that the division was
+ * made from. A copy is compiled by the same compiler with the same flags. The plugin then
+ * finds the same cfg, truncation and numbering, and so the same id for each function; a
+ * division names functions by that id.
  */
 #ifndef FP_P3_DIVISION_H
 #define FP_P3_DIVISION_H
@@ -28,24 +28,25 @@ enum fp_part_kind {
     FP_PART_PATHS, /* each copy counts the paths made of its edges */
 };
 
-/* What copies do about one function. */
+/* What the copies do in one function. */
 struct fp_part {
     uint64_t function; /* its id in the reference */
     const char *name;  /* for messages */
     enum fp_part_kind kind;
-    uint32_t copy;   /* which counts it; with FP_PART_TURNS, which counts the first */
+    uint32_t
+        copy; /* the copy that counts it; with FP_PART_TURNS, the one that counts the first call */
     uint32_t nedges; /* of the dag, with FP_PART_PATHS */
     uint32_t nlaps;
-    struct fp_bitset *edges; /* per copy: dag edges; empty where the copy has no part */
-    struct fp_bitset *laps;  /* per copy; each lap in one */
-    uint64_t *weights;       /* per cfg edge, executions in the guide: where labels go */
-    uint32_t nweights;       /* 0: the guide says nothing, static weights are used */
+    struct fp_bitset *edges; /* per copy: dag edges; empty if the copy counts nothing here */
+    struct fp_bitset *laps;  /* per copy; each lap is in one of them */
+    uint64_t *weights;       /* per cfg edge: executions in the guide, by which labels are placed */
+    uint32_t nweights;       /* 0: not in the guide, static weights are used */
 };
 
 struct fp_division {
     uint32_t ncopies;
     enum fp_strategy strategy;
-    bool plain_labels;             /* all edges alike, as in the paper; else by weights */
+    bool plain_labels;             /* labels take all edges as equally hot, as in the paper */
     uint32_t profitable;           /* functions that could be divided by their paths */
     const char *program;           /* the reference */
     const unsigned char *build_id; /* its build */
@@ -58,7 +59,7 @@ enum { FP_MOST_COPIES = 1024 };
 
 const char *fp_strategy_name(enum fp_strategy strategy);
 
-/* Everything in the arena. */
+/* The result lives in the arena. */
 bool fp_division_read(struct fp_arena *arena, const char *path, struct fp_division *division,
                       struct fp_error *error);
 bool fp_division_parse(struct fp_arena *arena, const unsigned char *bytes, size_t len,
@@ -69,7 +70,7 @@ bool fp_division_write(const char *path, const struct fp_division *division,
 /* The part of a function, by its id in the reference, or NULL. */
 const struct fp_part *fp_division_find(const struct fp_division *division, uint64_t function);
 
-/* Has the copy anything to do in this function? */
+/* Does this copy count anything in this function? */
 bool fp_part_concerns(const struct fp_part *part, uint32_t copy);
 
 #endif

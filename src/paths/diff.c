@@ -45,25 +45,26 @@ static void add_item(struct differ *d, struct fp_diff_item item)
 
 /* ---- the spread between runs ---- */
 
-struct spread {
-    struct fp_table index; /* path or edge -> 1 + index in samples */
-    FP_VEC(struct fp_sample) samples;
+struct run_spreads {
+    struct fp_table index; /* path or edge -> 1 + index in all */
+    FP_VEC(struct fp_spread) all;
     size_t nruns;
 };
 
-static void note_count(struct fp_arena *scratch, struct spread *s, uint64_t key, uint64_t count)
+static void note_count(struct fp_arena *scratch, struct run_spreads *s, uint64_t key,
+                       uint64_t count)
 {
     uint64_t *index = fp_table_add(&s->index, key);
     if (!*index) {
-        fp_vec_push(scratch, &s->samples, (struct fp_sample){0});
-        *index = s->samples.len;
+        fp_vec_push(scratch, &s->all, (struct fp_spread){0});
+        *index = s->all.len;
     }
-    struct fp_sample *sample = &s->samples.at[*index - 1];
-    sample->sum += (double)count;
-    sample->squares += (double)count * (double)count;
+    struct fp_spread *spread = &s->all.at[*index - 1];
+    spread->sum += (double)count;
+    spread->squares += (double)count * (double)count;
 }
 
-static void note_run(struct fp_arena *scratch, const struct differ *d, struct spread *s,
+static void note_run(struct fp_arena *scratch, const struct differ *d, struct run_spreads *s,
                      const struct fp_matcher *run, const struct fp_function *f)
 {
     const struct fp_function_ref *ref = fp_matcher_find(run, f);
@@ -81,21 +82,21 @@ static void note_run(struct fp_arena *scratch, const struct differ *d, struct sp
     }
 }
 
-static void note_runs(struct fp_arena *scratch, const struct differ *d, struct spread *s,
+static void note_runs(struct fp_arena *scratch, const struct differ *d, struct run_spreads *s,
                       const struct fp_diff_side *side, const struct fp_matcher *runs,
                       const struct fp_function *f)
 {
-    *s = (struct spread){.nruns = side->nruns};
+    *s = (struct run_spreads){.nruns = side->nruns};
     fp_table_init(&s->index, scratch);
     for (size_t i = 0; i < side->nruns; i++) note_run(scratch, d, s, &runs[i], f);
 }
 
-static struct fp_sample sample_of(const struct spread *s, uint64_t key)
+static struct fp_spread spread_of(const struct run_spreads *s, uint64_t key)
 {
     const uint64_t *index = fp_table_find(&s->index, key);
-    struct fp_sample sample = index ? s->samples.at[*index - 1] : (struct fp_sample){0};
-    sample.n = (double)s->nruns;
-    return sample;
+    struct fp_spread spread = index ? s->all.at[*index - 1] : (struct fp_spread){0};
+    spread.n = (double)s->nruns;
+    return spread;
 }
 
 /* ---- one pair of functions ---- */
@@ -105,7 +106,7 @@ struct path_pair {
     struct fp_counts counts_a, counts_b;
     struct fp_edge_counts edges_a, edges_b;
     bool edges;
-    struct spread spread_a, spread_b;
+    struct run_spreads spread_a, spread_b;
 };
 
 static void diff_edges(struct differ *d, const struct path_pair *p)
@@ -121,7 +122,7 @@ static void diff_edges(struct differ *d, const struct path_pair *p)
                                     .count_b = b,
                                     .cost_a = (double)a,
                                     .cost_b = (double)b};
-        item.confidence = fp_welch(sample_of(&p->spread_a, e), sample_of(&p->spread_b, e));
+        item.confidence = fp_welch(spread_of(&p->spread_a, e), spread_of(&p->spread_b, e));
         if (a || b) add_item(d, item);
     }
 }
@@ -139,11 +140,11 @@ static void diff_one_path(struct differ *d, const struct path_pair *p, const str
                                 .confidence = -1};
     item.cost_a = (double)count_a * path_instructions(p->a, path);
     item.cost_b = (double)count_b * path_instructions(p->b, path);
-    if (d->a->sample && d->b->sample)
-        item.confidence =
-            fp_welch(d->a->sample(d->a->view, p->a, id_a), d->b->sample(d->b->view, p->b, id_b));
+    if (d->a->spread_of && d->b->spread_of)
+        item.confidence = fp_welch(d->a->spread_of(d->a->view, p->a, id_a),
+                                   d->b->spread_of(d->b->view, p->b, id_b));
     else
-        item.confidence = fp_welch(sample_of(&p->spread_a, id_a), sample_of(&p->spread_b, id_b));
+        item.confidence = fp_welch(spread_of(&p->spread_a, id_a), spread_of(&p->spread_b, id_b));
     add_item(d, item);
 }
 

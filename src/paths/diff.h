@@ -14,7 +14,7 @@
 #include "paths/each.h"
 
 /* Counts of one path over several runs: how many, their sum and the sum of their squares. */
-struct fp_sample {
+struct fp_spread {
     double n, sum, squares;
 };
 
@@ -23,7 +23,8 @@ struct fp_diff_side {
     struct fp_profile **runs;   /* each alone; may be NULL */
     size_t nruns;
     /* Of a combined profile, in place of runs: the counts per call of a path; or NULL. */
-    struct fp_sample (*sample)(const void *view, const struct fp_function *function, uint64_t id);
+    struct fp_spread (*spread_of)(const void *view, const struct fp_function *function,
+                                  uint64_t id);
     const void *view;
     double cost; /* filled: instructions executed */
 };
@@ -56,6 +57,6 @@ void fp_diff_make(struct fp_arena *arena, struct fp_diff_side *a, struct fp_diff
                   const struct fp_diff_options *options, struct fp_diff *diff);
 
 /* Two-sided Welch test: the confidence that two means differ. */
-double fp_welch(struct fp_sample a, struct fp_sample b);
+double fp_welch(struct fp_spread a, struct fp_spread b);
 
 #endif

@@ -72,7 +72,7 @@ bool fp_verify(struct fp_arena *arena, struct fp_profile *paths, struct fp_profi
         const struct fp_module *module = paths->modules.at[m];
         for (size_t i = 0; i < module->program.nfunctions; i++) {
             const struct fp_function *f = &module->program.functions[i];
-            /* samples are no counts */
+            /* sampled paths (pep) are not all paths: nothing to verify */
             if (!(f->flags & FP_FUNCTION_PATHS) || f->flags & FP_FUNCTION_SAMPLED) continue;
             verify_function(&v, module, f, edges != paths ? &matcher : NULL);
             fp_arena_free(&v.scratch);

@@ -34,14 +34,14 @@ static double incomplete_beta(double a, double b, double x)
     return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
-static double variance(struct fp_sample s)
+static double variance(struct fp_spread s)
 {
     double value = (s.squares - s.sum * s.sum / s.n) / (s.n - 1);
-    /* what rounding left of a spread of none */
+    /* equal values leave a rounding error instead of 0 */
     return value > 1e-12 * (s.squares / s.n) ? value : 0;
 }
 
-double fp_welch(struct fp_sample a, struct fp_sample b)
+double fp_welch(struct fp_spread a, struct fp_spread b)
 {
     if (a.n < 2 || b.n < 2) return -1;
     double difference = fabs(a.sum / a.n - b.sum / b.n);

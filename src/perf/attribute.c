@@ -8,7 +8,7 @@
 
 struct mapping {
     uint64_t address, length, offset;
-    struct fp_sampled_object *object; /* NULL: not a file */
+    struct fp_perf_object *object; /* NULL: not a file */
 };
 
 /* Later mappings hide earlier ones; they are searched from the last. */
@@ -42,7 +42,7 @@ static const char *file_to_read(struct replay *r, const char *path)
     return r->binary;
 }
 
-static void check_build(struct fp_sampled_object *s)
+static void check_build(struct fp_perf_object *s)
 {
     const struct fp_object *o = s->object;
     if (!s->build_id_len || !o->build_id_len) return;
@@ -51,14 +51,14 @@ static void check_build(struct fp_sampled_object *s)
         fp_fail(&s->problem, o->path, "is another build than the one that was sampled");
 }
 
-static struct fp_sampled_object *object_of(struct replay *r, const struct fp_perf_change *change)
+static struct fp_perf_object *object_of(struct replay *r, const struct fp_perf_change *change)
 {
     if (change->path[0] != '/' || !strncmp(change->path, "//anon", 6) ||
         !strncmp(change->path, "/dev/", 5) || !strncmp(change->path, "/memfd:", 7))
         return NULL;
     uint64_t *index = fp_strtable_add(&r->objects, change->path);
     if (*index) return r->out->objects.at[*index - 1];
-    struct fp_sampled_object *s = FP_NEW(r->arena, struct fp_sampled_object);
+    struct fp_perf_object *s = FP_NEW(r->arena, struct fp_perf_object);
     struct fp_object *object = FP_NEW(r->arena, struct fp_object);
     s->path = change->path;
     s->build_id_len = change->build_id_len;
@@ -116,7 +116,7 @@ static uint64_t linked_address(const struct mapping *m, uint64_t ip)
 
 /* ---- adding up ---- */
 
-static void add_hit(struct replay *r, struct fp_sampled_object *s, uint64_t address,
+static void add_hit(struct replay *r, struct fp_perf_object *s, uint64_t address,
                     const struct fp_perf_sample *sample)
 {
     uint64_t *index = fp_table_add(&s->index, address);
@@ -131,7 +131,7 @@ static void add_hit(struct replay *r, struct fp_sampled_object *s, uint64_t addr
     s->samples++;
 }
 
-static void add_flow(struct replay *r, struct fp_sampled_object *s, bool span, uint64_t from,
+static void add_flow(struct replay *r, struct fp_perf_object *s, bool span, uint64_t from,
                      uint64_t to)
 {
     struct fp_table *map = span ? &s->span_index : &s->branch_index;
@@ -199,8 +199,8 @@ static int by_flow(const void *a, const void *b)
 
 static int by_samples(const void *a, const void *b)
 {
-    const struct fp_sampled_object *x = *(struct fp_sampled_object *const *)a;
-    const struct fp_sampled_object *y = *(struct fp_sampled_object *const *)b;
+    const struct fp_perf_object *x = *(struct fp_perf_object *const *)a;
+    const struct fp_perf_object *y = *(struct fp_perf_object *const *)b;
     if (x->samples != y->samples) return x->samples < y->samples ? 1 : -1;
     return strcmp(x->path, y->path);
 }
@@ -220,7 +220,7 @@ void fp_attribute(struct fp_arena *arena, const struct fp_perf_data *data, const
         add_sample(&r, sample);
     }
     for (size_t i = 0; i < out->objects.len; i++) {
-        struct fp_sampled_object *s = out->objects.at[i];
+        struct fp_perf_object *s = out->objects.at[i];
         if (s->hits.len) qsort(s->hits.at, s->hits.len, sizeof *s->hits.at, by_address);
         if (s->branches.len)
             qsort(s->branches.at, s->branches.len, sizeof *s->branches.at, by_flow);

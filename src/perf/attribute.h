@@ -22,7 +22,7 @@ struct fp_flow_hits { /* a branch from one address to another, by branch records
     uint64_t from, to, count;
 };
 
-struct fp_sampled_object {
+struct fp_perf_object {
     const char *path;
     unsigned char build_id[20];
     uint8_t build_id_len;
@@ -38,9 +38,9 @@ struct fp_sampled_object {
 struct fp_attribution {
     struct fp_arena *arena;
     uint32_t nevents;
-    FP_VEC(struct fp_sampled_object *) objects; /* most samples first */
-    uint64_t user, kernel, unmapped;            /* samples */
-    bool binary_used;                           /* some object has the name of the given binary */
+    FP_VEC(struct fp_perf_object *) objects; /* most samples first */
+    uint64_t user, kernel, unmapped;         /* samples */
+    bool binary_used;                        /* some object has the name of the given binary */
 };
 
 /* Opens every object that was hit. `rename`, if not NULL, gives the file to read

@@ -5,7 +5,7 @@
  * guessed, the prediction was mostly better than the guess. */
 enum { GUESSED_MISS_TIME = 4, SAMPLED_MISS_TIME = 14, SAMPLED_MISS_INSTRUCTIONS = 10 };
 
-static size_t first_hit(const struct fp_sampled_object *s, uint64_t address)
+static size_t first_hit(const struct fp_perf_object *s, uint64_t address)
 {
     size_t low = 0, high = s->hits.len;
     while (low < high) {
@@ -18,8 +18,8 @@ static size_t first_hit(const struct fp_sampled_object *s, uint64_t address)
     return low;
 }
 
-double *fp_block_samples(struct fp_arena *arena, const struct fp_sampled_object *s,
-                         const struct fp_machine_function *f, uint32_t event)
+double *fp_perf_block_samples(struct fp_arena *arena, const struct fp_perf_object *s,
+                              const struct fp_machine_function *f, uint32_t event)
 {
     double *samples = FP_NEW_ARRAY(arena, double, f->cfg->nblocks);
     for (size_t r = 0; r < f->ranges.len; r++) {

@@ -15,8 +15,8 @@
 enum fp_normalisation { FP_BY_INSTRUCTIONS, FP_BY_TIME };
 
 /* Sums per block of one event. */
-double *fp_block_samples(struct fp_arena *arena, const struct fp_sampled_object *sampled,
-                         const struct fp_machine_function *function, uint32_t event);
+double *fp_perf_block_samples(struct fp_arena *arena, const struct fp_perf_object *sampled,
+                              const struct fp_machine_function *function, uint32_t event);
 
 /* What a block is divided by: see above. */
 double fp_block_size(const struct fp_machine_function *function, uint32_t block,

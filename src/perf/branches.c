@@ -86,7 +86,7 @@ static void mark_unknown(struct branch_counting *c)
     }
 }
 
-void fp_branch_count(struct fp_arena *arena, const struct fp_sampled_object *s,
+void fp_branch_count(struct fp_arena *arena, const struct fp_perf_object *s,
                      const struct fp_machine_function *f, struct fp_branch_counts *out)
 {
     struct branch_counting c = {f, FP_NEW_ARRAY(arena, double, f->insns.len + 1), out};

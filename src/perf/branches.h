@@ -20,7 +20,7 @@ struct fp_branch_counts {
     double total;   /* of the blocks; 0: no record is in this function */
 };
 
-void fp_branch_count(struct fp_arena *arena, const struct fp_sampled_object *sampled,
+void fp_branch_count(struct fp_arena *arena, const struct fp_perf_object *sampled,
                      const struct fp_machine_function *function, struct fp_branch_counts *out);
 
 #endif

@@ -3,7 +3,7 @@
 
 enum { FEWEST_SAMPLES = 8 }; /* below, differences are noise */
 
-enum fp_sampling_class fp_classify(const struct fp_block_events *block, double mean_cpi)
+enum fp_perf_class fp_classify(const struct fp_block_events *block, double mean_cpi)
 {
     double cycles = block->cycles / mean_cpi, stalled = block->stalled / mean_cpi;
     double shadow = cycles - block->instructions;
@@ -13,7 +13,7 @@ enum fp_sampling_class fp_classify(const struct fp_block_events *block, double m
     return FP_CLASS_TRUSTED;
 }
 
-enum fp_sampling_class fp_classify_exactly(double weight, double exact)
+enum fp_perf_class fp_classify_exactly(double weight, double exact)
 {
     if (weight > 2 * exact) return FP_CLASS_OVER;
     return weight < exact / 2 ? FP_CLASS_UNDER : FP_CLASS_TRUSTED;

@@ -21,10 +21,10 @@ struct fp_block_events {
     double instruction_samples, cycle_samples; /* how many samples these rest on */
 };
 
-enum fp_sampling_class fp_classify(const struct fp_block_events *block, double mean_cpi);
+enum fp_perf_class fp_classify(const struct fp_block_events *block, double mean_cpi);
 
 /* By exact counts: over-sampled when the weight is more than twice what it should
  * be, under-sampled when it is less than half. */
-enum fp_sampling_class fp_classify_exactly(double weight, double exact);
+enum fp_perf_class fp_classify_exactly(double weight, double exact);
 
 #endif

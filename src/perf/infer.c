@@ -102,7 +102,7 @@ static int64_t highest_cost(const struct inferring *f)
 static struct costs block_costs(const struct inferring *f, uint32_t block, int64_t highest)
 {
     struct costs costs = base_costs(f, block);
-    switch (f->in->classes ? (enum fp_sampling_class)f->in->classes[block] : FP_CLASS_TRUSTED) {
+    switch (f->in->classes ? (enum fp_perf_class)f->in->classes[block] : FP_CLASS_TRUSTED) {
     case FP_CLASS_OVER: return (struct costs){highest, 0};
     case FP_CLASS_UNDER: return (struct costs){0, highest};
     case FP_CLASS_UNKNOWN: return (struct costs){0, 0};
@@ -135,8 +135,8 @@ static double slope(double from, double to)
  * stays, since a class is a guess. */
 static void class_factors(const struct inferring *f, uint32_t block, double *raise, double *lower)
 {
-    enum fp_sampling_class class =
-        f->in->classes ? (enum fp_sampling_class)f->in->classes[block] : FP_CLASS_TRUSTED;
+    enum fp_perf_class class =
+        f->in->classes ? (enum fp_perf_class)f->in->classes[block] : FP_CLASS_TRUSTED;
     *raise = class == FP_CLASS_OVER ? class_factor : class == FP_CLASS_UNDER ? 1 / class_factor : 1;
     *lower = 1 / *raise;
 }

@@ -36,13 +36,13 @@ enum fp_cost_model {
     FP_COSTS_FOOTPATH
 };
 
-enum fp_sampling_class { FP_CLASS_TRUSTED, FP_CLASS_OVER, FP_CLASS_UNDER, FP_CLASS_UNKNOWN };
+enum fp_perf_class { FP_CLASS_TRUSTED, FP_CLASS_OVER, FP_CLASS_UNDER, FP_CLASS_UNKNOWN };
 
 struct fp_inference {
     const struct fp_cfg *cfg;
     const double *weights;      /* per block: estimated executions */
     const double *sizes;        /* per block, what weights were divided by; 0: nothing is known */
-    const uint8_t *classes;     /* per block, of enum fp_sampling_class, or NULL */
+    const uint8_t *classes;     /* per block, of enum fp_perf_class, or NULL */
     const double *edge_weights; /* per edge, negative where not known; or NULL */
     double entries;             /* estimated calls, or negative */
     enum fp_cost_model model;

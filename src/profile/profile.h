@@ -77,7 +77,7 @@ struct fp_counts {
     size_t npartials;
     uint64_t *flow; /* per flow edge that has a counter; with FP_FUNCTION_EDGES */
     uint64_t hits;  /* executed operations; with FP_FUNCTION_HITS */
-    uint64_t turns; /* all invocations; in a copy of a plan, which may count the paths of some */
+    uint64_t turns; /* in a copy of a division: all calls, also those it does not count paths of */
 };
 
 /* The counts of one function of a module whose map is loaded. */

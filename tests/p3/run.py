@@ -199,7 +199,7 @@ class Tester:
                                 "int __attribute__((noinline)) same(int x) { return x > 5 ? x * 2 : x; }\n"
                                 "int main(int c, char **v) { return same(c) + more(c) - 2; }\n")
         script = 'case $FOOTPATH_CC_FLAGS in *fp-plan*) more=-DMORE;; esac; $CC -O1 $more -o prog $FOOTPATH_SOURCE/changed.c'
-        self.fails(self.p3(script, "-k", "2"), r"(copy \d has it and the plan has not|copy \d was to count it)")
+        self.fails(self.p3(script, "-k", "2"), r"(copy \d has it and the division has not|copy \d was to count it)")
 
     def own_folders(self):
         """Each copy creates a file; standard input goes to all; a private file is changed by each."""
@@ -241,7 +241,7 @@ class Tester:
                                (["--fp-plan=plan", "--fp-copy=x"], "--fp-copy needs a number"),
                                (["--fp-plan=plan", "--fp-copy=0", "--fp-mode=edge"], "does not go with --fp-mode=edge"),
                                (["--fp-plan=plan", "--fp-copy=7"], "has copies 0 to 1, not 7"),
-                               (["--fp-plan=plain.c", "--fp-copy=0"], "expected a plan of footpath")):
+                               (["--fp-plan=plain.c", "--fp-copy=0"], "expected a division of footpath")):
             done = subprocess.run([cc, *flags, "-c", "plain.c", "-o", "plain.o"], cwd=self.folder, env=self.base,
                                   capture_output=True, text=True)
             check(done.returncode == 2 and pattern in done.stderr, "%s: %d %s" % (flags, done.returncode, done.stderr))

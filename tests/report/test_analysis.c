@@ -328,9 +328,9 @@ static void check_measures(const struct subject *s)
 
 /* ---- Welch: the figure by numerical integration of Student's density ---- */
 
-static struct fp_sample sample(const double *values, size_t n)
+static struct fp_spread sample(const double *values, size_t n)
 {
-    struct fp_sample s = {.n = (double)n};
+    struct fp_spread s = {.n = (double)n};
     for (size_t i = 0; i < n; i++) {
         s.sum += values[i];
         s.squares += values[i] * values[i];
