@@ -22,19 +22,13 @@ int cli_show_combined(const struct cli_profiles *inputs, const struct cli_show_c
 
 /* All of them in one. NULL after saying what failed. */
 struct fp_combined *cli_read_combined(const char *const *names, size_t count,
-                                      struct fp_combiner *combiner, uint32_t bins);
-
-/* A file with one summary, and runs behind it that may be written again. */
-bool cli_write_combined(const char *path, uint64_t program, uint64_t id,
-                        struct fp_combined *combined, const struct fp_unfinished *going,
-                        struct fp_error *error);
+                                      struct fp_combiner *combiner);
 
 /* Folds the runs in a combined profile into its summary: footpath combine -o X X. */
 int cli_compact(const char *path);
 
 /* Packets of types 8 and 9 of legacy files. */
 int cli_export_legacy_combined(const struct cli_profiles *inputs, bool paths, const char *output);
-int cli_import_legacy_combined(const char *input, const char *binary, const char *output);
 
 /* "variation", "deviation", "mean", "count", "unseen". */
 bool cli_rank_named(const char *name, enum fp_rank_by *by);

@@ -22,7 +22,7 @@ static bool module_path(char *path)
     return true;
 }
 
-struct cli_mpi *cli_mpi_begin(struct fp_error *error)
+struct fp_ranks *cli_mpi_begin(struct fp_error *error)
 {
     char path[ROOM];
     if (!module_path(path) || access(path, R_OK) < 0) {
@@ -32,7 +32,7 @@ struct cli_mpi *cli_mpi_begin(struct fp_error *error)
         return NULL;
     }
     void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    struct cli_mpi *mpi = module ? dlsym(module, CLI_MPI_SYMBOL) : NULL;
+    struct fp_ranks *mpi = module ? dlsym(module, CLI_MPI_SYMBOL) : NULL;
     if (!mpi) {
         fp_fail(error, NULL, "--mpi: %s; is the MPI library installed?", dlerror());
         return NULL;

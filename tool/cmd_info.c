@@ -262,7 +262,7 @@ static bool info_of_combined(struct info *info, const char *path)
 {
     struct fp_combiner *combiner =
         fp_combiner_new(&info->profiles.binary, info->profiles.binary != NULL);
-    struct fp_combined *c = cli_read_combined(&path, 1, combiner, fp_combined_bins(&path, 1));
+    struct fp_combined *c = cli_read_combined(&path, 1, combiner);
     uint64_t events[FP_EVENT_KINDS] = {0};
     struct fp_json *j = &info->json;
     if (c) count_events(c, events);

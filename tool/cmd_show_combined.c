@@ -46,8 +46,7 @@ bool cli_rank_named(const char *name, enum fp_rank_by *by)
 int cli_show_combined(const struct cli_profiles *inputs, const struct cli_show_combined *how)
 {
     struct fp_combiner *combiner = fp_combiner_new(&inputs->binary, inputs->binary != NULL);
-    uint32_t bins = fp_combined_bins(inputs->names.at, inputs->names.len);
-    struct fp_combined *c = cli_read_combined(inputs->names.at, inputs->names.len, combiner, bins);
+    struct fp_combined *c = cli_read_combined(inputs->names.at, inputs->names.len, combiner);
     if (!c) {
         fp_combiner_free(combiner);
         return EXIT_FAILED;

@@ -40,7 +40,7 @@ static void check_leaks(void)
 }
 #endif
 
-static bool begin(struct cli_mpi *mpi)
+static bool begin(struct fp_ranks *mpi)
 {
     pass_over_leaks();
     bool started = MPI_Init(NULL, NULL) == MPI_SUCCESS;
@@ -94,8 +94,8 @@ static void give_up(int status)
     MPI_Abort(MPI_COMM_WORLD, status);
 }
 
-extern struct cli_mpi footpath_mpi;
-struct cli_mpi footpath_mpi = {
+extern struct fp_ranks footpath_mpi;
+struct fp_ranks footpath_mpi = {
     .size = 1,
     .begin = begin,
     .send = send_bytes,

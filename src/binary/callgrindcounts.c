@@ -1,8 +1,9 @@
-/* Reading callgrind's output: see callgrind.h. */
+/* Reading callgrind's output: see callgrindcounts.h. */
 #include "binary/callgrindcounts.h"
 
 #include "base/io.h"
 #include "base/names.h"
+#include "binary/edgeprofile.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -293,4 +294,45 @@ bool fp_callgrind_edges(const struct fp_callgrind *c, const struct fp_machine_fu
     }
     *entries = arrivals(c, f, 0, edges);
     return true;
+}
+
+/* ---- a whole file ---- */
+
+static bool add_functions(struct fp_edge_profile *p, const struct fp_callgrind *counts,
+                          struct fp_error *error)
+{
+    for (size_t i = 0; i < p->machine.nfunctions; i++) {
+        struct fp_machine_function *f = &p->machine.functions[i];
+        fp_machine_build(&p->machine, f);
+        uint64_t entries, *edges;
+        if (!f->cfg) continue;
+        edges = FP_NEW_ARRAY(p->arena, uint64_t, f->cfg->nedges);
+        if (fp_callgrind_edges(counts, f, &entries, edges))
+            fp_edge_profile_add(p, f, entries, edges);
+    }
+    return p->nfunctions ||
+           fp_fail(error, p->machine.object->path, "has no named function that ran");
+}
+
+bool fp_callgrind_import(const char *input, const char *binary, const char *output,
+                         struct fp_error *error)
+{
+    struct fp_arena arena = {0};
+    struct fp_object object;
+    struct fp_callgrind counts;
+    struct fp_edge_profile profile = {0};
+    struct fp_embedded_map map;
+    char full[4096], *args[] = {(char *)"(callgrind)"};
+    bool ok = fp_object_open(&arena, realpath(binary, full) ? full : binary, &object, error);
+    if (ok) {
+        fp_edge_profile_init(&profile, &arena, &object);
+        ok = fp_callgrind_read(&arena, input, object.path, &counts, error) &&
+             add_functions(&profile, &counts, error);
+        struct fp_run result = fp_edge_profile_run(&profile, &map, args, 1);
+        ok = ok && fp_profile_write(output, &result, 1, 0, error);
+        fp_edge_profile_free(&profile);
+        fp_object_close(&object);
+    }
+    fp_arena_free(&arena);
+    return ok;
 }

@@ -37,4 +37,8 @@ bool fp_callgrind_edges(const struct fp_callgrind *callgrind,
 uint64_t fp_callgrind_block(const struct fp_callgrind *callgrind,
                             const struct fp_machine_function *function, uint32_t block);
 
+/* Writes an edge profile of the program `binary`, by its counts in the file `input`. */
+bool fp_callgrind_import(const char *input, const char *binary, const char *output,
+                         struct fp_error *error);
+
 #endif

@@ -7,9 +7,13 @@
 #include "combined/combinedlegacy.h"
 
 #include "base/checked.h"
+#include "base/checksum.h"
+#include "base/io.h"
+#include "combined/combinedfile.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- writing ---- */
@@ -330,4 +334,75 @@ bool fp_legacy_is_combined(const unsigned char *bytes, size_t len)
     fp_arena_free(&arena);
     return more &&
            (reader.type == FP_LEGACY_COMBINED_EDGES || reader.type == FP_LEGACY_COMBINED_PATHS);
+}
+
+/* ---- whole files ---- */
+
+/* The one program of a combined profile: of several builds, one that knows paths. */
+static const struct fp_program *only_program(struct fp_combiner *combiner,
+                                             const struct fp_combined *c, bool paths,
+                                             struct fp_error *error)
+{
+    const struct fp_program *found = NULL;
+    for (size_t i = 0; i < c->modules.len; i++) {
+        const struct fp_program *program = fp_combiner_program(combiner, &c->modules.at[i], error);
+        bool has_paths = false;
+        if (!program) return NULL;
+        for (size_t k = 0; k < program->nfunctions; k++)
+            has_paths |= program->functions[k].paths.numbering != NULL;
+        if (!found || (paths && has_paths)) found = program;
+    }
+    if (!found) fp_fail(error, NULL, "the combined profile is of no program");
+    return found;
+}
+
+bool fp_combined_export_legacy(struct fp_combiner *combiner, const struct fp_combined *combined,
+                               bool paths, struct fp_writer *out, struct fp_error *error)
+{
+    const struct fp_program *program = only_program(combiner, combined, paths, error);
+    enum fp_legacy_packet type = paths ? FP_LEGACY_COMBINED_PATHS : FP_LEGACY_COMBINED_EDGES;
+    return program && fp_combined_to_legacy(out, combined, program, type, error);
+}
+
+static bool import_packets(struct fp_combined *c, const struct fp_program *program,
+                           const struct fp_file *file, const char *name, struct fp_error *error)
+{
+    struct fp_arena arena = {0};
+    struct fp_legacy_reader reader = {
+        .r = {.bytes = file->bytes, .len = file->len, .file = name, .error = error}};
+    bool ok = true;
+    while (ok && fp_legacy_next(&arena, &reader)) {
+        if (reader.type == FP_LEGACY_ARGUMENTS) continue;
+        if (reader.type == FP_LEGACY_COMBINED_EDGES || reader.type == FP_LEGACY_COMBINED_PATHS)
+            ok = fp_combined_from_legacy(c, program, &reader);
+        else
+            ok = fp_fail(error, name,
+                         "holds combined profiles and a packet of type %d; import them apart",
+                         (int)reader.type);
+    }
+    fp_arena_free(&arena);
+    return ok && !reader.r.failed;
+}
+
+bool fp_combined_import_legacy(const char *input, const char *binary, const char *output,
+                               struct fp_error *error)
+{
+    struct fp_arena arena = {0};
+    struct fp_program program;
+    struct fp_file file = {0};
+    char full[4096];
+    struct fp_combined *c = fp_combined_new(1);
+    bool ok = fp_program_read(&arena, realpath(binary, full) ? full : binary, &program, error) &&
+              fp_file_open(&file, input, error);
+    if (ok) {
+        fp_combined_module(c, program.path, program.build_id, program.build_id_len);
+        ok = import_packets(c, &program, &file, input, error);
+        fp_file_close(&file);
+    }
+    if (ok) c->modules.at[0].runs = c->runs;
+    ok = ok && fp_combined_write(output, fp_checksum(program.build_id, program.build_id_len, 0), 0,
+                                 c, NULL, error);
+    fp_combined_free(c);
+    fp_arena_free(&arena);
+    return ok;
 }

@@ -17,6 +17,14 @@ bool fp_combined_to_legacy(struct fp_writer *out, const struct fp_combined *comb
 bool fp_combined_from_legacy(struct fp_combined *into, const struct fp_program *program,
                              struct fp_legacy_reader *reader);
 
+/* A whole combined profile, which is of one program, as one such packet. */
+bool fp_combined_export_legacy(struct fp_combiner *combiner, const struct fp_combined *combined,
+                               bool paths, struct fp_writer *out, struct fp_error *error);
+
+/* A legacy file of such packets, made by the program `binary`, as a combined profile. */
+bool fp_combined_import_legacy(const char *input, const char *binary, const char *output,
+                               struct fp_error *error);
+
 /* Does a legacy file hold such packets? */
 bool fp_legacy_is_combined(const unsigned char *bytes, size_t len);
 
