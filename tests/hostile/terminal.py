@@ -7,18 +7,18 @@ pseudo-terminal: no control byte may come out but line ends, tabs and our own co
 The real compiler and runtime make the profile: folder, program, arguments, names of
 functions (asm labels) and of files (#line) carry the sequences.
 """
-import argparse
 import os
 import pty
 import re
 import select
-import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 
-import formats
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
+from harness import Failure, expect  # noqa: E402
+import formats  # noqa: E402
 
 EVIL = "\x1b]0;title\x07\x1b[2J\x1b[5;31mX\r\b\x7f\u009b31m\u202e"
 SHELL_EVIL = "'" + EVIL + "'"
@@ -81,7 +81,7 @@ def on_terminal(words, folder, env):
     while True:
         ready, _, _ = select.select([fd], [], [], 120)
         if not ready:
-            raise SystemExit("%r: no end" % words)
+            raise Failure("%r: no end" % words)
         try:
             data = os.read(fd, 65536)
         except OSError:
@@ -124,7 +124,7 @@ def make(args, folder, env):
     out, _ = on_terminal([program, EVIL, "\nFORGED"], folder, dict(env, FOOTPATH_OUT=profile, FOOTPATH_LOG="1",
                                                                    FOOTPATH_OUTT="x", FOOTPATH_SAMPLING=EVIL))
     if problem_of(out) or b"wrote" not in out:
-        raise SystemExit("the runtime: %s: %r" % (problem_of(out), out))
+        raise Failure("the runtime: %s: %r" % (problem_of(out), out))
     with open(profile, "rb") as f:
         data = f.read()
     def write(name, content):
@@ -143,16 +143,12 @@ def make(args, folder, env):
     return program, profile
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--llvm", default="19")
-    args = parser.parse_args()
-    folder = tempfile.mkdtemp(prefix="footpath-terminal-")
+def case_terminal(b):
+    folder = b.folder
     env = {name: value for name, value in os.environ.items() if not name.startswith("FOOTPATH") and name != "NO_COLOR"}
-    env.update(PATH=args.bin + ":" + env["PATH"], TERM="xterm", LC_ALL="C.UTF-8",
-               FOOTPATH_CC_FLAGS="--fp-llvm=" + args.llvm)
-    program, profile = make(args, folder, env)
+    env.update(PATH=b.args.bin + ":" + env["PATH"], TERM="xterm", LC_ALL="C.UTF-8",
+               FOOTPATH_CC_FLAGS="--fp-llvm=" + b.args.llvm)
+    program, profile = make(b.args, folder, env)
     failed, seen = 0, 0
     for words in COMMANDS:
         words = [{"PROFILE": profile, "PROGRAM": program}.get(word, word) for word in words]
@@ -168,10 +164,10 @@ def main():
         if problem:
             failed += 1
             print("footpath %s: %s" % (" ".join(repr(w) if EVIL in w else w for w in words), problem))
-    shutil.rmtree(folder)
     print("%d commands, %d failed; the names were in %d outputs" % (len(COMMANDS), failed, seen))
-    return 1 if failed or seen < 10 else 0
+    expect(not failed, "%d commands write what a terminal obeys" % failed)
+    expect(seen >= 10, "the names were in %d outputs" % seen)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    harness.main(__doc__)

@@ -1,46 +1,35 @@
 #!/usr/bin/env python3
 """Sampled paths: programs that must not notice, and samples that must be right.
 
-    run.py --bin BUILD/bin [--llvm 19] [--opt=-O2] CASE...
+    run.py --bin BUILD/bin [--llvm 19] [--opt=-O2] [--case NAME]...
 
-Cases: active (functions that are called once have their part of the samples), signals, forks (output as without samples), shares (samples in proportion to
+Each for --fp-pep=trap and --fp-pep=flag: active (functions that are called once have their part of the samples), signals, forks (output as without samples), shares (samples in proportion to
 the CPU time of threads), paths (against exact counts), statically (says what to do),
 watch (a profile now and then, shown live), slots (lengths of instructions, against objdump),
 sanitizers (samples as without, or a word why not), guide (a profile of samples guides
 the next build, whose samples are right).
 """
-import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
 import limits  # noqa: E402
+from harness import Failure, expect, run  # noqa: E402
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
 
 
-class Failure(Exception):
-    pass
-
-
-class Tester:
-    def __init__(self, args, folder):
-        self.args, self.folder = args, folder
-
+class Tester(harness.Bench):
     def build(self, name, out, *flags):
-        exe = os.path.join(self.folder, out)
-        cc = [os.path.join(self.args.bin, "footpath-cc"), "--fp-llvm=" + self.args.llvm]
-        done = subprocess.run(cc + list(flags) + [self.args.opt, "-pthread", os.path.join(HERE, name + ".c"), "-o", exe],
-                              capture_output=True, text=True)
-        if done.returncode or done.stderr:
-            raise Failure("%s: %s" % (name, done.stderr))
+        exe = self.path(out)
+        self.cc(*flags, self.args.opt, "-pthread", os.path.join(HERE, name + ".c"), "-o", exe, silent=True)
         return exe
 
-    def run(self, exe, *words, **settings):
+    def measured(self, exe, *words, **settings):
+        """A run with these variables, and its profile."""
         profile = exe + ".prof"
         if os.path.exists(profile):
             os.unlink(profile)
@@ -50,18 +39,15 @@ class Tester:
         return done, profile
 
     def tool(self, *words):
-        done = subprocess.run([os.path.join(self.args.bin, "footpath"), *words], capture_output=True, text=True)
-        if done.returncode:
-            raise Failure("footpath %s: %s" % (" ".join(words), done.stderr))
-        return done.stdout
+        return super().tool(*words).stdout
 
     def samples(self, profile):
         shown = json.loads(self.tool("show", "--json", profile))
         return {f["name"]: sum(p["count"] for p in f["paths"]) for f in shown["functions"]}
 
     def same_output(self, name, how):
-        plain, _ = self.run(self.build(name, name + ".plain", "--fp-mode=none"))
-        done, profile = self.run(self.build(name, name + "." + how, "--fp-mode=pep", "--fp-pep=" + how),
+        plain, _ = self.measured(self.build(name, name + ".plain", "--fp-mode=none"))
+        done, profile = self.measured(self.build(name, name + "." + how, "--fp-mode=pep", "--fp-pep=" + how),
                                  FOOTPATH_TICK_MS="2")
         if (done.returncode, done.stdout, done.stderr) != (plain.returncode, plain.stdout, plain.stderr):
             raise Failure("%s, %s: %d\n%s%sexpected %d\n%s" % (name, how, done.returncode, done.stdout, done.stderr,
@@ -77,7 +63,7 @@ class Tester:
 
     def shares(self, how):
         exe = self.build("shares", "shares." + how, "--fp-mode=pep", "--fp-pep=" + how)
-        done, profile = self.run(exe, FOOTPATH_TICK_MS="4")
+        done, profile = self.measured(exe, FOOTPATH_TICK_MS="4")
         words = done.stdout.split()
         spent = {words[i]: float(words[i + 1]) for i in range(0, len(words), 2)}
         taken = self.samples(profile)
@@ -89,16 +75,16 @@ class Tester:
 
     def guide(self, how):
         first = self.build("paths", "paths.first." + how, "--fp-mode=pep", "--fp-pep=" + how)
-        _, profile = self.run(first, "4000000", FOOTPATH_TICK_MS="1")
+        _, profile = self.measured(first, "4000000", FOOTPATH_TICK_MS="1")
         self.paths(how, "--fp-guide=" + profile)
         with open(first, "rb") as a, open(os.path.join(self.folder, "paths." + how), "rb") as b:
             if a.read() == b.read():
                 raise Failure("%s: the guide made no difference" % how)
 
     def paths(self, how, *flags):
-        exact, truth = self.run(self.build("paths", "paths.exact", "--fp-mode=path"), "400000")
+        exact, truth = self.measured(self.build("paths", "paths.exact", "--fp-mode=path"), "400000")
         exe = self.build("paths", "paths." + how, "--fp-mode=pep", "--fp-pep=" + how, *flags)
-        done, profile = self.run(exe, "400000", FOOTPATH_TICK_MS="1", FOOTPATH_SAMPLES="1024")
+        done, profile = self.measured(exe, "400000", FOOTPATH_TICK_MS="1", FOOTPATH_SAMPLES="1024")
         if done.stdout != exact.stdout:
             raise Failure("%s: %s, expected %s" % (how, done.stdout, exact.stdout))
         # a function whose call was not seen ran all the same
@@ -120,8 +106,8 @@ class Tester:
     def active(self, how):
         for at in ("late", "early"):
             flags = "--fp-at=" + at, "--fp-pep=" + how
-            _, truth = self.run(self.build("active", "active.exact", "--fp-mode=path", flags[0]), "400000")
-            _, profile = self.run(self.build("active", "active." + at, "--fp-mode=pep", *flags), "2000000", FOOTPATH_TICK_MS="1")
+            _, truth = self.measured(self.build("active", "active.exact", "--fp-mode=path", flags[0]), "400000")
+            _, profile = self.measured(self.build("active", "active." + at, "--fp-mode=pep", *flags), "2000000", FOOTPATH_TICK_MS="1")
             values = dict(line.split() for line in self.tool("compare", truth, profile).splitlines())
             if min(float(values["wall"]), float(values["relative"]), float(values["absolute"])) < 0.95:
                 raise Failure("%s, %s: %s" % (how, at, values))
@@ -134,7 +120,7 @@ class Tester:
         # the program outlives the watch, however slowly that gets on
         with subprocess.Popen([exe, "1000000000000"], env=env, stdout=subprocess.DEVNULL) as program:
             try:
-                watch = subprocess.run([os.path.join(self.args.bin, "footpath"), "watch", profile, "--every", "0.1",
+                watch = subprocess.run([self.bin("footpath"), "watch", profile, "--every", "0.1",
                                         "--looks", "12", "--top", "3"], capture_output=True, text=True)
                 size = os.path.getsize(profile)
             finally:
@@ -145,16 +131,12 @@ class Tester:
         if size > 9 * 4096 or not self.samples(profile):
             raise Failure("the profile has grown to %d bytes" % size)
 
-    def slots(self, how):
+    def slots(self):
         """Every instruction of a program is read right or not at all, nearly all are read."""
-        if how != "trap":
-            return
-        program = os.path.join(self.args.bin, "footpath")
-        listing = subprocess.run(["objdump", "-d", "--insn-width=15", program], capture_output=True, text=True, check=True).stdout
+        listing = run("objdump", "-d", "--insn-width=15", self.bin("footpath")).stdout
         rows = [line.split("\t") for line in listing.splitlines() if line.count("\t") >= 2]
         rows = [row for row in rows if "(bad)" not in row[2]]
-        read = subprocess.run([self.args.slots, "lengths"], input="".join(row[1] + "\n" for row in rows),
-                              capture_output=True, text=True, check=True).stdout.split()
+        read = run(self.args.slots, "lengths", input="".join(row[1] + "\n" for row in rows)).stdout.split()
         wrong = [(row, n) for row, n in zip(rows, read) if n != "0" and int(n) != len(row[1].split())]
         known = sum(n != "0" for n in read)
         if len(read) != len(rows) or wrong or known < 0.85 * len(rows):
@@ -163,9 +145,9 @@ class Tester:
     def sanitizers(self, how):
         for kind in ("address", "undefined", "thread"):
             exe = self.build("paths", "paths.%s.%s" % (kind, how), "--fp-mode=pep", "--fp-pep=" + how, "-fsanitize=" + kind)
-            done, profile = self.run(exe, "2000000", FOOTPATH_TICK_MS="1")
+            done, profile = self.measured(exe, "2000000", FOOTPATH_TICK_MS="1")
             if kind == "thread":
-                said = self.run(exe, "2000000", FOOTPATH_TICK_MS="1", FOOTPATH_LOG="1")[0].stderr
+                said = self.measured(exe, "2000000", FOOTPATH_TICK_MS="1", FOOTPATH_LOG="1")[0].stderr
                 if said.count("not sampled") != 1:
                     raise Failure("%s: says with FOOTPATH_LOG: %s" % (kind, said))
             if done.returncode or done.stderr or (kind != "thread" and sum(self.samples(profile).values()) < 64):
@@ -173,36 +155,18 @@ class Tester:
 
     def statically(self, how):
         exe = self.build("paths", "paths.static", "--fp-mode=pep", "--fp-pep=" + how, "-static")
-        done, profile = self.run(exe, "400000", FOOTPATH_TICK_MS="1")
+        done, profile = self.measured(exe, "400000", FOOTPATH_TICK_MS="1")
         if how == "trap" and "--fp-pep=flag" not in done.stderr:
             raise Failure("a static program does not say that it cannot be sampled: %s" % done.stderr)
         if how == "flag" and (done.stderr or not sum(self.samples(profile).values())):
             raise Failure("a static program has no samples: %s" % done.stderr)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--llvm", default="19")
-    parser.add_argument("--opt", default="-O2")
-    parser.add_argument("--how", default="trap,flag")
-    parser.add_argument("--slots", help="the program test-slots")
-    parser.add_argument("cases", nargs="+")
-    args = parser.parse_args()
-    failed = passed = 0
-    for case in args.cases:
-        folder = tempfile.mkdtemp(prefix="footpath-pep-")
-        for how in args.how.split(","):
-            try:
-                getattr(Tester(args, folder), case)(how)
-                passed += 1
-            except (Failure, subprocess.TimeoutExpired) as failure:
-                print("%s %s %s LLVM %s: %s" % (case, how, args.opt, args.llvm, failure))
-                failed += 1
-        shutil.rmtree(folder)
-    print("%d passed, %d failed" % (passed, failed))
-    return 1 if failed or not passed else 0
-
+CASES = {"%s_%s" % (case, how): lambda t, case=case, how=how: getattr(t, case)(how)
+         for case in ("active", "signals", "forks", "shares", "paths", "statically", "watch", "sanitizers", "guide")
+         for how in ("trap", "flag")}
+CASES["slots"] = Tester.slots
 
 if __name__ == "__main__":
-    sys.exit(main())
+    harness.main(__doc__, ("--opt", {"default": "-O2"}), ("--slots", {"help": "the program test-slots"}), bench=Tester,
+                 cases=CASES)

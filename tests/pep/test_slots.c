@@ -43,7 +43,10 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "lengths")) return lengths();
     unsigned char *room = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (room == MAP_FAILED) return 77;
+    if (room == MAP_FAILED) {
+        puts("skipped: no memory that is writable and executable");
+        return 77;
+    }
     int failed = 0;
 #define EXECUTE(code, due) failed += execute(room, code, sizeof(code) - 1, due)
     EXECUTE("\x48\x8d\x47\x02\xc3", 7);                          /* lea 2(%rdi), %rax; ret */
