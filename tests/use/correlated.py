@@ -8,29 +8,23 @@ Mispredictions of the function with the branches, by cachegrind's predictor (7 b
 of history): over the suite at least 80% of those that the edge-guided build leaves are
 gone in the path-guided one, and the output is the same.
 """
-import argparse
 import glob
 import os
 import re
-import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
+from harness import expect  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LEAST = 0.8
 
 
-def run(command, **more):
-    done = subprocess.run(command, capture_output=True, text=True, **more)
-    if done.returncode:
-        raise SystemExit("%s: status %d\n%s" % (" ".join(command), done.returncode, done.stderr))
-    return done
-
-
-def mispredictions(exe, folder):
+def mispredictions(b, exe):
     """Conditional and indirect ones, in handle(); and the output."""
-    out = os.path.join(folder, "cachegrind.out")
-    done = run(["valgrind", "--tool=cachegrind", "--cache-sim=no", "--branch-sim=yes", "--cachegrind-out-file=" + out, exe])
+    out = b.path("cachegrind.out")
+    done = b.run("valgrind", "--tool=cachegrind", "--cache-sim=no", "--branch-sim=yes", "--cachegrind-out-file=" + out, exe)
     events, function, total = [], "", 0
     with open(out) as f:
         for line in f:
@@ -44,33 +38,25 @@ def mispredictions(exe, folder):
     return total, done.stdout
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--llvm", default="19")
-    args = parser.parse_args()
-    cc = [os.path.join(args.bin, "footpath-cc"), "--fp-llvm=" + args.llvm, "-O2"]
+def case_correlated(b):
     left = {"no": 0, "yes": 0}
-    same = True
-    with tempfile.TemporaryDirectory(prefix="footpath-") as folder:
-        for source in sorted(glob.glob(os.path.join(HERE, "correlated", "*.c"))):
-            name = os.path.basename(source)[:-2]
-            exe, profile = os.path.join(folder, name), os.path.join(folder, name + ".prof")
-            run(cc + ["--fp-at=early", "--fp-cuts=few", source, "-o", exe])
-            run([exe], env=dict(os.environ, FOOTPATH_OUT=profile))
-            found, outputs = {}, {}
-            for paths in ("no", "yes"):
-                run(cc + ["--fp-use=" + profile, "--fp-paths=" + paths, source, "-o", exe])
-                found[paths], outputs[paths] = mispredictions(exe, folder)
-                left[paths] += found[paths]
-            same = same and outputs["no"] == outputs["yes"] != ""
-            print("%-16s by edges %7d, by paths %7d: %4.1f%% gone" %
-                  (name, found["no"], found["yes"], 100 * (1 - found["yes"] / found["no"])))
+    for source in sorted(glob.glob(os.path.join(HERE, "correlated", "*.c"))):
+        name = os.path.basename(source)[:-2]
+        exe = b.path(name)
+        b.cc("-O2", "--fp-at=early", "--fp-cuts=few", source, "-o", exe)
+        profile = b.profile(name, name + ".prof")
+        found, outputs = {}, {}
+        for paths in ("no", "yes"):
+            b.cc("-O2", "--fp-use=" + profile, "--fp-paths=" + paths, source, "-o", exe)
+            found[paths], outputs[paths] = mispredictions(b, exe)
+            left[paths] += found[paths]
+        expect(outputs["no"] == outputs["yes"] != "", "another output of " + name, outputs)
+        print("%-16s by edges %7d, by paths %7d: %4.1f%% gone" %
+              (name, found["no"], found["yes"], 100 * (1 - found["yes"] / found["no"])))
     gone = 1 - left["yes"] / left["no"]
     print("%-16s by edges %7d, by paths %7d: %4.1f%% gone" % ("all", left["no"], left["yes"], 100 * gone))
-    print("%d passed, %d failed" % (same + (gone >= LEAST), (not same) + (gone < LEAST)))
-    return 0 if same and gone >= LEAST else 1
+    expect(gone >= LEAST, "%.1f%% of the mispredictions are gone, expected %.1f%%" % (100 * gone, 100 * LEAST))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    harness.main(__doc__)

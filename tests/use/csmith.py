@@ -14,7 +14,6 @@ made are counted and said; --least-copies makes too few of them a failure as wel
 --generate writes SEED.c and the headers they include and runs nothing; --sources takes the
 programs from there, on a machine without csmith. Too few that can be judged are a failure.
 """
-import argparse
 import concurrent.futures
 import glob
 import itertools
@@ -26,6 +25,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
 import limits  # noqa: E402
 
 HEADERS = "/usr/include/csmith"
@@ -111,15 +111,14 @@ def one(args, seed):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", help="the tools of the build")
-    parser.add_argument("--generate", metavar="DIR", help="only write the programs there")
-    parser.add_argument("--sources", metavar="DIR", help="take the programs from there")
-    parser.add_argument("--llvm", default="19")
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--least-copies", type=int, default=0, help="fail where fewer were made in all")
+    parser = harness.arguments(
+        __doc__,
+        ("--generate", {"metavar": "DIR", "help": "only write the programs there"}),
+        ("--sources", {"metavar": "DIR", "help": "take the programs from there"}),
+        ("--count", {"type": int, "default": 1000}),
+        ("--seed", {"type": int, "default": 1}),
+        ("--jobs", {"type": int, "default": 2}),
+        ("--least-copies", {"type": int, "default": 0, "help": "fail where fewer were made in all"}))
     args = parser.parse_args()
     if args.generate:
         return generate(args)
