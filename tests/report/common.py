@@ -1,65 +1,51 @@
-"""What the report's tests share: building programs, running the tool, checks."""
-import json
+"""What the report's tests share: a program and its profiles, and output as text."""
+import functools
 import os
-import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+import harness  # noqa: E402
+from harness import Failure  # noqa: E402,F401
+
+WALK = os.path.join(HERE, "programs", "walk.c")
+OPTIONS = [("--tools", {"type": os.path.abspath, "default": os.path.join(harness.ROOT, ".cache", "tools")})]
 
 
-class Failure(Exception):
-    pass
+class Tester(harness.Bench):
+    check, equal = staticmethod(harness.expect), staticmethod(harness.equal)
 
-
-class Tester:
-    def __init__(self, bin_folder, folder):
-        self.bin, self.folder, self.passed = os.path.abspath(bin_folder), folder, 0
-
-    def check(self, condition, what):
-        if not condition:
-            raise Failure(what)
-        self.passed += 1
-
-    def equal(self, got, expected, what):
-        self.check(got == expected, "%s: got %r, expected %r" % (what, got, expected))
-
-    def run(self, *command, status=0, text=True, **more):
-        env = dict(os.environ, LC_ALL="C.UTF-8", NO_COLOR="1")
-        done = subprocess.run(command, capture_output=True, env=env, cwd=self.folder, **more)
-        if done.returncode != status:
-            raise Failure("%s: exit %d\n%s%s" % (" ".join(map(str, command)), done.returncode,
-                                                 done.stdout.decode(errors="replace")[-2000:],
-                                                 done.stderr.decode(errors="replace")[-2000:]))
-        return done.stdout.decode(errors="surrogateescape") if text else done.stdout
-
-    def tool(self, *words, **more):
-        return self.run(os.path.join(self.bin, "footpath"), *words, **more)
+    def run(self, *command, text=True, env=None, **more):
+        """What it printed, text=False: as bytes."""
+        env = {"LC_ALL": "C.UTF-8", "NO_COLOR": "1", **(env or {})}
+        environ = harness.environment(PATH=self.args.bin + ":" + os.environ["PATH"])
+        out = harness.run(*command, text=False, cwd=self.folder, env={**environ, **env}, **more).stdout
+        return out.decode(errors="surrogateescape") if text else out
 
     def json(self, *words):
-        return json.loads(self.tool(*words))
+        return harness.json.loads(self.tool(*words))
 
     def build(self, source, out, *flags):
-        plus = source.endswith(".cc")
-        self.run(os.path.join(self.bin, "footpath-c++" if plus else "footpath-cc"), *flags, source, "-o", out)
-        return os.path.join(self.folder, out)
+        self.cc(*flags, source, "-o", out)
+        return self.path(out)
 
-    def profile(self, exe, name, *args):
-        path = os.path.join(self.folder, name)
-        if os.path.exists(path):
-            os.unlink(path)
-        subprocess.run([exe, *args], check=True, stdout=subprocess.DEVNULL, env=dict(os.environ, FOOTPATH_OUT=path),
-                       cwd=self.folder)
-        return path
+    @functools.cached_property
+    def walk(self):
+        return self.build(WALK, "walk", "-O0", "--fp-exits")
 
+    @functools.cached_property
+    def a(self):
+        return self.profile(self.walk, "a.prof", "100")
 
-def main(tests, tester):
-    """Runs each; gives the exit status. Says how many checks passed."""
-    failed = 0
-    for test in tests:
-        try:
-            test(tester)
-        except Failure as failure:
-            failed += 1
-            print("FAILED %s: %s" % (test.__name__, failure), file=sys.stderr)
-    print("%d checks passed, %d tests failed" % (tester.passed, failed))
-    return 1 if failed or not tester.passed else 0
+    @functools.cached_property
+    def b(self):
+        return self.profile(self.walk, "b.prof", "40")
+
+    @functools.cached_property
+    def fast_prof(self):
+        return self.profile(self.build(WALK, "walk-fast", "-O2"), "fast.prof", "100")
+
+    def runs(self, name, *sizes):
+        """A profile of several runs."""
+        for size in sizes:
+            self.run(self.walk, str(size), env={"FOOTPATH_OUT": self.path(name)})

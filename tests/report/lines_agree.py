@@ -8,7 +8,6 @@ every line that both tools have code on. Without --programs it takes the small p
 this folder; the real ones are bench/corpus.py's. Exits 1 where fewer than --least
 percent of the lines agree, or a line that one of them never ran ran in footpath.
 """
-import argparse
 import collections
 import glob
 import gzip
@@ -22,7 +21,8 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, os.path.join(ROOT, "bench"))
+sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "tests")]
+import harness  # noqa: E402
 
 # C files, flags, how to run: those of the corpus that are a list of files
 REAL = {
@@ -116,14 +116,13 @@ def compare(folder, ours, theirs):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--programs", default="")
-    parser.add_argument("--least", type=float, default=90)
-    parser.add_argument("--show", type=int, default=0, help="print this many differing lines")
-    parser.add_argument("--inputs", default=os.path.join(ROOT, ".cache", "inputs"))
-    options = parser.parse_args()
-    bins, failed = os.path.abspath(options.bin), False
+    options = harness.parse(harness.arguments(
+        __doc__,
+        ("--programs", {"default": ""}),
+        ("--least", {"type": float, "default": 90}),
+        ("--show", {"type": int, "default": 0, "help": "print this many differing lines"}),
+        ("--inputs", {"default": os.path.join(ROOT, ".cache", "inputs")})))
+    bins, failed = options.bin, False
     jobs = [(name,) + REAL[name] for name in options.programs.split(",") if name]
     if not jobs:
         jobs = [("walk", None, "walk.c", "", "100")]

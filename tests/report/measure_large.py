@@ -7,7 +7,6 @@ page loads, time until it can be used.
 Without --profile the program is made by bench/many_functions.py and compiled, which takes
 some minutes. Exits 1 above 20 s, 2 MB or 2 s.
 """
-import argparse
 import os
 import resource
 import subprocess
@@ -16,7 +15,7 @@ import tempfile
 import time
 
 from browser import Browser
-from common import HERE
+from common import HERE, harness
 
 ROOT = os.path.dirname(os.path.dirname(HERE))
 
@@ -30,12 +29,8 @@ def make_profile(bins, folder, functions):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--functions", type=int, default=10000)
-    parser.add_argument("--profile")
-    options = parser.parse_args()
-    bins = os.path.abspath(options.bin)
+    options = harness.parse(harness.arguments(__doc__, ("--functions", {"type": int, "default": 10000}), ("--profile", {})))
+    bins = options.bin
     with tempfile.TemporaryDirectory() as folder:
         profile = os.path.abspath(options.profile) if options.profile else make_profile(bins, folder, options.functions)
         report = os.path.join(folder, "report")

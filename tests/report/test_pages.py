@@ -3,39 +3,45 @@
 --json` says it passes; search, sorting, links, keys, phone, dark mode, hostile names
 and sources; no message on the console; accessibility by axe-core.
 
-    test_pages.py --bin BUILD/bin [--shots FOLDER] [--tools FOLDER] [--profile FILE...]
+    test_pages.py --bin BUILD/bin [--shots FOLDER] [--tools FOLDER] [--profile FILE...] [--case NAME]...
 
 With --profile, the checks are made on reports of those profiles in place of the small
 programs' (for real ones, whose building takes long).
 """
-import argparse
+import functools
 import json
 import os
 import re
-import tempfile
 import time
 
-from browser import Browser, BrowserError, available
-from common import HERE, Failure, Tester, main
+from browser import Browser, available
+from common import HERE, OPTIONS, Failure, Tester, harness
 
 PROGRAMS = os.path.join(HERE, "programs")
 
 
-def setup(t):
-    t.reports = []
-    missing = available()
-    if missing:
-        raise SystemExit("test_pages: " + missing)
-    profiles = list(t.profiles)
-    if not profiles:
-        t.walk = t.build(os.path.join(PROGRAMS, "walk.c"), "walk", "-O1")
-        shapes = t.build(os.path.join(PROGRAMS, "shapes.cc"), "shapes", "-O1")
-        profiles = [t.profile(t.walk, "walk.prof", "100"), t.profile(shapes, "shapes.prof")]
-    for number, profile in enumerate(profiles):
-        folder = os.path.join(t.folder, "report%d" % number)
-        t.tool("report", profile, "-o", folder)
-        show = t.json("show", "--json", profile)
-        t.reports.append((os.path.basename(os.path.dirname(profile)) + "-" + os.path.basename(profile), folder, show))
+class Pages(Tester):
+    def __init__(self, args, folder):
+        super().__init__(args, folder)
+        missing = available()
+        if missing:
+            raise Failure(missing)
+        self.shots = args.shots or self.path("shots")
+
+    @functools.cached_property
+    def reports(self):
+        """Name, folder and what `show` says of each."""
+        made, profiles = [], self.args.profile
+        if not profiles:
+            walk = self.build(os.path.join(PROGRAMS, "walk.c"), "walk", "-O1")
+            shapes = self.build(os.path.join(PROGRAMS, "shapes.cc"), "shapes", "-O1")
+            profiles = [self.profile(walk, "walk.prof", "100"), self.profile(shapes, "shapes.prof")]
+        for number, profile in enumerate(profiles):
+            folder = self.path("report%d" % number)
+            self.tool("report", profile, "-o", folder)
+            made.append((os.path.basename(os.path.dirname(profile)) + "-" + os.path.basename(profile), folder,
+                         self.json("show", "--json", profile)))
+        return made
 
 
 def url(folder, route=""):
@@ -78,7 +84,7 @@ def expected_path(show, row, index):
     return found[0], found[0]["paths"][index]
 
 
-def test_choose(t):
+def case_choose(t):
     for name, folder, show in t.reports:
         with Browser(1440, 1000) as page:
             open_report(page, folder)
@@ -104,7 +110,7 @@ def test_choose(t):
             silent(t, page, name)
 
 
-def test_overview_and_links(t):
+def case_overview_and_links(t):
     for name, folder, show in t.reports:
         with Browser(1440, 1000) as page:
             open_report(page, folder)
@@ -125,7 +131,7 @@ def test_overview_and_links(t):
             silent(t, page, name)
 
 
-def test_search_sort_keys(t):
+def case_search_sort_keys(t):
     name, folder, show = t.reports[0]
     with Browser(1440, 1000) as page:
         open_report(page, folder)
@@ -172,7 +178,7 @@ def test_search_sort_keys(t):
         silent(t, page, name)
 
 
-def test_untaken(t):
+def case_untaken(t):
     name, folder, show = t.reports[0]
     with Browser(1440, 1000) as page:
         open_report(page, folder)
@@ -194,7 +200,7 @@ def test_untaken(t):
         silent(t, page, name)
 
 
-def test_dark_and_phone(t):
+def case_dark_and_phone(t):
     name, folder, _ = t.reports[0]
     index = 0
     with Browser(1440, 1000) as page:
@@ -221,9 +227,9 @@ def test_dark_and_phone(t):
         silent(t, page, "phone")
 
 
-def test_accessibility(t):
+def case_accessibility(t):
     from fetch import fetched
-    with open(os.path.join(fetched("axe-core", t.tools), "axe.min.js")) as f:
+    with open(os.path.join(fetched("axe-core", t.args.tools), "axe.min.js")) as f:
         axe = f.read()
     problems = []
     for name, folder, _ in t.reports:
@@ -242,7 +248,6 @@ def test_accessibility(t):
                     found = page.script_async("const done = arguments[arguments.length - 1];"
                                               "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'best-practice']}).then((r) => done(r.violations.map((v) => v.id + ': ' + v.help + ' ' + v.nodes.slice(0, 3).map((n) => n.target + ' ' + (n.any[0] ? n.any[0].message : '')).join('; '))))")
                     problems += ["%s %s in %s: %s" % (name, route, theme, one) for one in found]
-                    t.passed += not found
     t.check(not problems, "\n".join(problems))
 
 
@@ -260,7 +265,7 @@ int main(int argc, char **argv) { (void)argv; return tricky(argc) + long_line(ar
 '''
 
 
-def test_hostile(t):
+def case_hostile(t):
     """Names and sources that would be markup, control characters, bytes that are no
     UTF-8, a line of 1 MB, a file that is not there."""
     source = os.path.join(t.folder, "evil.c")
@@ -281,7 +286,6 @@ def test_hostile(t):
         t.check(not re.search(rb"[\x00-\x08\x0b-\x1f\x7f]", out), "control characters from " + command[0])
     for command in (("show", "--json"), ("coverage", "--json"), ("annotate", "--json", "--top", "0"), ("export", "--format", "speedscope")):
         json.loads(t.tool(*command, profile))
-        t.passed += 1
     t.tool("export", "--format", "lcov", "-o", "evil.lcov", profile)
     t.tool("coverage", "--format", "cobertura", "-o", "evil.xml", profile)
     with Browser(1440, 1000) as page:
@@ -303,29 +307,5 @@ def test_hostile(t):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--tools", default=os.path.join(HERE, "..", "..", ".cache", "tools"))
-    parser.add_argument("--shots")
-    parser.add_argument("--profile", nargs="*", default=[])
-    parser.add_argument("--only")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as scratch:
-        tester = Tester(options.bin, scratch)
-        tester.tools = os.path.abspath(options.tools)
-        tester.shots = os.path.abspath(options.shots or os.path.join(scratch, "shots"))
-        tester.profiles = [os.path.abspath(p) for p in options.profile]
-        tests = [test_choose, test_overview_and_links, test_search_sort_keys, test_untaken, test_dark_and_phone,
-                 test_accessibility] + ([] if tester.profiles else [test_hostile])
-        if options.only:
-            tests = [test for test in tests if options.only in test.__name__]
-
-        def guarded(test):
-            def call(t):
-                try:
-                    test(t)
-                except BrowserError as error:
-                    raise Failure(str(error))
-            call.__name__ = test.__name__
-            return call
-        raise SystemExit(main([setup] + [guarded(test) for test in tests], tester))
+    harness.main(__doc__, *OPTIONS, ("--shots", {"type": os.path.abspath}),
+                 ("--profile", {"nargs": "*", "type": os.path.abspath, "default": []}), bench=Pages)

@@ -3,28 +3,15 @@
 what is known about them, what can be counted by hand from `show --json`, and the
 tools that read the exports.
 
-    test_report.py --bin BUILD/bin [--tools FOLDER]
+    test_report.py --bin BUILD/bin [--tools FOLDER] [--case NAME]...
 """
-import argparse
 import json
 import os
 import re
 import shutil
-import subprocess
-import tempfile
 import xml.etree.ElementTree
 
-from common import HERE, Failure, Tester, main
-
-WALK = os.path.join(HERE, "programs", "walk.c")
-
-
-def setup(t):
-    t.walk = t.build(WALK, "walk", "-O0", "--fp-exits")
-    t.a = t.profile(t.walk, "a.prof", "100")
-    t.b = t.profile(t.walk, "b.prof", "40")
-    t.fast = t.build(WALK, "walk-fast", "-O2")
-    t.fast_prof = t.profile(t.fast, "fast.prof", "100")
+from common import HERE, OPTIONS, WALK, Failure, Tester, harness
 
 
 def line_of(text):
@@ -43,7 +30,7 @@ def lcov_lines(text):
     return counts
 
 
-def test_lines(t):
+def case_lines(t):
     counts = lcov_lines(t.tool("coverage", "--format", "lcov", t.a))
     # 100 numbers, 50 odd, 50 large; digits: 10 + 2 * 90 - 1 (0 has no round), of which 20 are 7
     expected = {"odd = 1;": 50, "large = 2;": 50, "if (n % 2)": 100, "sum += 100;": 20, "sum += n % 10;": 169,
@@ -53,7 +40,7 @@ def test_lines(t):
         t.equal(counts.get(("walk.c", line_of(text))), count, text)
 
 
-def test_coverage(t):
+def case_coverage(t):
     data = t.json("coverage", "--json", t.a)
     t.equal(data["format_version"], 1, "format_version")
     by_name = {f["name"]: f for f in data["functions"]}
@@ -128,7 +115,7 @@ def end_count(f, path, block):
     return ways[0]["count"]
 
 
-def test_stats(t):
+def case_stats(t):
     for profile in (t.a, t.b):
         show, stats = t.json("show", "--json", profile), t.json("stats", "--json", profile)
         brute = brute_stats(show)
@@ -150,7 +137,7 @@ def test_stats(t):
     t.check(abs(common["instructions"] - sum(ids[0][k]["count"] * ids[0][k]["instructions"] for k in both)) < 1, "common instructions")
 
 
-def test_diff(t):
+def case_diff(t):
     data = t.json("diff", "--json", t.a, t.b)
     ids = [{(f["name"], p["id"]): p["count"] for f in t.json("show", "--json", x)["functions"] for p in f.get("paths", [])} for x in (t.a, t.b)]
     changed = {(c["function"], c["id"]): (c["count_before"], c["count_after"]) for c in data["changed"] if c["kind"] == "path"}
@@ -164,20 +151,18 @@ def test_diff(t):
     other = t.json("diff", "--json", t.a, t.fast_prof)
     t.check(any(c["kind"] == "function" for c in other["changed"]), "functions of another shape")
     # several runs: what varies less than it differs is sure
-    for name, sizes in (("r1.prof", (60, 62, 61)), ("r2.prof", (90, 91, 92))):
-        path = os.path.join(t.folder, name)
-        for size in sizes:
-            subprocess.run([t.walk, str(size)], check=True, stdout=subprocess.DEVNULL, env=dict(os.environ, FOOTPATH_OUT=path))
+    t.runs("r1.prof", 60, 62, 61)
+    t.runs("r2.prof", 90, 91, 92)
     sure = t.json("diff", "--json", "--edges", "r1.prof", "r2.prof")["changed"]
     t.check(any(c.get("confidence", 0) > 0.99 for c in sure), "confidence")
     t.check(all(0 <= c["confidence"] <= 1 for c in sure), "confidences are shares")
 
 
-def test_combined(t):
+def case_combined(t):
     """A combined profile shows the counts of all its runs, in every command."""
-    path = os.path.join(t.folder, "many.prof")
-    for size in (20, 35, 35, 90):
-        subprocess.run([t.walk, str(size)], check=True, stdout=subprocess.DEVNULL, env=dict(os.environ, FOOTPATH_OUT=path))
+    t.runs("many.prof", 20, 35, 35, 90)
+    t.runs("r1.prof", 60, 62, 61)
+    t.runs("r2.prof", 90, 91, 92)
     t.tool("combine", "-o", "many.cp", "many.prof")
     for command in (("coverage", "--json"), ("stats", "--json"), ("export", "--format", "lcov"), ("export", "--format", "callgrind"),
                     ("annotate", "--top", "0")):
@@ -195,7 +180,7 @@ def test_combined(t):
     t.check(any(c["confidence"] > 0.99 for c in changed), "what differs for sure")
 
 
-def test_annotate(t):
+def case_annotate(t):
     text = t.tool("annotate", "--function", "kind", "--paths", "2", t.a)
     line = next(line for line in text.splitlines() if "if (n % 2)" in line)
     t.check(re.match(r" +100 50%% 50%% +AB +%d " % line_of("if (n % 2)"), line), "annotated line: " + line)
@@ -211,7 +196,7 @@ def test_annotate(t):
         t.check("if (n % 2)" in t.tool("annotate", *option, "--function", "kind", profile), "source by " + option[0])
 
 
-def test_exports(t):
+def case_exports(t):
     for name, flags in (("lcov", ()), ("callgrind", ()), ("speedscope", ()), ("collapsed", ()), ("json", ())):
         t.tool("export", "--format", name, "-o", "out." + name, t.a, *flags)
     show = t.json("show", "--json", t.a)
@@ -231,13 +216,13 @@ def test_exports(t):
     t.check(re.search(r"walk\.c:digits", text), "callgrind functions")
 
 
-def test_speedscope(t):
+def case_speedscope(t):
     try:
         import jsonschema
     except ImportError:
         raise Failure("python3-jsonschema is not installed")
     from fetch import fetched
-    folder = fetched("speedscope", t.tools)
+    folder = fetched("speedscope", t.args.tools)
     with open(os.path.join(folder, "dist", "release", "file-format-schema.json")) as f:
         schema = json.load(f)
     t.tool("export", "--format", "speedscope", "-o", "s.json", t.a)
@@ -248,7 +233,7 @@ def test_speedscope(t):
     t.check(all(i < len(data["shared"]["frames"]) for s in data["profiles"][0]["samples"] for i in s), "frames")
 
 
-def test_schemas(t):
+def case_schemas(t):
     try:
         import jsonschema
     except ImportError:
@@ -261,10 +246,9 @@ def test_schemas(t):
             jsonschema.validate(t.json(name, "--json", *words), schema)
         except jsonschema.ValidationError as error:
             raise Failure("%s --json: %s" % (name, error.message))
-        t.passed += 1
 
 
-def test_completion(t):
+def case_completion(t):
     for shell in ("bash", "zsh", "fish"):
         text = t.tool("completion", shell)
         t.check("coverage" in text and "fail-under" in text, shell)
@@ -276,19 +260,11 @@ def test_completion(t):
     t.tool("completion", "cmd.exe", status=2)
 
 
-def test_help(t):
+def case_help(t):
     for command in ("report", "annotate", "coverage", "stats", "diff", "export", "completion"):
         t.check("usage: footpath " + command in t.tool(command, "--help"), "help of " + command)
         t.tool(command, "--no-such-option", status=2)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--tools", default=os.path.join(HERE, "..", "..", ".cache", "tools"))
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        tester = Tester(options.bin, folder)
-        tester.tools = os.path.abspath(options.tools)
-        raise SystemExit(main([setup, test_lines, test_coverage, test_stats, test_diff, test_combined, test_annotate, test_exports,
-                               test_speedscope, test_schemas, test_completion, test_help], tester))
+    harness.main(__doc__, *OPTIONS, bench=Tester)
