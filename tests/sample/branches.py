@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
 """Branch records: counts of edges by them are those of the records.
 
-    branches.py --bin BIN [--pmu simulated-pmu.so]
+    branches.py --bin BIN [--pmu simulated-pmu.so] [--case NAME]...
 
 No machine at hand has branch records. What is read here is a MOCK: a perf.data file
 that this script writes, for a small program whose addresses it knows, with branches
 of a made-up run. With --pmu, records of a simulation of a real run are compared with
 exact counts as well.
 """
-import argparse
-import json
 import os
 import random
 import struct
 import sys
-import tempfile
 
-from common import check, result, run
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+import harness  # noqa: E402
+from harness import Failure, expect, run  # noqa: E402
 
 PROGRAM = """
         .text
@@ -43,7 +43,7 @@ leave:  ret
         .section .note.GNU-stack,"",@progbits
 """
 RECORDS, SAMPLES = 16, 4000
-SHAPES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "shapes.cc")
+SHAPES = os.path.join(HERE, "shapes.cc")
 
 
 # ---- the mock ----
@@ -98,16 +98,12 @@ def load_of(exe):
         if parts and parts[0] == "LOAD" and "E" in parts[6:8]:
             offset, address, size = (int(parts[k], 16) for k in (1, 2, 4))
             return address & ~4095, (size + 8191) & ~4095, offset & ~4095
-    raise SystemExit("%s has no code" % exe)
+    raise Failure("%s has no code" % exe)
 
 
-def build_mock(folder):
-    source, exe = os.path.join(folder, "mock.s"), os.path.join(folder, "mock")
-    with open(source, "w") as out:
-        out.write(PROGRAM)
-    done = run("cc", "-no-pie", source, "-o", exe)
-    if done.returncode:
-        raise SystemExit("the mock does not build: " + done.stderr)
+def build_mock(b):
+    source, exe = b.write("mock.s", PROGRAM), b.path("mock")
+    b.run("cc", "-no-pie", source, "-o", exe)
     at = {}
     for line in run("nm", exe).stdout.splitlines():
         parts = line.split()
@@ -118,67 +114,49 @@ def build_mock(folder):
     return exe, at
 
 
-def test_mock(folder, footpath):
-    exe, at = build_mock(folder)
+def case_mock(b):
+    exe, at = build_mock(b)
     branches, ways = made_up_run(at, 50000, 0.85)
-    data, profile = os.path.join(folder, "mock.data"), os.path.join(folder, "mock.prof")
+    data, profile = b.path("mock.data"), b.path("mock.prof")
     write_mock(data, exe, load_of(exe), branches)
-    done = run(footpath, "infer", data, "-o", profile)
-    check("infer", done.returncode == 0 and "branch records" in done.stdout, done.stdout + done.stderr)
-    main = [f for f in json.loads(run(footpath, "export", "--format", "json", profile).stdout)["functions"]
-            if f["name"] == "main"]
-    check("main is in the profile", len(main) == 1)
+    done = b.tool("infer", data, "-o", profile)
+    expect("branch records" in done.stdout, "infer", done.stdout)
+    main = [f for f in b.json("export", "--format", "json", profile)["functions"] if f["name"] == "main"]
+    expect(len(main) == 1, "main is in the profile")
     into, edges = {}, {}
-    for e in main[0]["edges"] if main else []:
+    for e in main[0]["edges"]:
         edges[(e["from"], e["to"])] = e["count"]
         into[e["to"]] = into.get(e["to"], 0) + e["count"]
     # blocks by address: main, head, odd, even, join, behind the loop
     total = edges.get((1, 3), 0) + edges.get((1, 2), 0)
     share = edges.get((1, 3), 0) / total if total else 0
     expected = ways["even"] / (ways["even"] + ways["odd"])
-    check("the ways of the branch are those of the records", abs(share - expected) < 0.01, (share, expected, edges))
-    check("the loop goes round", edges.get((4, 1), 0) > 0.98 * into.get(4, 0) > 0, edges)
+    expect(abs(share - expected) < 0.01, "the ways of the branch are those of the records", (share, expected, edges))
+    expect(edges.get((4, 1), 0) > 0.98 * into.get(4, 0) > 0, "the loop goes round", edges)
     # a sample has several records
-    check("counts are of records", total > 2 * SAMPLES, total)
-    plain = run(footpath, "infer", "--no-branches", data, "-o", profile)
-    check("without records, samples are used", plain.returncode == 0 and "branch records" not in plain.stdout,
-          plain.stdout + plain.stderr)
+    expect(total > 2 * SAMPLES, "counts are of records", total)
+    plain = b.tool("infer", "--no-branches", data, "-o", profile)
+    expect("branch records" not in plain.stdout, "without records, samples are used", plain.stdout)
 
 
 # ---- a simulated run ----
 
-def test_simulated(folder, footpath, plugin):
-    exe, data = os.path.join(folder, "shapes"), os.path.join(folder, "pmu.data")
-    run("c++", "-O2", "-g", "-gdwarf-4", "-fno-pie", "-no-pie", SHAPES, "-o", exe)
-    run("valgrind", "--tool=callgrind", "--dump-instr=yes", "--collect-jumps=yes", "--skip-plt=no",
-        "--callgrind-out-file=" + exe + ".callgrind", exe, "20000")
-    done = run(footpath, "import", "--format", "callgrind", "--binary", exe, "-o", exe + ".exact", exe + ".callgrind")
-    check("exact counts", done.returncode == 0, done.stderr)
-    run("qemu-x86_64", "-plugin", plugin + ",out=" + data + ",period=503,mask=0x7f,rare=1000003,branches=1", exe, "20000")
+def case_simulated(b):
+    exe, data = b.path("shapes"), b.path("pmu.data")
+    b.run("c++", "-O2", "-g", "-gdwarf-4", "-fno-pie", "-no-pie", SHAPES, "-o", exe)
+    b.run("valgrind", "--tool=callgrind", "--dump-instr=yes", "--collect-jumps=yes", "--skip-plt=no",
+          "--callgrind-out-file=" + exe + ".callgrind", exe, "20000")
+    b.tool("import", "--format", "callgrind", "--binary", exe, "-o", exe + ".exact", exe + ".callgrind")
+    b.run("qemu-x86_64", "-plugin", b.args.pmu + ",out=" + data + ",period=503,mask=0x7f,rare=1000003,branches=1", exe, "20000")
     values = {}
     for how in ("records", "samples"):
         flags = ["--no-branches"] if how == "samples" else []
-        done = run(footpath, "infer", data, "--event", "INST_RETIRED", "-o", exe + "." + how, *flags)
-        check("infer by " + how, done.returncode == 0, done.stderr)
-        out = run(footpath, "compare", "--metric", "overlap", exe + ".exact", exe + "." + how).stdout.split()
-        values[how] = float(out[1]) if len(out) > 1 else -1
-    check("records are near the exact counts", values["records"] > 0.9, values)
-    check("and nearer than samples", values["records"] > values["samples"], values)
+        b.tool("infer", data, "--event", "INST_RETIRED", "-o", exe + "." + how, *flags)
+        values[how] = float(b.tool("compare", "--metric", "overlap", exe + ".exact", exe + "." + how).stdout.split()[1])
+    expect(values["records"] > 0.9, "records are near the exact counts", values)
+    expect(values["records"] > values["samples"], "and nearer than samples", values)
     print("overlap with exact counts, simulated: %.3f by records, %.3f by samples" % (values["records"], values["samples"]))
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--pmu")
-    args = parser.parse_args()
-    footpath = os.path.join(args.bin, "footpath")
-    with tempfile.TemporaryDirectory() as folder:
-        test_mock(folder, footpath)
-        if args.pmu:
-            test_simulated(folder, footpath, args.pmu)
-    return result()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    harness.main(__doc__, ("--pmu", {"help": "the plugin simulated-pmu.so of qemu"}))

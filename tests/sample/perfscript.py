@@ -3,13 +3,16 @@
 samples must agree one for one. Mutations of the same files then go to the fuzz
 driver.
 
-    perfscript.py DUMP FUZZ [ROUNDS]
+    perfscript.py --dump DUMP --fuzz FUZZ [--rounds 100] [--case NAME]...
 """
 import os
 import re
 import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
+from harness import expect  # noqa: E402
 
 SOURCE = r"""
 #include <stdio.h>
@@ -66,43 +69,30 @@ def dump(tool, path):
     return sorted(found), done.stderr
 
 
-def main():
-    tool, fuzz, rounds = sys.argv[1], sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else "100"
-    failed, passed, files = 0, 0, []
-    with tempfile.TemporaryDirectory() as folder:
-        with open(os.path.join(folder, "work.c"), "w") as out:
-            out.write(SOURCE)
-        program = os.path.join(folder, "work")
-        subprocess.run(["cc", "-O1", "-o", program, os.path.join(folder, "work.c")], check=True)
-        for name, options in list(MODES.items()) + list(PIPES.items()):
-            path = os.path.join(folder, name.replace(" ", "-").replace(",", "") + ".data")
-            target = "-" if name in PIPES else path
-            with open(path if name in PIPES else os.devnull, "wb") as out:
-                done = subprocess.run(["perf", "record", "-q", "-o", target] + options + ["--", program, "8"],
-                                      stdout=out, stderr=subprocess.PIPE)
-            if done.returncode:
-                print("%s: perf record failed: %s" % (name, done.stderr.decode()[-300:]))
-                failed += 1
-                continue
-            expected = script(path)
-            got, state = dump(tool, path)
-            files.append(path)
-            right = expected == got and len(expected) > 10
-            right &= ("compressed" not in name) or "compressed=1" in state
-            right &= ("pipe" in name) == ("pipe=1" in state)
-            passed, failed = passed + right, failed + (not right)
-            if not right:
-                print("%s: perf script has %d samples, footpath %d (%s); first differences:" % (
-                    name, len(expected), len(got), state.strip()))
-                print("  perf only:", sorted(set(expected) - set(got))[:3])
-                print("  footpath only:", sorted(set(got) - set(expected))[:3])
-        done = subprocess.run([fuzz, rounds] + files, capture_output=True, text=True)
-        passed, failed = passed + (done.returncode == 0), failed + (done.returncode != 0)
-        if done.returncode:
-            print("fuzz driver: %s" % done.stderr[-1000:])
-    print("%d passed, %d failed" % (passed, failed))
-    return 1 if failed else 0
+def recorded(b, name):
+    """A perf.data of this mode."""
+    b.write("work.c", SOURCE)
+    b.run("cc", "-O1", "-o", "work", "work.c")
+    path = b.path("perf.data")
+    piped = name in PIPES
+    with open(path if piped else os.devnull, "wb") as out:
+        b.run("perf", "record", "-q", "-o", "-" if piped else path, *(PIPES if piped else MODES)[name], "--", "./work", "8",
+              stdout=out)
+    return path
+
+
+def check(b, name):
+    path = recorded(b, name)
+    expected = script(path)
+    got, state = dump(b.args.dump, path)
+    expect(expected == got, "perf script has %d samples, footpath %d (%s); perf only: %s; footpath only: %s" % (
+        len(expected), len(got), state.strip(), sorted(set(expected) - set(got))[:3], sorted(set(got) - set(expected))[:3]))
+    expect(len(expected) > 10, "%d samples" % len(expected))
+    expect("compressed" not in name or "compressed=1" in state, "compressed: " + state)
+    expect(("pipe" in name) == ("pipe=1" in state), "through a pipe: " + state)
+    b.run(b.args.fuzz, b.args.rounds, path)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    harness.main(__doc__, ("--dump", {}), ("--fuzz", {}), ("--rounds", {"default": "100"}),
+                 cases={re.sub(r"\W+", "_", name): lambda b, name=name: check(b, name) for name in {**MODES, **PIPES}})
