@@ -12,7 +12,7 @@ cachegrind with its branch predictor: instructions, mispredicted branches, and a
 estimate of cycles (instructions + 10 per misprediction), which does not depend on
 how busy the machine is; CPU time is a ratio of the fastest of several interleaved
 runs. Results go to .cache/fdo/results.json as they come; --docs writes the table
-into docs/sampling.md, between its markers.
+into docs/perf.md, between its markers.
 """
 import argparse
 import glob
@@ -188,7 +188,7 @@ def write_table(results, out):
 
 
 def write_docs(results):
-    path = os.path.join(ROOT, "docs", "sampling.md")
+    path = os.path.join(ROOT, "docs", "perf.md")
     text, table = open(path).read(), io.StringIO()
     write_table(results, table)
     before, rest = text.split("<!-- fdo -->\n", 1)
@@ -205,7 +205,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=3, help="of running, for samples")
     parser.add_argument("--rounds", type=int, default=5, help="of timed runs")
     parser.add_argument("--table", action="store_true", help="print what was measured before")
-    parser.add_argument("--docs", action="store_true", help="write the table into docs/sampling.md")
+    parser.add_argument("--docs", action="store_true", help="write the table into docs/perf.md")
     args = parser.parse_args()
     store = os.path.join(WORK, "results.json" if args.input == "small" else "results-same.json")
     results = json.load(open(store)) if os.path.exists(store) else {}

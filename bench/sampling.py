@@ -8,7 +8,7 @@ cpu-clock samples, and those of the simulated PMU), and the degree of overlap
 of the paper's Figure 3, on average also for the programs that constants were tuned
 on and for the others. At the end, what recording costs: CPU time of some seconds of
 bzip2 with and without, fastest of interleaved runs. Results go to .cache/sampling/
-results.json; --table prints them as docs/sampling.md has them.
+results.json; --table prints them as docs/perf.md has them.
 """
 import argparse
 import json
@@ -31,7 +31,7 @@ PROGRAMS = "bzip2,minigzip,mawk,lua,zstd,xz,minisat,libquantum,gnugo"
 # valgrind cannot read clang's DWARF 5
 FLAGS = "-O2 -g -gdwarf-4 -fdebug-info-for-profiling -fno-pie -no-pie"
 MODELS = ("raw", "levin", "profi", "footpath")
-# taken to be those that the constants of src/sample and src/analysis were chosen by: see docs/sampling.md
+# taken to be those that the constants of src/perf were chosen by: see docs/perf.md
 TUNED = ("bzip2", "minigzip", "mawk", "lua")
 # the paper's period, 202001 + (random & 0xffff) instructions, is 10,000 samples a second at 2.4 GHz
 PERIODS = {"10,000 samples/s": ("100000",), "10,000 samples/s, random periods": ("100000", "--random", "0x7fff"),

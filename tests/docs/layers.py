@@ -114,4 +114,5 @@ def main():
     sys.exit(bool(bad))
 
 
-main()
+if __name__ == "__main__":
+    main()
