@@ -193,6 +193,7 @@ struct rt_settings {
     char out[4096]; /* pattern, by the environment or the program; empty: by default */
     char folder[4096];
     bool log;
+    char map;        /* FOOTPATH_MAP: '0', '1', or 0 where it is not set */
     bool privileged; /* runs with other rights than those of the user who started it */
     uint64_t run_id, start_ns;
     pid_t pid;
@@ -219,6 +220,8 @@ void rt_settings_share_run(void) FP_HIDDEN;
 void rt_settings_share_output(void) FP_HIDDEN;
 /* The output's name with %p %h %b %t replaced. */
 void rt_output_name(struct rt_text *name, const struct rt_identity *program) FP_HIDDEN;
+/* Is the map to go into the profile? By FOOTPATH_MAP, else where runs share a file. */
+bool rt_map_wanted(void) FP_HIDDEN;
 
 /* ---- threads: rt_threads.c ---- */
 
@@ -454,6 +457,8 @@ void rt_handler_ends(void) FP_HIDDEN;
 
 /* ---- what was counted: rt_write.c ---- */
 
+/* The module: path, build-id, where its counters are. */
+void rt_put_module(struct rt_buffer *out, const struct rt_identity *id) FP_HIDDEN;
 /* The record of this module in this run. */
 void rt_put_run(struct rt_buffer *out, enum rt_why why, const struct rt_frame *frame,
                 const struct rt_identity *id, const struct rt_identity *program) FP_HIDDEN;

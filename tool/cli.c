@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include "base/io.h"
+#include "base/names.h"
 #include "base/plain.h"
 #include "binary/object.h"
 #include "cli_combined.h"
@@ -168,9 +169,12 @@ void cli_tell_load(const struct fp_load *load)
 
 static struct fp_load load_of(const struct cli_profiles *profiles)
 {
+    bool all = profiles->program && !strcmp(profiles->program, "all");
     return (struct fp_load){.names = profiles->names.at,
                             .nnames = profiles->names.len,
                             .binary = profiles->binary,
+                            .program = all ? NULL : profiles->program,
+                            .all_builds = all || profiles->all_builds,
                             .strict = profiles->strict};
 }
 

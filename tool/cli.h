@@ -66,7 +66,9 @@ void cli_source_map(const struct cli_command *command, struct fp_sources *source
 
 struct cli_profiles {
     const char *binary;
+    const char *program; /* --program: whose runs; NULL: of the program that ran last */
     bool strict;
+    bool all_builds; /* of all programs and builds that the files have runs of */
     FP_VEC(const char *) names;
     struct fp_arena arena;
 };

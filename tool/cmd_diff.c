@@ -32,14 +32,13 @@ static bool split_run(struct fp_arena *arena, const struct fp_run *run, void *co
 {
     (void)arena;
     struct splitting *s = context;
+    const struct fp_module *whole = s->whole->modules.at[0];
     if (run->runs != 1 || s->runs.len == MOST_RUNS) return true;
+    if (!fp_same_module(&whole->id, &run->module)) return true; /* another build's */
     struct fp_profile *alone = fp_profile_new();
     fp_profile_add_run(alone, run);
-    for (size_t i = 0; i < s->whole->modules.len; i++)
-        if (fp_same_module(&s->whole->modules.at[i]->id, &run->module)) {
-            alone->modules.at[0]->program = s->whole->modules.at[i]->program;
-            alone->modules.at[0]->have_program = s->whole->modules.at[i]->have_program;
-        }
+    alone->modules.at[0]->program = whole->program;
+    alone->modules.at[0]->have_program = whole->have_program;
     fp_vec_push(s->arena, &s->runs, alone);
     return true;
 }

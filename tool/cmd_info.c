@@ -227,6 +227,7 @@ static bool info_of_programs(struct info *info)
 
 static bool info_of_profiles(struct info *info)
 {
+    info->profiles.all_builds = true;
     struct fp_profile *p =
         cli_check_binary(info->profiles.binary) ? cli_read(&info->profiles) : NULL;
     if (!p) return false;

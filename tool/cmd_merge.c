@@ -87,7 +87,7 @@ static void sum_by_threads(struct merge_job *job, size_t threads, struct fp_prof
     size_t started = 0;
     for (size_t i = 0; i < threads; i++) {
         shares[i] = (struct merge_share){.job = job, .sum = i ? fp_profile_new() : sum};
-        shares[i].sum->brief = true;
+        shares[i].sum->brief = shares[i].sum->all_builds = true;
     }
     for (size_t i = 1; i < threads; i++, started++)
         if (pthread_create(&shares[i].thread, NULL, sum_up, &shares[i])) break;

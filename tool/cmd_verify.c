@@ -101,6 +101,7 @@ static int run(struct cli_command *command, int argc, char **argv)
         count++;
     }
     if (!count) cli_usage(command, "no profile given");
+    inputs[0].all_builds = count == 1; /* each build against itself */
     struct fp_profile *paths = cli_load(&inputs[0]), *edges = paths;
     if (paths && count == 2) edges = cli_load(&inputs[1]);
     if (!paths || !edges) return EXIT_FAILED;

@@ -46,6 +46,16 @@ enum fp_record_type {
     FP_RECORD_COMBINED = 3, /* distributions over runs: docs/formats/combined.md */
 };
 
+/* Where a module has its map: sections of its file that are not loaded, or with
+ * --fp-map=separate a file beside it (docs/formats/map.md). */
+#define FP_MAP_SECTION ".footpath_map"
+/* Which functions the linker kept. Only of sections for debugging do all linkers
+ * leave the rest, with 0 for what is gone, when they drop some of what it refers
+ * to; so strip drops it, and then every function counts as kept. */
+#define FP_MAP_LIVE_SECTION ".debug_footpath_live"
+#define FP_MAP_FILE_MAGIC 0x31667066u /* "fpf1" */
+#define FP_MAP_FILE_SUFFIX ".fpmap"
+
 /* Flags of a run. */
 enum fp_run_flag {
     FP_RUN_UNFINISHED = 1, /* written while the program went on */

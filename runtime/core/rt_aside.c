@@ -91,7 +91,7 @@ static bool read_all(int fd, struct rt_buffer *into)
     return got == 0 && !into->failed;
 }
 
-/* A whole profile of one record, of this build, written beside this very profile (or
+/* A whole profile of one record, written beside this very profile (or
  * when that was empty: then its id was not known). */
 static bool fits(const struct rt_file *profile, const struct rt_buffer *file)
 {
@@ -101,7 +101,7 @@ static bool fits(const struct rt_file *profile, const struct rt_buffer *file)
     memcpy(&header, file->bytes, sizeof header);
     memcpy(&record, file->bytes + sizeof header, sizeof record);
     return !memcmp(header.magic, FP_PROFILE_MAGIC, sizeof header.magic) &&
-           header.version == FP_PROFILE_VERSION && header.program == profile->program &&
+           header.version == FP_PROFILE_VERSION &&
            (!header.id || header.id == (profile->header.id & ~FP_PROFILE_ASIDE)) &&
            header.commits[0].check == rt_commit_check(&header.commits[0]) &&
            header.commits[0].length == file->len && record.magic == FP_RECORD_MAGIC &&

@@ -63,7 +63,7 @@ static uint64_t program_id(const struct rt_identity *program)
     return rt_checksum(program->build_id, program->build_id_len, 0);
 }
 
-enum put { PUT, LOCKED, OTHER_BUILD, FAILED, NOTHING, BUSY };
+enum put { PUT, LOCKED, NO_PROFILE, FAILED, NOTHING, BUSY };
 
 /* Of a file that another process has locked only what never changes is of use. */
 static enum put read_header(struct rt_file *file, bool locked)
@@ -82,12 +82,12 @@ static enum put read_header(struct rt_file *file, bool locked)
     }
     if (pread(file->fd, header, sizeof *header, 0) != sizeof *header ||
         memcmp(header->magic, FP_PROFILE_MAGIC, sizeof header->magic) ||
-        header->oldest_reader > FP_PROFILE_VERSION || header->program != file->program)
-        return OTHER_BUILD;
+        header->oldest_reader > FP_PROFILE_VERSION)
+        return NO_PROFILE;
     if (!locked) return LOCKED;
     bool any = is_valid(&header->commits[0], file->info.st_size) ||
                is_valid(&header->commits[1], file->info.st_size);
-    return any ? PUT : OTHER_BUILD;
+    return any ? PUT : NO_PROFILE;
 }
 
 /* ---- opening ---- */
@@ -140,11 +140,11 @@ static enum put open_profile(struct rt_file *file)
     }
 }
 
-/* Another build's profile stays as it is; ours goes beside it. */
+/* A file that is no profile stays as it is; ours goes beside it. */
 static enum put open_beside(struct rt_file *file)
 {
     enum put opened = open_profile(file);
-    if (opened != OTHER_BUILD) return opened;
+    if (opened != NO_PROFILE) return opened;
     close_file(file);
     char other[RT_LONGEST_NAME];
     struct rt_text before = {other, 0, sizeof other};
@@ -153,7 +153,7 @@ static enum put open_beside(struct rt_file *file)
     rt_text_add_hex(&file->name, file->program >> 32, 8);
     opened = open_profile(file);
     if (opened == PUT && file->is_new && rt_somebody_reads())
-        rt_warn(other, " is of another build; writing ", file->path, NULL);
+        rt_warn(other, " is not a profile; writing ", file->path, NULL);
     return opened;
 }
 
@@ -181,6 +181,12 @@ static bool commit_length(struct rt_file *file, off_t length)
     file->header.commits[!last] = commit;
     off_t place = (off_t)offsetof(struct fp_profile_header, commits) + (off_t)sizeof commit * !last;
     return rt_write_at(file->fd, &commit, sizeof commit, place);
+}
+
+uint64_t rt_file_end(const struct rt_file *file)
+{
+    int last;
+    return (uint64_t)end_of(file, &last);
 }
 
 bool rt_append(struct rt_file *file, const void *record, size_t len)
@@ -245,15 +251,22 @@ static uint64_t key_of_run(void)
                        rt_checksum(id->build_id, id->build_id_len, rt_settings.run_id));
 }
 
+void rt_finish_record(struct rt_buffer *record)
+{
+    struct fp_record_header header;
+    if (record->failed) return;
+    memcpy(&header, record->bytes, sizeof header);
+    header.length = record->len - sizeof header;
+    header.checksum = rt_checksum(record->bytes + sizeof header, header.length, 0);
+    memcpy(record->bytes, &header, sizeof header);
+}
+
 static void make_record(struct writing *w)
 {
     struct fp_record_header header = {.magic = FP_RECORD_MAGIC, .type = FP_RECORD_RUN};
     rt_put_bytes(&w->record, &header, sizeof header);
     rt_put_run(&w->record, w->why, w->frame, &rt_identity, &rt_program);
-    if (w->record.failed) return;
-    header.length = w->record.len - sizeof header;
-    header.checksum = rt_checksum(w->record.bytes + sizeof header, header.length, 0);
-    memcpy(w->record.bytes, &header, sizeof header);
+    rt_finish_record(&w->record);
 }
 
 static enum put put_record(struct writing *w)
@@ -272,14 +285,15 @@ static enum put put_record(struct writing *w)
     if (!append_mine(file, &w->record)) return FAILED;
     if (is_aside) rt_forget_aside(file, key_of_run());
     is_aside = false;
+    rt_put_map(file);
     return PUT;
 }
 
 static void report(const struct writing *w, enum put put, int error)
 {
     const char *path = w->file.path;
-    if (put == OTHER_BUILD)
-        rt_warn(path, " is not a profile of this build; nothing written", NULL);
+    if (put == NO_PROFILE)
+        rt_warn(path, " is not a profile; nothing written", NULL);
     else if (put == BUSY)
         rt_warn(
             "another thread has not finished writing; the end of this run is not in the profile",

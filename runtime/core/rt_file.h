@@ -41,6 +41,16 @@ void rt_new_header(struct fp_profile_header *header, uint64_t program, uint64_t 
 /* Appends a record, header and all, behind the last whole one and commits. */
 bool rt_append(struct rt_file *file, const void *record, size_t len) FP_HIDDEN;
 
+/* Where the last whole record ends. */
+uint64_t rt_file_end(const struct rt_file *file) FP_HIDDEN;
+/* A record is built as its header, then its payload. This fills in the header. */
+void rt_finish_record(struct rt_buffer *record) FP_HIDDEN;
+
+/* ---- the map of this module: rt_map.c ---- */
+
+/* Appends the map unless the profile has it. Where that fails nothing is lost. */
+void rt_put_map(struct rt_file *file) FP_HIDDEN;
+
 /* ---- runs in files of their own: rt_aside.c ---- */
 
 /* Writes a record into a file beside the profile, which is locked. key: of run and

@@ -17,6 +17,7 @@ static const char *const known[] = {
     "FOOTPATH_OUT",     "FOOTPATH_LOG",          "FOOTPATH_SAMPLES",  "FOOTPATH_STRIDE",
     "FOOTPATH_TICK_MS", "FOOTPATH_DUMP_SIGNAL",  "FOOTPATH_CC_FLAGS", "FOOTPATH_PLUGIN",
     "FOOTPATH_CLANG",   "FOOTPATH_DUMP_SECONDS", "FOOTPATH_SAMPLING", "FOOTPATH_SECCOMP",
+    "FOOTPATH_MAP",
 };
 
 static bool is_known(const char *variable, size_t len)
@@ -183,6 +184,16 @@ static void read_sampling(void)
         rt_warn("FOOTPATH_SAMPLING=", how, " is neither simple nor full", NULL);
 }
 
+static void read_map_wish(void)
+{
+    const char *map = rt_variable("FOOTPATH_MAP");
+    if (!map || !*map) return;
+    if (!strcmp(map, "0") || !strcmp(map, "1"))
+        rt_settings.map = *map;
+    else
+        rt_warn("FOOTPATH_MAP=", map, " is neither 0 nor 1", NULL);
+}
+
 void rt_settings_read(void)
 {
     rt_settings.privileged = is_privileged();
@@ -190,10 +201,22 @@ void rt_settings_read(void)
     rt_settings_set_output(name);
     if (!getcwd(rt_settings.folder, sizeof rt_settings.folder)) rt_settings.folder[0] = 0;
     rt_settings.log = log && *log && strcmp(log, "0");
+    read_map_wish();
     read_sampling();
     for (char **variable = environ; !rt_settings.privileged && variable && *variable; variable++)
         check_variable(*variable);
     rt_settings_new_run();
+}
+
+bool rt_map_wanted(void)
+{
+    if (rt_settings.map) return rt_settings.map == '1';
+    for (const char *at = output_pattern(); *at; at++) {
+        if (*at != '%') continue;
+        if (*++at == 'p' || *at == 't') return false; /* a file for each run */
+        if (!*at) break;
+    }
+    return true;
 }
 
 static void add_time(struct rt_text *name)

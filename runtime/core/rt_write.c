@@ -332,6 +332,18 @@ static uint64_t link_address(const struct rt_identity *id, const char *place)
     return place ? (uint64_t)((uintptr_t)place - id->load_bias) : 0;
 }
 
+void rt_put_module(struct rt_buffer *out, const struct rt_identity *id)
+{
+    rt_put_string(out, id->path);
+    rt_put_uint(out, id->build_id_len);
+    rt_put_bytes(out, id->build_id, id->build_id_len);
+    for (int i = RT_COUNTERS; i <= RT_TABLES; i++) {
+        const struct rt_range *range = &rt_this.ranges[i];
+        rt_put_uint(out, link_address(id, range->start));
+        rt_put_uint(out, (uint64_t)(range->end - range->start));
+    }
+}
+
 static uint64_t flags_of(enum rt_why why)
 {
     switch (why) {
@@ -359,14 +371,7 @@ static void put_head(struct rt_buffer *out, enum rt_why why, const struct rt_ide
     rt_put_string(out, program->path);
     rt_put_string(out, rt_settings.folder);
     put_arguments(out);
-    rt_put_string(out, id->path);
-    rt_put_uint(out, id->build_id_len);
-    rt_put_bytes(out, id->build_id, id->build_id_len);
-    for (int i = RT_COUNTERS; i <= RT_TABLES; i++) {
-        const struct rt_range *range = &rt_this.ranges[i];
-        rt_put_uint(out, link_address(id, range->start));
-        rt_put_uint(out, (uint64_t)(range->end - range->start));
-    }
+    rt_put_module(out, id);
 }
 
 /* What all threads counted, taken while they are held. */

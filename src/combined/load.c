@@ -2,12 +2,13 @@
 #include "combined/load.h"
 
 #include "base/io.h"
+#include "base/names.h"
+#include "base/plain.h"
 #include "footpath/profile_abi.h"
 #include "profile/aside.h"
+#include "profile/builds.h"
 
-#include <glob.h>
-#include <limits.h>
-#include <stdio.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -24,27 +25,25 @@ static void note(struct fp_load *load, enum fp_load_note_kind kind, const struct
 
 /* ---- runs ---- */
 
-/* Where a file is of another build, the runtime writes NAME.XXXXXXXX beside it: whoever
- * asks for NAME may want that file. */
-static void note_newer(struct fp_load *load, const char *name)
+/* Whoever looks for another program's runs should hear that the file has them. */
+static void note_left_out(struct fp_load *load, const struct fp_profile *profile)
 {
-    struct stat own, other;
-    glob_t found;
-    char pattern[PATH_MAX];
-    snprintf(pattern, sizeof pattern, "%s.????????", name);
-    if (stat(name, &own) < 0 || glob(pattern, 0, NULL, &found)) return;
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        const char *beside = found.gl_pathv[i], *ending = beside + strlen(beside) - 8;
-        struct fp_error error = {0};
-        if (strspn(ending, "0123456789abcdef") != 8 || stat(beside, &other) < 0 ||
-            other.st_mtime <= own.st_mtime)
-            continue;
-        fp_fail(&error, name,
-                "is older than %s, which is of another build; remove the one you do not need",
-                beside);
-        note(load, FP_LOAD_OLDER, &error);
+    enum { MOST = 4 };
+    struct fp_arena *arena = &load->arena;
+    struct fp_error error = {0};
+    const char *list = "", *shown = profile->builds.len ? profile->builds.at[0]->program : "";
+    size_t n = profile->left_out.len;
+    for (size_t i = n; i-- > 0 && n - i <= MOST;) {
+        const struct fp_build *b = profile->left_out.at[i];
+        list = fp_arena_printf(arena, "%s%s%s%s (%" PRIu64 " run%s)", list, *list ? ", " : "",
+                               strcmp(b->program, shown) ? "" : "another build of ",
+                               fp_plain(arena, fp_base_name(b->program)), b->runs,
+                               b->runs == 1 ? "" : "s");
     }
-    globfree(&found);
+    if (!n) return;
+    fp_fail(&error, profile->files.len ? profile->files.at[0] : NULL, "also has %s%s", list,
+            n > MOST ? ", ..." : "");
+    note(load, FP_LOAD_ALSO, &error);
 }
 
 static void note_cut(struct fp_load *load, const char *name)
@@ -58,7 +57,6 @@ static bool add_files(struct fp_load *load, struct fp_profile *profile, const ch
 {
     for (size_t i = 0; i < load->read; i++) {
         struct fp_error error = {0};
-        note_newer(load, names[i]);
         if (fp_profile_add(profile, names[i], &error)) continue;
         load->skipped++;
         if (load->strict || load->read == 1) {
@@ -74,12 +72,15 @@ static bool add_files(struct fp_load *load, struct fp_profile *profile, const ch
 struct fp_profile *fp_load_runs(struct fp_load *load)
 {
     struct fp_profile *profile = fp_profile_new();
+    profile->wanted_build = load->program;
+    profile->all_builds = load->all_builds;
     const char **names = FP_NEW_ARRAY(&load->arena, const char *, load->nnames);
     if (load->nnames) memcpy(names, load->names, load->nnames * sizeof *names);
     load->read = load->nnames;
     fp_drop_aside(names, &load->read);
     bool ok = add_files(load, profile, names);
     for (size_t i = 0; ok && i < profile->cut.len; i++) note_cut(load, profile->cut.at[i]);
+    if (ok) note_left_out(load, profile);
     if (ok && profile->modules.len) return profile;
     if (ok) {
         load->failure = FP_LOAD_FAILED_RUNS;

@@ -12,9 +12,9 @@
 #include "combined/combine.h"
 
 enum fp_load_note_kind {
-    FP_LOAD_OLDER,       /* a file beside it is newer, and of another build */
     FP_LOAD_BAD_FILE,    /* the file was skipped */
     FP_LOAD_CUT,         /* the file ends in the middle of a record */
+    FP_LOAD_ALSO,        /* the file also has runs of other programs or builds */
     FP_LOAD_NO_PROGRAM,  /* a module's map was not found: it has no functions */
     FP_LOAD_OTHER_BUILD, /* `binary` is the program of no module */
 };
@@ -37,7 +37,10 @@ struct fp_load {
     const char *const *names;
     size_t nnames;
     const char *binary; /* the program that ran, where it was moved; or NULL */
-    bool strict;        /* a bad file among several is a failure */
+    /* Whose runs: name, path or build-id of a program. NULL: of the build that ran last. */
+    const char *program;
+    bool all_builds; /* all runs, whatever the program */
+    bool strict;     /* a bad file among several is a failure */
     /* filled */
     FP_VEC(struct fp_load_note) notes; /* as they were found */
     size_t read, skipped;              /* files: asked for, bad */
@@ -48,7 +51,7 @@ struct fp_load {
 
 void fp_load_free(struct fp_load *load);
 
-/* All runs of the files as one profile, without maps; with them. NULL after a failure. */
+/* The runs of the files as one profile, without maps; with them. NULL after a failure. */
 struct fp_profile *fp_load_runs(struct fp_load *load);
 struct fp_profile *fp_load_profile(struct fp_load *load);
 

@@ -206,6 +206,7 @@ static bool make_by_sum(struct fp_arena *arena, const char *const *files, size_t
                         const char *binary, struct fp_new_guide *made, struct fp_error *error)
 {
     struct fp_profile *profile = fp_profile_new();
+    profile->all_builds = true; /* functions find their counts by name and shape */
     bool ok = load(profile, files, nfiles, binary, error);
     if (ok) fp_guide_make(arena, profile, made);
     fp_profile_free(profile);

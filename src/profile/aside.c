@@ -164,8 +164,7 @@ static struct fp_profile_header header_of(const struct fp_file *file)
 static bool belongs(const struct fp_profile_header *profile, const struct fp_file *file)
 {
     struct fp_profile_header header = header_of(file);
-    return header.program == profile->program &&
-           (!header.id || header.id == (profile->id & ~FP_PROFILE_ASIDE));
+    return !header.id || header.id == (profile->id & ~FP_PROFILE_ASIDE);
 }
 
 static int by_end(const void *a, const void *b)

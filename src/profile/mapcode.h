@@ -6,12 +6,8 @@
 
 #include "base/varint.h"
 #include "count/function.h"
+#include "footpath/profile_abi.h"
 
-#define FP_MAP_SECTION ".footpath_map"
-/* Which functions the linker kept. Only of sections for debugging do all linkers
- * leave the rest, with 0 for what is gone, when they drop some of what it refers
- * to; so strip drops it, and then every function counts as kept. */
-#define FP_MAP_LIVE_SECTION ".debug_footpath_live"
 #define FP_MAP_MAGIC 0x316d7066u /* "fpm1" */
 
 /* A record is: magic u32, payload length u32, checksum of the payload u64,

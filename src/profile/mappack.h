@@ -9,13 +9,12 @@
 
 #include "base/arena.h"
 #include "base/varint.h"
+#include "footpath/profile_abi.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #define FP_MAP_PACKED_MAGIC 0x317a7066u /* "fpz1" */
-#define FP_MAP_FILE_MAGIC 0x31667066u   /* "fpf1" */
-#define FP_MAP_FILE_SUFFIX ".fpmap"
 
 bool fp_map_is_packed(const unsigned char *bytes, size_t len);
 

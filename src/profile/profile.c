@@ -6,6 +6,7 @@
 #include "footpath/profile_abi.h"
 #include "graph/select.h"
 #include "profile/aside.h"
+#include "profile/builds.h"
 #include "count/values.h"
 #include "profile/unfinished.h"
 
@@ -163,19 +164,29 @@ struct run_adding {
     struct fp_error *error;
     const char *path;
     bool any_map;
+    struct fp_builds builds;
+    const struct fp_build *chosen; /* NULL: all of them */
 };
+
+static bool is_chosen(const struct run_adding *a, const struct fp_run *run)
+{
+    return !a->chosen || fp_builds_of(&a->builds, run) == a->chosen;
+}
 
 static bool add_callback(struct fp_arena *arena, const struct fp_run *run, void *context)
 {
     (void)arena;
     struct run_adding *a = context;
+    if (!is_chosen(a, run)) return true;
     if (fp_unfinished_take(&a->unfinished, run)) add_run(a->profile, run);
     return true;
 }
 
 static bool check_run(struct fp_arena *arena, const struct fp_run *run, void *context)
 {
-    (void)arena, (void)run, (void)context;
+    (void)arena;
+    struct run_adding *a = context;
+    if (!a->profile->all_builds) fp_builds_note(&a->builds, run);
     return true; /* that it can be read is enough */
 }
 
@@ -197,18 +208,35 @@ static bool keep_map(const struct fp_embedded_map *map, void *context)
     return true;
 }
 
+static bool choose_build(struct run_adding *a)
+{
+    struct fp_profile *profile = a->profile;
+    if (profile->all_builds) return true;
+    a->chosen = fp_builds_choose(&a->builds, profile->wanted_build, a->path, a->error);
+    if (a->error->set) return false;
+    for (size_t i = 0; i < a->builds.all.len; i++)
+        if (a->builds.all.at[i] != a->chosen)
+            fp_vec_push(&profile->arena, &profile->left_out, a->builds.all.at[i]);
+    if (a->chosen) fp_vec_push(&profile->arena, &profile->builds, a->chosen);
+    return true;
+}
+
+static bool visit_file(struct run_adding *a, const struct fp_file *file, bool *cut,
+                       const struct fp_profile_visitor *visitor)
+{
+    return fp_profile_visit(file->bytes, file->len, a->path, visitor, cut, a->error) &&
+           !a->error->set;
+}
+
 /* First whether all of it is good, then the runs, then maps for the modules of these. */
 static bool add_file(struct run_adding *a, const struct fp_file *file, bool *cut)
 {
-    const struct fp_profile_visitor passes[] = {
-        {.run = check_run, .map = check_map, .context = a},
-        {.run = add_callback, .context = a},
-        {.map = keep_map, .context = a},
-    };
-    for (int i = 0; i < 2 + a->any_map; i++)
-        if (!fp_profile_visit(file->bytes, file->len, a->path, &passes[i], cut, a->error) ||
-            a->error->set)
-            return false;
+    const struct fp_profile_visitor first = {.run = check_run, .map = check_map, .context = a};
+    const struct fp_profile_visitor runs = {.run = add_callback, .context = a};
+    const struct fp_profile_visitor maps = {.map = keep_map, .context = a};
+    if (!visit_file(a, file, cut, &first) || !choose_build(a) || !visit_file(a, file, cut, &runs) ||
+        (a->any_map && !visit_file(a, file, cut, &maps)))
+        return false;
     for (size_t i = 0; i < a->unfinished.runs.len; i++)
         add_run(a->profile, &a->unfinished.runs.at[i]);
     for (size_t i = 0; i < a->profile->modules.len; i++) fp_module_sort(a->profile->modules.at[i]);
@@ -220,6 +248,7 @@ bool fp_profile_add(struct fp_profile *profile, const char *path, struct fp_erro
     struct run_adding a = {.profile = profile, .error = error, .path = path};
     struct fp_file file;
     bool cut = false;
+    fp_builds_init(&a.builds, &profile->arena);
     if (!(profile->alone ? fp_file_open : fp_profile_open)(&file, path, error)) return false;
     bool ok = add_file(&a, &file, &cut);
     fp_file_close(&file);

@@ -13,6 +13,7 @@
 #include "profile/program.h"
 #include "profile/runs.h"
 
+struct fp_build;
 struct fp_counts;
 
 struct fp_module {
@@ -36,6 +37,13 @@ struct fp_profile {
     struct fp_arena arena;
     bool alone; /* without the runs that lie beside its files (aside.h) */
     bool brief; /* keep no `runs`: for sums of any number */
+    /* A file may have runs of several builds and programs (builds.h). Of each file one is added:
+     * that of wanted_build (name, path or build-id of its program) which ran last, or with
+     * NULL the last of all. With all_builds: everything. */
+    const char *wanted_build;
+    bool all_builds;
+    FP_VEC(const struct fp_build *) builds;   /* that were added, one per file */
+    FP_VEC(const struct fp_build *) left_out; /* and those that were not */
     FP_VEC(struct fp_module *) modules;
     FP_VEC(struct fp_run) runs; /* without counts */
     FP_VEC(const char *) files;

@@ -653,19 +653,57 @@ def case_baked_in_output_of_libraries(b):
 
 
 def case_rebuilt_program(b):
-    """A profile of another build stays, the new one goes beside it, and show says so."""
+    """Builds share a profile. show takes the one that ran last, and says what else is there."""
     b.cc("main.c", "part.c", "-o", "prog")
     b.call([b.path("prog")])
-    os.utime(b.path("footpath.prof"), (1, 1))
+    old = b.call([b.bin("footpath"), "show", "--top", "0"]).stdout
+    b.call([b.path("prog")])
     b.cc("-O2", "main.c", "part.c", "-o", "prog")
     b.call([b.path("prog")])
-    beside = [n for n in os.listdir(b.folder) if n.startswith("footpath.prof.")]
-    if len(beside) != 1:
-        raise Failure("profiles beside footpath.prof: %s" % beside)
-    b.call([b.bin("footpath"), "show", beside[0]])
-    done = b.call([b.bin("footpath"), "show"], ok=False, quiet=False)
-    if beside[0] not in done.stderr or "another build" not in done.stderr:
-        raise Failure(done.stderr)
+    equal([n for n in os.listdir(b.folder) if n.startswith("footpath.prof")], ["footpath.prof"], "profiles")
+    os.remove(b.path("prog"))
+    done = b.call([b.bin("footpath"), "show"], quiet=False)
+    expect("also has another build of prog (2 runs)" in done.stderr, "what else is there: " + done.stderr)
+    expect(done.stdout.startswith("1 run of prog"), done.stdout)
+    os.rename(b.path("footpath.prof"), b.path("kept"))
+    b.cc("main.c", "part.c", "-o", "prog")
+    b.call([b.path("prog")])
+    equal(b.call([b.bin("footpath"), "show", "--top", "0"]).stdout, old, "the first build again")
+
+
+def case_stands_alone(b):
+    """The profile of any kind of build can be read without the program, libraries included."""
+    b.write("lib.c", "int twice(int n) { return n > 3 ? 2 * n : n; }\n")
+    b.write("uses.c", "int twice(int); int main(int argc, char **argv) { return twice(argc) > 9; }\n")
+    for flags, after in (((), None), (("--fp-map=separate",), None), (("-flto", "-fuse-ld=lld"), None), ((), "strip")):
+        b.cc(*flags, "-shared", "-fPIC", "lib.c", "-o", "libtwice.so")
+        b.cc(*flags, "uses.c", "libtwice.so", "-Wl,-rpath," + b.folder, "-o", "uses")
+        if after:
+            b.call([after, b.path("uses"), b.path("libtwice.so")])
+        for _ in range(3):
+            b.call([b.path("uses")])
+        before = b.call([b.bin("footpath"), "show", "--json"]).stdout
+        for name in ("uses", "libtwice.so", "uses.fpmap", "libtwice.so.fpmap"):
+            if os.path.exists(b.path(name)):
+                os.remove(b.path(name))
+        equal(b.call([b.bin("footpath"), "show", "--json"]).stdout, before, "without the program %s %s" % (flags, after))
+        equal(len(json.loads(before)["functions"]), 2, "functions")
+        os.remove(b.path("footpath.prof"))
+
+
+def case_map_once(b):
+    """One map per build in a profile; none where each run has a file, unless asked for."""
+    b.cc("main.c", "part.c", "-o", "prog")
+    sizes = []
+    for _ in range(3):
+        b.call([b.path("prog")])
+        sizes.append(os.path.getsize(b.path("footpath.prof")))
+    expect(sizes[1] - sizes[0] == sizes[2] - sizes[1] < sizes[0] - 64, "sizes %s" % sizes)
+    for value, alone in (("0", False), ("", False), ("1", True)):
+        b.call([b.path("prog")], env={"FOOTPATH_OUT": "run-%p", "FOOTPATH_MAP": value})
+        name, = [n for n in os.listdir(b.folder) if n.startswith("run-")]
+        equal(os.path.getsize(b.path(name)) == sizes[0], alone, "FOOTPATH_MAP=" + value)
+        os.remove(b.path(name))
 
 
 def case_cmake(b):
