@@ -7,25 +7,23 @@ In every repetition all runs start together; `footpath combine` compacts the pro
 under them, over and over; one run in some repetitions is killed at a random moment.
 All the others must be there, and every count right.
 """
-import argparse
-import json
 import os
 import random
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
+from harness import Failure  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def events(tool, name):
-    done = subprocess.run([tool, "show", "--json", name], capture_output=True, text=True)
-    if done.returncode:
-        sys.exit("show: " + done.stderr)
-    data = json.loads(done.stdout)
+def events(b, name):
+    data = b.json("show", "--json", name)
     return data["runs"], {(e["function"], e["kind"], e.get("id", 0)): e for e in data["events"]}
 
 
@@ -53,9 +51,9 @@ def start(exe, name, rounds, kill_after):
     return run
 
 
-def repetition(args, exe, tool, folder, number, rng):
-    name = os.path.join(folder, "%d.cp" % number)
-    compactor = Compactor(tool, name) if number % 2 else None
+def repetition(b, exe, number, rng):
+    args, name = b.args, b.path("%d.cp" % number)
+    compactor = Compactor(b.bin("footpath"), name) if number % 2 else None
     if compactor:
         compactor.start()
     rounds = [rng.randrange(1, 30) for _ in range(args.runs)]
@@ -67,19 +65,19 @@ def repetition(args, exe, tool, folder, number, rng):
     for i, run in enumerate(runs):
         _, text = run.communicate()
         if i != killed and (run.returncode or text):
-            sys.exit("repetition %d: a run ended with %d: %s" % (number, run.returncode, text.decode()))
+            raise Failure("repetition %d: a run ended with %d: %s" % (number, run.returncode, text.decode()))
     if compactor:
         compactor.stop = True
         compactor.join()
         if compactor.problem:
-            sys.exit("repetition %d: combine: %s" % (number, compactor.problem))
-    seen, found = events(tool, name)
+            raise Failure("repetition %d: combine: %s" % (number, compactor.problem))
+    seen, found = events(b, name)
     sure = [r for i, r in enumerate(rounds) if i != killed]
     expected = sure
     if killed is not None and seen == args.runs:
         expected = rounds  # it had written before it was killed
     if seen != len(expected):
-        sys.exit("repetition %d: %d runs, expected %d" % (number, seen, len(expected)))
+        raise Failure("repetition %d: %d runs, expected %d" % (number, seen, len(expected)))
     check(found, expected, number)
     os.unlink(name)
     return seen, compactor.times if compactor else 0
@@ -92,34 +90,24 @@ def check(found, rounds, number):
         counts = [each * r for r in rounds]
         got = (e["count"], e["least"], e["most"], e["runs"], e["seen"])
         if got != (sum(counts), min(counts), max(counts), len(rounds), len(rounds)):
-            sys.exit("repetition %d: %s is %s, expected %s" % (number, function, got, counts))
+            raise Failure("repetition %d: %s is %s, expected %s" % (number, function, got, counts))
         if abs(e["mean"] - sum(counts) / len(counts)) > 1e-6 * e["mean"]:
-            sys.exit("repetition %d: %s has the mean %r" % (number, function, e["mean"]))
+            raise Failure("repetition %d: %s has the mean %r" % (number, function, e["mean"]))
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--llvm", default="19")
-    parser.add_argument("--runs", type=int, default=64)
-    parser.add_argument("--repeat", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
-    tool, cc = (os.path.abspath(os.path.join(args.bin, x)) for x in ("footpath", "footpath-cc"))
-    rng = random.Random(args.seed)
-    with tempfile.TemporaryDirectory() as folder:
-        exe = os.path.join(folder, "example")
-        subprocess.run([cc, "--fp-llvm=" + args.llvm, "-O1", "-g", os.path.join(HERE, "example.c"), "-o", exe], check=True)
-        total = compactions = lost = 0
-        for number in range(args.repeat):
-            seen, times = repetition(args, exe, tool, folder, number, rng)
-            total += seen
-            lost += args.runs - seen
-            compactions += times
+def case_concurrent(b):
+    rng, exe = random.Random(b.args.seed), b.path("example")
+    b.cc("-O1", "-g", os.path.join(HERE, "example.c"), "-o", exe)
+    total = compactions = lost = 0
+    for number in range(b.args.repeat):
+        seen, times = repetition(b, exe, number, rng)
+        total += seen
+        lost += b.args.runs - seen
+        compactions += times
     print("%d repetitions: %d runs present, %d killed before they wrote, %d compactions meanwhile"
-          % (args.repeat, total, lost, compactions))
-    return 0
+          % (b.args.repeat, total, lost, compactions))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    harness.main(__doc__, *((name, {"type": int, "default": value})
+                            for name, value in (("--runs", 64), ("--repeat", 100), ("--seed", 1))))

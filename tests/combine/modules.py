@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One run is one trial, whatever modules have a copy of a function.
 
-    modules.py --bin BUILD/bin [--llvm 19] [--mpirun MPIRUN]
+    modules.py --bin BUILD/bin [--llvm 19] [--mpirun MPIRUN] [--case NAME]...
 
 A C++ program whose templates and inline functions are in itself, in a library that it
 is linked with and in one that it loads in some of its runs. The program prints what it
@@ -9,13 +9,13 @@ did; from that alone this script computes the statistics that a combined profile
 have. Then values on the boundaries of bins, programs that have nothing to do with each
 other, and ranks that see none of their files.
 """
-import argparse
-import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
+from harness import Skipped, expect  # noqa: E402
 
 HEADER = r"""
 #include <cstdio>
@@ -52,41 +52,15 @@ int main(int c, char **v) {
 }
 """
 RUNS = [(3, 4), (10, 10), (1, 9, "x"), (0, 5), (5, 0), (7, 2, "x"), (2, 2, "x"), (8, 1), (4, 4), (1, 0, "x")]
-failures = []
-
-
-def check(ok, what):
-    if not ok:
-        failures.append(what)
-        print("failed: " + what)
 
 
 def near(a, b):
     return abs(a - b) <= 1e-9 * max(1, abs(a), abs(b))
 
 
-class Session:
-    def __init__(self, args, folder):
-        self.args, self.folder = args, folder
-
-    def run(self, *words, status=0, **env):
-        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
-                              cwd=self.folder, env=dict(os.environ, **env), timeout=900)
-        check(done.returncode == status, "%s: status %d: %s" % (" ".join(words), done.returncode, done.stderr))
-        return done
-
-    def tool(self, *words, **more):
-        return self.run(os.path.join(self.args.bin, "footpath"), *words, **more)
-
-    def cc(self, *words):
-        self.run(os.path.join(self.args.bin, "footpath-c++"), "--fp-llvm=" + self.args.llvm, *words)
-
-    def write(self, name, text):
-        with open(os.path.join(self.folder, name), "w") as f:
-            f.write(text)
-
+class Session(harness.Bench):
     def events(self, name, function):
-        shown = json.loads(self.tool("show", "--json", name).stdout)
+        shown = self.json("show", "--json", name)
         return shown, [e for e in shown["events"] if e["function"].startswith(function)]
 
 
@@ -114,17 +88,17 @@ def statistics(values):
 
 def same(event, values, what):
     mean, variance = statistics(values)
-    check(event["runs"] == len(values), "%s: %d trials, expected %d" % (what, event["runs"], len(values)))
-    check(event["seen"] == sum(v > 0 for v in values), "%s: nonzero %d" % (what, event["seen"]))
-    check(near(event["mean"], mean), "%s: mean %r, expected %r" % (what, event["mean"], mean))
-    check(near(event["variance"], variance), "%s: variance %r, expected %r" % (what, event["variance"], variance))
-    check(near(event["min"], min(values)) and near(event["max"], max(values)), "%s: range" % what)
+    expect(event["runs"] == len(values), "%s: %d trials, expected %d" % (what, event["runs"], len(values)))
+    expect(event["seen"] == sum(v > 0 for v in values), "%s: nonzero %d" % (what, event["seen"]))
+    expect(near(event["mean"], mean), "%s: mean %r, expected %r" % (what, event["mean"], mean))
+    expect(near(event["variance"], variance), "%s: variance %r, expected %r" % (what, event["variance"], variance))
+    expect(near(event["min"], min(values)) and near(event["max"], max(values)), "%s: range" % what)
 
 
 def check_program(s, profile, what, paths):
     _, pick = s.events(profile, "int pick<int>")
     entries = [e for e in pick if e["kind"] == "calls"]
-    check(len(entries) == 1, "%s: pick is %d functions" % (what, len(entries)))
+    expect(len(entries) == 1, "%s: pick is %d functions" % (what, len(entries)))
     for event in entries:
         same(event, [sum(calls_of_pick(r)) for r in RUNS], what + ": calls of pick")
     shares = [[], []]
@@ -135,9 +109,9 @@ def check_program(s, profile, what, paths):
     means = sorted(statistics(v)[0] for v in shares)
     found = sorted(e["mean"] for e in pick if e["kind"] == ("path" if paths else "edge"))
     if paths:
-        check(len(found) == 2, "%s: %d paths of pick" % (what, len(found)))
+        expect(len(found) == 2, "%s: %d paths of pick" % (what, len(found)))
     for mean in means:
-        check(any(near(mean, m) for m in found), "%s: no event of pick with mean %r among %r" % (what, mean, found))
+        expect(any(near(mean, m) for m in found), "%s: no event of pick with mean %r among %r" % (what, mean, found))
     _, steps = s.events(profile, "steps(int)")
     for event in (e for e in steps if e["kind"] == "calls"):
         same(event, [3 if len(r) > 2 else 1 for r in RUNS], what + ": calls of steps")
@@ -149,9 +123,9 @@ def modules(s, mode, level):
     single = []
     for i, run in enumerate(RUNS):
         words = ["./prog"] + [str(w) for w in run]
-        s.run(*words, FOOTPATH_OUT="one-%d.prof" % i)
-        s.run(*words, FOOTPATH_OUT="all.prof")
-        s.run(*words, FOOTPATH_OUT="own.cp")
+        s.run(*words, env={"FOOTPATH_OUT": "one-%d.prof" % i})
+        s.run(*words, env={"FOOTPATH_OUT": "all.prof"})
+        s.run(*words, env={"FOOTPATH_OUT": "own.cp"})
         single.append("one-%d.prof" % i)
     paths = mode == "path"
     s.tool("combine", "-o", "files.cp", "--bins", "100", *single)
@@ -159,88 +133,76 @@ def modules(s, mode, level):
     for name in ("files.cp", "file.cp", "own.cp"):
         check_program(s, name, "%s, %s" % (what, name), paths)
     data, _ = s.events("files.cp", "main")
-    check(data["runs"] == len(RUNS), "%s: %d runs" % (what, data["runs"]))
+    expect(data["runs"] == len(RUNS), "%s: %d runs" % (what, data["runs"]))
     for name in single + ["all.prof", "own.cp"]:
         os.unlink(os.path.join(s.folder, name))
 
 
-def interleaved(s):
-    """Two processes at a time write their modules' records into one file."""
+def case_path(s):
+    """And two processes at a time that write their modules' records into one file."""
+    modules(s, "path", "-O0")
     for i in range(0, len(RUNS), 2):
         env = dict(os.environ, FOOTPATH_OUT="both.prof")
         both = [subprocess.Popen(["./prog"] + [str(w) for w in run], cwd=s.folder, env=env) for run in RUNS[i:i + 2]]
         for process in both:
-            check(process.wait() == 0, "a run beside another")
+            expect(process.wait() == 0, "a run beside another")
     s.tool("combine", "-o", "both.cp", "both.prof")
     check_program(s, "both.cp", "interleaved", True)
 
 
+def case_edge_min(s):
+    modules(s, "edge-min", "-O0")
+
+
 # ---- bins ----
 
-def bins(s):
+def case_bins(s):
     """58 of 100 lie in the bin that begins at 0.58 (distributions.c has the others)."""
     s.write("hb.c", "int s; void f(int i) { if (i < 58) s++; else s--; }\n"
             "int main(void) { for (int i = 0; i < 100; i++) f(i); return 0; }\n")
-    s.run(os.path.join(s.args.bin, "footpath-cc"), "--fp-llvm=" + s.args.llvm, "-O0", "hb.c", "-o", "hb")
-    s.run("./hb", FOOTPATH_OUT="hb.prof")
+    s.cc("-O0", "hb.c", "-o", "hb")
+    s.run("./hb", env={"FOOTPATH_OUT": "hb.prof"})
     s.tool("combine", "-o", "hb.cp", "hb.prof")
     _, events = s.events("hb.cp", "f")
     lower = [(e["mean"], e["histogram"]["lower"]) for e in events if e["kind"] == "path"]
-    check(lower and all(near(a, b) for a, b in lower), "frequencies in the bin below: %r" % lower)
+    expect(lower and all(near(a, b) for a, b in lower), "frequencies in the bin below: %r" % lower)
 
 
 # ---- several programs, and ranks ----
 
-def programs(s):
+def two_programs(s):
     for name in ("left", "right"):
         s.write(name + ".c", "int %s(int n) { return n > 1 ? 1 : 2; }\nint main(int c, char **v) { (void)v; return %s(c) - 2; }\n" % (name, name))
-        s.run(os.path.join(s.args.bin, "footpath-cc"), "--fp-llvm=" + s.args.llvm, name + ".c", "-o", name)
-        s.run("./" + name, FOOTPATH_OUT=name + ".prof")
+        s.cc(name + ".c", "-o", name)
+        s.profile(name, name + ".prof")
+
+
+def case_programs(s):
+    two_programs(s)
     done = s.tool("combine", "-o", "no.cp", "left.prof", "right.prof", status=1)
-    check("2 programs" in done.stderr and "left" in done.stderr and "--mix" in done.stderr, "two programs: " + done.stderr)
-    check(not os.path.exists(os.path.join(s.folder, "no.cp")), "two programs were written")
+    expect("2 programs" in done.stderr and "left" in done.stderr and "--mix" in done.stderr, "two programs: " + done.stderr)
+    expect(not os.path.exists(os.path.join(s.folder, "no.cp")), "two programs were written")
     s.tool("combine", "--mix", "-o", "mixed.cp", "left.prof", "right.prof")
-    check(s.events("mixed.cp", "left")[0]["runs"] == 2, "mixed")
+    expect(s.events("mixed.cp", "left")[0]["runs"] == 2, "mixed")
     s.tool("combine", "--program", "left", "-o", "left.cp", "left.prof", "right.prof")
     data, right = s.events("left.cp", "right")
-    check(data["runs"] == 1 and not right, "--program left")
+    expect(data["runs"] == 1 and not right, "--program left")
     s.tool("combine", "--program", "none", "-o", "no.cp", "left.prof", status=1)
 
 
-def ranks(s):
-    """The second rank has files that are not there."""
-    mpirun = [s.args.mpirun, "--allow-run-as-root", "--oversubscribe", "-n", "2", os.path.join(s.args.bin, "footpath"),
-              "combine", "--mpi", "-o", "ranks.cp"]
-    done = subprocess.run(mpirun + ["left.prof"] * 16 + ["absent-%d.prof" % i for i in range(16)], cwd=s.folder,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=900)
-    check(done.returncode != 0 and "rank 1" in done.stderr, "a rank without files: %d %s" % (done.returncode, done.stderr))
-    check(not os.path.exists(os.path.join(s.folder, "ranks.cp")), "a rank without files: written")
-    done = subprocess.run(mpirun + ["left.prof"] * 16 + ["right.prof"] * 16, cwd=s.folder, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, universal_newlines=True, timeout=900)
-    check(done.returncode != 0 and "2 programs" in done.stderr, "two programs by ranks: %s" % done.stderr)
+def case_ranks(s):
+    """The second rank has files that are not there; then each rank has another program."""
+    if not s.args.mpirun:
+        raise Skipped("needs MPI")
+    two_programs(s)
+    mpirun = [s.args.mpirun, "--allow-run-as-root", "--oversubscribe", "-n", "2", s.bin("footpath"), "combine", "--mpi", "-o",
+              "ranks.cp"]
+    done = s.run(*mpirun, *["left.prof"] * 16, *["absent-%d.prof" % i for i in range(16)], status=None)
+    expect(done.returncode != 0 and "rank 1" in done.stderr, "a rank without files: %d %s" % (done.returncode, done.stderr))
+    expect(not os.path.exists(s.path("ranks.cp")), "a rank without files: written")
+    done = s.run(*mpirun, *["left.prof"] * 16, *["right.prof"] * 16, status=None)
+    expect(done.returncode != 0 and "2 programs" in done.stderr, "two programs by ranks: %s" % done.stderr)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--llvm", default="19")
-    parser.add_argument("--mpirun", default="")
-    args = parser.parse_args()
-    args.bin = os.path.abspath(args.bin)
-    folder = tempfile.mkdtemp(prefix="footpath-modules-")
-    s = Session(args, folder)
-    try:
-        modules(s, "path", "-O0")
-        interleaved(s)
-        modules(s, "edge-min", "-O0")
-        bins(s)
-        programs(s)
-        if args.mpirun:
-            ranks(s)
-    finally:
-        shutil.rmtree(folder)
-    print("%d failed" % len(failures))
-    return 1 if failures else 0
-
-
-sys.exit(main())
+if __name__ == "__main__":
+    harness.main(__doc__, ("--mpirun", {"default": ""}), bench=Session)

@@ -1,34 +1,24 @@
 #!/usr/bin/env python3
 """footpath plan and footpath p3 on whole programs.
 
-    run.py --bin BUILD/bin [--count N] [--seed S]
+    run.py --bin BUILD/bin [--count N] [--seed S] [--case NAME]...
 
 Random programs: for every strategy the collated profile must be that of the ordinary
 build, path by path (footpath p3 --check), and the executed operations those that the
 plan foresaw. Then everything that must be an error: copies that write, end or count
 otherwise, plans for another program, nonsense on the command line.
 """
-import argparse
 import json
 import os
 import random
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
+from harness import expect  # noqa: E402
 
 STRATEGIES = ("procedures", "p3", "cuts", "invocations")
-failed = passed = 0
-
-
-def check(condition, what):
-    global failed, passed
-    if condition:
-        passed += 1
-    else:
-        failed += 1
-        print("failed:", what)
 
 
 # ---- random programs ----
@@ -97,30 +87,33 @@ class Maker:
         return "\n".join(self.lines) + "\n"
 
 
-class Tester:
-    def __init__(self, args, folder):
-        self.tool, self.folder, self.args = os.path.join(args.bin, "footpath"), folder, args
-        self.base = dict(os.environ, LC_ALL="C")
-        self.base.pop("FOOTPATH_CC_FLAGS", None)
+DIVERGES = """#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static int is(const char *s) { return strstr(getenv("FOOTPATH_OUT"), s) != 0; }
+__attribute__((noinline)) int work(int x)
+{
+    int s = 0;
+    for (int i = 0; i < x; i++) { if (i & 1) s += x; else s ^= i; if (s % 3) s--; }
+    return s;
+}
+"""
 
-    def run(self, *words, flags="", stdin=None):
-        env = dict(self.base, FOOTPATH_CC_FLAGS=flags)
-        return subprocess.run([self.tool, *words], cwd=self.folder, env=env, input=stdin, capture_output=True, text=True)
+
+class Tester(harness.Bench):
+    def footpath(self, *words, flags="", stdin=None):
+        return self.tool(*words, env={"FOOTPATH_CC_FLAGS": flags}, input=stdin, status=None)
 
     def p3(self, source, *options, flags="", stdin=None, arguments=()):
         build = "$CC -O2 -w -o prog $FOOTPATH_SOURCE/%s" % source if " " not in source else source
-        return self.run("p3", "--build", build, *options, "--", "prog", *arguments, flags=flags, stdin=stdin)
-
-    def write(self, name, text):
-        with open(os.path.join(self.folder, name), "w") as out:
-            out.write(text)
+        return self.footpath("p3", "--build", build, *options, "--", "prog", *arguments, flags=flags, stdin=stdin)
 
     def random_program(self, seed):
         rng = random.Random(seed)
         self.write("prog.c", Maker(rng).program(rng.randint(3, 7)))
         exits = rng.choice(["", "--fp-exits"])
         first = self.p3("prog.c", "-k", "1", "--strategy", "procedures", "--check", "-o", "guide.prof", flags=exits)
-        check("the same as of the ordinary build" in first.stderr, "seed %d: one copy: %s" % (seed, first.stderr))
+        expect("the same as of the ordinary build" in first.stderr, "seed %d: one copy: %s" % (seed, first.stderr))
         for strategy in rng.sample(STRATEGIES, 2):
             copies = rng.choice([2, 3, 4, 5])
             options = ["-k", str(copies), "--strategy", strategy]
@@ -130,24 +123,22 @@ class Tester:
                 options += ["--labels", "plain"]
             what = "seed %d, %s %s" % (seed, " ".join(options), exits)
             done = self.p3("prog.c", "--check", "--hits", "--json", *options, flags=exits)
-            check(done.returncode == 0 and "the same as of the ordinary build" in done.stderr, what + ": " + done.stderr)
+            expect(done.returncode == 0 and "the same as of the ordinary build" in done.stderr, what + ": " + done.stderr)
             if done.returncode == 0:
                 self.compare_hits(json.loads(done.stderr[done.stderr.index("{"):]), options, what)
 
     def compare_hits(self, outcome, options, what):
-        plan = self.run("plan", "footpath-p3/reference/build/prog", "--measure", "guide.prof", "--json", "-o", "plan", *options)
+        plan = self.footpath("plan", "footpath-p3/reference/build/prog", "--measure", "guide.prof", "--json", "-o", "plan", *options)
         plan = json.loads(plan.stdout)
         hits = [copy["hits"] for copy in outcome["copies"]]
         # by turns, what is foreseen is an average
         if plan["turns"] == 0:
-            check(hits == plan["loads"], "%s: hits %s, foreseen %s" % (what, hits, plan["loads"]))
+            expect(hits == plan["loads"], "%s: hits %s, foreseen %s" % (what, hits, plan["loads"]))
 
     def code_of(self, *flags):
         """The instructions of each function of prog.c."""
-        words = [os.path.join(self.args.bin, "footpath-cc"), *flags, "-O2", "-w", "-g0", "-ffunction-sections", "-c", "prog.c", "-o", "prog.o"]
-        subprocess.run(words, cwd=self.folder, env=self.base, check=True)
-        shown = subprocess.run(["objdump", "-dr", "--no-show-raw-insn", "prog.o"], cwd=self.folder, capture_output=True,
-                               text=True, check=True).stdout
+        self.cc(*flags, "-O2", "-w", "-g0", "-ffunction-sections", "-c", "prog.c", "-o", "prog.o")
+        shown = self.run("objdump", "-dr", "--no-show-raw-insn", "prog.o").stdout
         return dict(re.findall(r"^0+ <(\w+)>:\n(.*?)(?=\n\n|\Z)", shown, re.M | re.S))
 
     def additions(self, plain, code):
@@ -160,38 +151,40 @@ class Tester:
         """By procedures, a function has the code of a plain compilation and one count of its calls in all copies but one."""
         self.write("prog.c", Maker(random.Random(5)).program(6))
         plain = self.code_of("--fp-mode=none")
-        words = ["-O2", "-w", "prog.c", "-o", "prog"]
-        subprocess.run([os.path.join(self.args.bin, "footpath-cc"), *words], cwd=self.folder, env=self.base, check=True)
-        done = self.run("plan", "prog", "-k", "3", "--strategy", "procedures", "-o", "plan")
-        check(done.returncode == 0 and "copy 2" in done.stdout, "plan: " + done.stdout + done.stderr)
+        self.cc("-O2", "-w", "prog.c", "-o", "prog")
+        done = self.footpath("plan", "prog", "-k", "3", "--strategy", "procedures", "-o", "plan")
+        expect(done.returncode == 0 and "copy 2" in done.stdout, "plan: " + done.stdout + done.stderr)
         copies = [self.code_of("--fp-plan=plan", "--fp-copy=%d" % i) for i in range(3)]
-        check(len(plain) >= 7, "%d functions in prog.o" % len(plain))
+        expect(len(plain) >= 7, "%d functions in prog.o" % len(plain))
         for name in plain:
             more = [self.additions(plain[name], copy[name]) for copy in copies]
-            check(sum(m == 1 for m in more) == 2, "%s: %s instructions more, expected 1 in two of three copies" % (name, more))
+            expect(sum(m == 1 for m in more) == 2, "%s: %s instructions more, expected 1 in two of three copies" % (name, more))
 
     # ---- what must be said ----
 
     def fails(self, done, pattern, status=1):
-        check(done.returncode == status and re.search(pattern, done.stderr),
+        expect(done.returncode == status and re.search(pattern, done.stderr),
               "expected status %d and /%s/, got %d and: %s" % (status, pattern, done.returncode, done.stderr))
 
+    def diverge(self, more, last, status):
+        """A program that may do something else in one of its copies."""
+        self.write("diverge.c", DIVERGES + "int main(void) { int s = 0; for (int i = 0; i < 10 + %s; i++) s += work(i); %s return %s; }\n"
+                   % (more, last, status))
+
     def divergence(self):
-        head = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n" \
-               "static int is(const char *s) { return strstr(getenv(\"FOOTPATH_OUT\"), s) != 0; }\n" \
-               "__attribute__((noinline)) int work(int x) { int s = 0; for (int i = 0; i < x; i++) { if (i & 1) s += x; " \
-               "else s ^= i; if (s % 3) s--; } return s; }\n"
-        calls = "int main(void) { int s = 0; for (int i = 0; i < 10 + %s; i++) s += work(i); %s return %s; }\n"
-        self.write("diverge.c", head + calls % ('is("copy-1")', "", "0"))
+        self.diverge('is("copy-1")', "", "0")
         self.fails(self.p3("diverge.c", "-k", "2"), r"work: copy 1 called it 11 times, copy 0 10 times")
-        for strategy in STRATEGIES:  # whichever copy counts work(), and the one that differs does not
-            for copy in range(3):
-                self.write("diverge.c", head + calls % ('is("copy-%d")' % copy, "", "0"))
-                self.fails(self.p3("diverge.c", "-k", "3", "--strategy", strategy), r"work: copy \d called it 1[01] times, copy 0 1[01] times")
-        self.write("diverge.c", head + calls % ("0", 'printf("%d\\n", is("copy-2"));', "0"))
+        self.diverge("0", 'printf("%d\\n", is("copy-2"));', "0")
         self.fails(self.p3("diverge.c", "-k", "3"), r"copy-2/stdout: copy 2 wrote something else than copy 0, from byte 0")
-        self.write("diverge.c", head + calls % ("0", "", 'is("copy-1") ? 3 : 0'))
+        self.diverge("0", "", 'is("copy-1") ? 3 : 0')
         self.fails(self.p3("diverge.c", "-k", "2"), r"copy 1 ended with status 3, copy 0 with 0")
+
+    def divergence_of(self, strategy):
+        """Whichever copy counts work(), and the one that differs does not."""
+        for copy in range(3):
+            self.diverge('is("copy-%d")' % copy, "", "0")
+            self.fails(self.p3("diverge.c", "-k", "3", "--strategy", strategy),
+                       r"work: copy \d called it 1[01] times, copy 0 1[01] times")
 
     def other_programs(self):
         self.write("changed.c", "#ifdef MORE\nint __attribute__((noinline)) more(int x) { return x > 2 ? x : -x; }\n"
@@ -209,12 +202,11 @@ class Tester:
                                "printf(\"%d %d\\n\", n, old); return 5; }\n")
         self.write("private", "41\n")
         done = self.p3("folder.c", "-k", "2", "--private", "private", stdin="ab")
-        check(done.returncode == 5 and done.stdout == "195 41\n", "own folders: %d %s%s" % (done.returncode, done.stdout, done.stderr))
-        check(not os.path.exists(os.path.join(self.folder, "made")), "a copy wrote to the current folder")
-        with open(os.path.join(self.folder, "private")) as f:
-            check(f.read() == "41\n", "a copy changed a private file here")
+        expect(done.returncode == 5 and done.stdout == "195 41\n", "own folders: %d %s%s" % (done.returncode, done.stdout, done.stderr))
+        expect(not os.path.exists(self.path("made")), "a copy wrote to the current folder")
+        expect(self.read("private") == b"41\n", "a copy changed a private file here")
         done = self.p3("folder.c", "-k", "2", "--private", "private", "--reuse", "--launcher", "env nice", stdin="b")
-        check(done.returncode == 5 and done.stdout == "98 41\n", "launcher: %d %s%s" % (done.returncode, done.stdout, done.stderr))
+        expect(done.returncode == 5 and done.stdout == "98 41\n", "launcher: %d %s%s" % (done.returncode, done.stdout, done.stderr))
         self.fails(self.p3("folder.c", "-k", "2", "--reuse", "--launcher", "no-such-launcher"), r"was not run to its end")
 
     def usage(self):
@@ -228,47 +220,30 @@ class Tester:
                 (["p3", "--build", "exit 3", "prog"], 1, "the build failed with status 3"),
                 (["p3", "--build", "true", "prog"], 1, "the build made no such program"),
                 (["p3", "--build", "true", "--work", "a b", "prog"], 1, "no spaces")):
-            self.fails(self.run(*words), pattern, status)
+            self.fails(self.footpath(*words), pattern, status)
         for command in ("plan", "p3"):
-            done = self.run(command, "--help")
-            check(done.returncode == 0 and "usage: footpath " + command in done.stdout, command + " --help")
+            done = self.footpath(command, "--help")
+            expect(done.returncode == 0 and "usage: footpath " + command in done.stdout, command + " --help")
         self.write("plain.c", "int main(void) { return 0; }\n")
-        cc = os.path.join(self.args.bin, "footpath-cc")
-        subprocess.run([cc, "plain.c", "-o", "plain"], cwd=self.folder, env=self.base, check=True)
-        self.fails(self.run("plan", "plain", "--strategy", "p3"), "build it with --fp-callees")
-        check(self.run("plan", "plain", "-o", "plan").returncode == 0, "plan of a small program")
+        self.cc("plain.c", "-o", "plain")
+        self.fails(self.footpath("plan", "plain", "--strategy", "p3"), "build it with --fp-callees")
+        expect(self.footpath("plan", "plain", "-o", "plan").returncode == 0, "plan of a small program")
         for flags, pattern in ((["--fp-plan=plan"], "--fp-plan without the other"),
                                (["--fp-plan=plan", "--fp-copy=x"], "--fp-copy needs a number"),
                                (["--fp-plan=plan", "--fp-copy=0", "--fp-mode=edge"], "does not go with --fp-mode=edge"),
                                (["--fp-plan=plan", "--fp-copy=7"], "has copies 0 to 1, not 7"),
                                (["--fp-plan=plain.c", "--fp-copy=0"], "expected a division of footpath")):
-            done = subprocess.run([cc, *flags, "-c", "plain.c", "-o", "plain.o"], cwd=self.folder, env=self.base,
-                                  capture_output=True, text=True)
-            check(done.returncode == 2 and pattern in done.stderr, "%s: %d %s" % (flags, done.returncode, done.stderr))
+            said = self.cc(*flags, "-c", "plain.c", "-o", "plain.o", status=2).stderr
+            expect(pattern in said, "%s: %s" % (flags, said))
+
+    def random(self):
+        for seed in range(self.args.seed, self.args.seed + self.args.count):
+            self.random_program(seed)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--count", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
-    args.bin = os.path.abspath(args.bin)
-    folder = tempfile.mkdtemp(prefix="footpath-p3-")
-    try:
-        tester = Tester(args, folder)
-        for seed in range(args.seed, args.seed + args.count):
-            tester.random_program(seed)
-        tester.no_code_elsewhere()
-        tester.divergence()
-        tester.other_programs()
-        tester.own_folders()
-        tester.usage()
-    finally:
-        shutil.rmtree(folder)
-    print("%d passed, %d failed" % (passed, failed))
-    return 1 if failed or not passed else 0
-
+CASES = {name: getattr(Tester, name) for name in ("random", "no_code_elsewhere", "divergence", "other_programs", "own_folders", "usage")}
+CASES.update({"divergence_of_" + s: lambda t, s=s: t.divergence_of(s) for s in STRATEGIES})
 
 if __name__ == "__main__":
-    sys.exit(main())
+    harness.main(__doc__, ("--count", {"type": int, "default": 3, "help": "random programs"}),
+                 ("--seed", {"type": int, "default": 1}), bench=Tester, cases=CASES)
