@@ -21,7 +21,7 @@ int footpath_dump(void)
     struct rt_process *process = rt_this.process;
     if (!process) ok = rt_write_profile(RT_MEANWHILE, &frame);
     for (size_t i = 0; process && i < RT_MOST_MODULES; i++)
-        if (process->modules[i]) ok &= process->modules[i]->write(RT_MEANWHILE, &frame);
+        if (process->core.modules[i]) ok &= process->core.modules[i]->write(RT_MEANWHILE, &frame);
     errno = saved;
     return ok ? 0 : -1;
 }
@@ -41,7 +41,7 @@ static void clear_counters(void *context)
     struct rt_process *process = rt_this.process;
     if (!process) rt_clear_counters();
     for (size_t i = 0; process && i < RT_MOST_MODULES; i++)
-        if (process->modules[i]) process->modules[i]->clear();
+        if (process->core.modules[i]) process->core.modules[i]->clear();
     begin_here(context, NULL);
 }
 
@@ -53,7 +53,7 @@ void footpath_reset(void)
     struct rt_process *process = rt_this.process;
     rt_unwind_here(&frame);
     for (size_t i = 0; process && i < RT_MOST_MODULES; i++)
-        if (process->modules[i]) process->modules[i]->forget_left();
+        if (process->core.modules[i]) process->core.modules[i]->forget_left();
     rt_with_threads_stopped(begin_here, clear_counters, &frame);
 }
 
@@ -62,7 +62,7 @@ static void pause_here(const struct rt_frame *frame, void *context)
 {
     (void)context;
     rt_frames_left(frame, UINT64_MAX, 1);
-    rt_threads_set_base(rt_this.process->nowhere);
+    rt_threads_set_base(rt_this.process->threads.nowhere);
 }
 
 static void resume_here(const struct rt_frame *frame, void *context)
@@ -86,9 +86,9 @@ void footpath_pause(void)
 {
     struct rt_frame frame;
     struct rt_process *process = rt_this.process;
-    if (!process || process->paused || !rt_threads_make_nowhere()) return;
+    if (!process || process->core.paused || !rt_threads_make_nowhere()) return;
     rt_unwind_here(&frame);
-    process->paused = 1;
+    process->core.paused = 1;
     rt_with_threads_stopped(pause_here, pause_work, &frame);
 }
 
@@ -96,9 +96,9 @@ void footpath_resume(void)
 {
     struct rt_frame frame;
     struct rt_process *process = rt_this.process;
-    if (!process || !process->paused) return;
+    if (!process || !process->core.paused) return;
     rt_unwind_here(&frame);
-    process->paused = 0;
+    process->core.paused = 0;
     rt_with_threads_stopped(resume_here, resume_work, &frame);
 }
 
@@ -106,5 +106,5 @@ void footpath_set_output(const char *pattern)
 {
     struct rt_process *process = rt_this.process;
     for (size_t i = 0; process && i < RT_MOST_MODULES; i++)
-        if (process->modules[i]) process->modules[i]->set_output(pattern);
+        if (process->core.modules[i]) process->core.modules[i]->set_output(pattern);
 }

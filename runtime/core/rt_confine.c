@@ -42,13 +42,13 @@ RT_ENTRY void __footpath_before_seccomp(void)
     rt_unwind_here(&frame);
     rt_write_all(RT_MEANWHILE, &frame);
     for (size_t i = 0; i < RT_MOST_MODULES; i++)
-        if (process->modules[i]) process->modules[i]->confine();
+        if (process->core.modules[i]) process->core.modules[i]->confine();
     if (rt_somebody_reads())
         rt_warn("the program confines itself by seccomp; what it does from here on is not in the "
                 "profile",
                 NULL);
     begun = true;
-    __atomic_store_n(&process->writing.confined, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&process->core.writing.confined, 1, __ATOMIC_RELEASE);
     errno = saved;
 }
 

@@ -188,7 +188,7 @@ static void count_key(struct fp_hash_table *table, uint64_t key)
 /* table: as linked; this thread's copy lies its bias away. */
 void rt_hash_count(uint64_t table, uint64_t key)
 {
-    count_key((struct fp_hash_table *)(table + (uint64_t)RT_LOCAL->bias), key);
+    count_key((struct fp_hash_table *)(table + (uint64_t)RT_LOCAL->core.bias), key);
 }
 
 __attribute__((used)) RT_ENTRY static void hash_miss(uint64_t table, uint64_t key)
@@ -263,11 +263,16 @@ __attribute__((used)) RT_ENTRY static void hash_shared(uint64_t table, uint64_t 
                       "1:\n"
 
 __attribute__((used)) static const uint64_t hash_factor = FP_HASH_FACTOR;
-_Static_assert(sizeof(struct fp_hash_entry) == 16 &&
-                   offsetof(struct fp_hash_level, entries) == 32 &&
+/* What COUNT_IN_SECOND and the inline probe of instrumented code have as numbers. */
+_Static_assert(offsetof(struct fp_hash_table, level) == 0 && sizeof(struct fp_hash_table) == 24,
+               "the table as linked");
+_Static_assert(offsetof(struct fp_hash_level, mask) == 0 &&
                    offsetof(struct fp_hash_level, more) == 16 &&
-                   offsetof(struct fp_hash_table, level) == 0,
-               "above");
+                   offsetof(struct fp_hash_level, entries) == 32,
+               "a level");
+_Static_assert(sizeof(struct fp_hash_entry) == 16 && offsetof(struct fp_hash_entry, key) == 0 &&
+                   offsetof(struct fp_hash_entry, count) == 8,
+               "an entry");
 
 ENTRY(FP_HASH_MISS_SYMBOL, COUNT_IN_SECOND, "hash_miss");
 ENTRY(FP_HASH_SHARED_SYMBOL, "", "hash_shared");

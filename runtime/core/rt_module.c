@@ -24,7 +24,7 @@ extern const char hash_empty __asm__(FP_HASH_EMPTY_SYMBOL) FP_HIDDEN; /* rt_hash
 
 struct rt_local rt_local __attribute__((section("footpath_local"), used));
 
-struct rt_module rt_this = {.version = 1};
+struct rt_module rt_this = {.version = 2};
 
 /* A note of type 1 named "footpath": how far from its content rt_this is. */
 __asm__(".pushsection .note.footpath,\"a\",@note\n"
@@ -207,7 +207,7 @@ __attribute__((destructor(101))) RT_ENTRY static void finish(void)
     struct rt_frame frame;
     rt_unwind_here(&frame);
     bool process_ends = rt_is_program();
-    bool goes = !process_ends && !(rt_this.process && rt_this.process->exiting);
+    bool goes = !process_ends && !(rt_this.process && rt_this.process->core.exiting);
     rt_sample_forget_module(process_ends);
     if (goes) rt_periodic_forget_module();
     rt_write_profile(RT_AT_END, &frame);

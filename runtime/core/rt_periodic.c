@@ -20,7 +20,8 @@ static void *write_again(void *unused)
     for (;;) {
         syscall(SYS_futex, &enough, FUTEX_WAIT_PRIVATE, 0, &period, NULL, 0);
         struct rt_process *process = rt_this.process;
-        if (__atomic_load_n(&enough, __ATOMIC_ACQUIRE) || !process || process->exiting) return NULL;
+        if (__atomic_load_n(&enough, __ATOMIC_ACQUIRE) || !process || process->core.exiting)
+            return NULL;
         rt_write_all(RT_MEANWHILE, NULL);
     }
 }
@@ -31,8 +32,8 @@ void rt_periodic_start(bool after_fork)
 {
     struct rt_process *process = rt_this.process;
     if (!rt_settings.dump_ns || !process) return;
-    if (after_fork ? process->dumper != &rt_this : process->dumper != NULL) return;
-    process->dumper = &rt_this;
+    if (after_fork ? process->core.dumper != &rt_this : process->core.dumper != NULL) return;
+    process->core.dumper = &rt_this;
     sigset_t all, old;
     pthread_attr_t attributes;
     sigfillset(&all);
@@ -40,7 +41,7 @@ void rt_periodic_start(bool after_fork)
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, 1 << 18);
     if (pthread_create(&writer, &attributes, write_again, NULL)) {
-        process->dumper = NULL;
+        process->core.dumper = NULL;
         rt_warn("no thread for FOOTPATH_DUMP_SECONDS; the profile is written at the end only",
                 NULL);
     }
@@ -51,9 +52,9 @@ void rt_periodic_start(bool after_fork)
 void rt_periodic_forget_module(void)
 {
     struct rt_process *process = rt_this.process;
-    if (!process || process->dumper != &rt_this) return;
+    if (!process || process->core.dumper != &rt_this) return;
     __atomic_store_n(&enough, 1, __ATOMIC_RELEASE);
     syscall(SYS_futex, &enough, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
     pthread_join(writer, NULL);
-    process->dumper = NULL;
+    process->core.dumper = NULL;
 }

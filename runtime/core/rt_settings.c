@@ -91,14 +91,14 @@ void rt_settings_share_run(void)
 {
     struct rt_process *process = rt_this.process;
     if (!process) return;
-    if (process->run_pid == rt_settings.pid) {
-        rt_settings.run_id = process->run_id;
-        rt_settings.start_ns = process->run_start_ns;
+    if (process->core.run_pid == rt_settings.pid) {
+        rt_settings.run_id = process->core.run_id;
+        rt_settings.start_ns = process->core.run_start_ns;
         return;
     }
-    process->run_id = rt_settings.run_id;
-    process->run_start_ns = rt_settings.start_ns;
-    process->run_pid = rt_settings.pid;
+    process->core.run_id = rt_settings.run_id;
+    process->core.run_start_ns = rt_settings.start_ns;
+    process->core.run_pid = rt_settings.pid;
 }
 
 /* ---- where the profile goes ---- */
@@ -111,7 +111,7 @@ char __footpath_out[1] __attribute__((weak)) FP_HIDDEN = "";
 void rt_settings_share_output(void)
 {
     if (rt_this.process && __footpath_out[0] && rt_is_program())
-        rt_this.process->program_out = __footpath_out;
+        rt_this.process->core.program_out = __footpath_out;
 }
 
 void rt_settings_set_output(const char *pattern)
@@ -125,8 +125,8 @@ static const char *output_pattern(void)
 {
     if (rt_settings.out[0]) return rt_settings.out;
     if (__footpath_out[0]) return __footpath_out;
-    return rt_this.process && rt_this.process->program_out ? rt_this.process->program_out
-                                                           : "footpath.prof";
+    return rt_this.process && rt_this.process->core.program_out ? rt_this.process->core.program_out
+                                                                : "footpath.prof";
 }
 
 static bool begins(const char *text, const char *head)

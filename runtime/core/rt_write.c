@@ -64,12 +64,14 @@ static uint64_t touched_pages(struct pagemap *map, const char *from, uint64_t co
 
 static uint32_t ncopies(void)
 {
-    return rt_this.process ? 1 + __atomic_load_n(&rt_this.process->nregions, __ATOMIC_ACQUIRE) : 1;
+    return rt_this.process
+               ? 1 + __atomic_load_n(&rt_this.process->threads.nregions, __ATOMIC_ACQUIRE)
+               : 1;
 }
 
 static char *copy_of(char *place, uint32_t i)
 {
-    return i ? place + rt_this.process->regions[i - 1].bias : place;
+    return i ? place + rt_this.process->threads.regions[i - 1].bias : place;
 }
 
 /* ---- counters ---- */

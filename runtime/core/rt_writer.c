@@ -10,30 +10,13 @@
  */
 #include "rt.h"
 
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
 enum { MOST_WAIT_MS = 10000, MOST_LOCK_WAIT_MS = 1000, MOST_AGAIN = 8 };
 
 static struct rt_writing alone; /* where there is no memory for what modules share */
 
 struct rt_writing *rt_writing(void)
 {
-    return rt_this.process ? &rt_this.process->writing : &alone;
-}
-
-uint64_t rt_now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
-void rt_sleep_ms(void)
-{
-    struct timespec moment = {0, 1000000};
-    syscall(SYS_nanosleep, &moment, NULL);
+    return rt_this.process ? &rt_this.process->core.writing : &alone;
 }
 
 static bool take(struct rt_writing *writing)
@@ -85,6 +68,16 @@ bool rt_writer_wait(uint64_t *pending)
     uint64_t waited = rt_now_ms() - from;
     writing->lock_waited_ms += waited ? (uint32_t)waited : 1;
     return true;
+}
+
+void rt_write_all(enum rt_why why, const struct rt_frame *frame)
+{
+    struct rt_process *process = rt_this.process;
+    if (!process) rt_write_profile(why, frame);
+    for (size_t i = 0; process && i < RT_MOST_MODULES; i++) {
+        struct rt_module *module = __atomic_load_n(&process->core.modules[i], __ATOMIC_ACQUIRE);
+        if (module) module->write(why, frame);
+    }
 }
 
 void rt_writer_honour(const struct rt_frame *frame)

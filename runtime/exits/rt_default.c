@@ -26,7 +26,7 @@ static bool is(const struct sigaction *action, handler *which)
 
 static handler *fatal_handler(void)
 {
-    return rt_this.process ? rt_this.process->fatal_handler : NULL;
+    return rt_this.process ? rt_this.process->exits.fatal_handler : NULL;
 }
 
 void rt_default_action(struct sigaction *action)

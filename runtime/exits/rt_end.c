@@ -16,16 +16,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-void rt_write_all(enum rt_why why, const struct rt_frame *frame)
-{
-    struct rt_process *process = rt_this.process;
-    if (!process) rt_write_profile(why, frame);
-    for (size_t i = 0; process && i < RT_MOST_MODULES; i++) {
-        struct rt_module *module = __atomic_load_n(&process->modules[i], __ATOMIC_ACQUIRE);
-        if (module) module->write(why, frame);
-    }
-}
-
 /* A child of vfork shares the memory of its parent, who will write. The parent comes
  * back from vfork once more: what the child has in flight up to there is left. */
 static bool is_vfork_child(void)
@@ -36,13 +26,13 @@ static bool is_vfork_child(void)
 void __footpath_before_vfork(void) FP_HIDDEN;
 void __footpath_before_vfork(void)
 {
-    rt_local.vfork_stack = (uint64_t)__builtin_frame_address(0);
+    rt_local.exits.vfork_stack = (uint64_t)__builtin_frame_address(0);
 }
 
 static void vfork_child_ends(const struct rt_frame *frame, int64_t weight)
 {
-    if (rt_has_marks() && rt_local.vfork_stack)
-        rt_frames_left(frame, rt_local.vfork_stack + 16, weight);
+    if (rt_has_marks() && rt_local.exits.vfork_stack)
+        rt_frames_left(frame, rt_local.exits.vfork_stack + 16, weight);
 }
 
 static void write_before(enum rt_why why, const struct rt_frame *frame)
@@ -147,7 +137,7 @@ static bool go_on_a_little(ucontext_t *where)
     where->uc_mcontext.gregs[REG_EFL] &= ~TRACE_FLAG;
     bool certain = true;
     for (size_t i = 0; process && i < RT_MOST_MODULES; i++)
-        if (process->modules[i]) certain &= process->modules[i]->place_is_certain(&frame);
+        if (process->core.modules[i]) certain &= process->core.modules[i]->place_is_certain(&frame);
     if (certain || steps++ > MOST_STEPS) return false;
     sigdelset(&where->uc_sigmask, SIGTRAP); /* a trap that is blocked would kill us here */
     where->uc_mcontext.gregs[REG_EFL] |= TRACE_FLAG;
@@ -290,12 +280,13 @@ static bool watches; /* this module, for all */
 
 void rt_end_watch(void)
 {
-    if (rt_this.process && __atomic_exchange_n(&rt_this.process->watched, 1, __ATOMIC_ACQ_REL))
+    if (rt_this.process &&
+        __atomic_exchange_n(&rt_this.process->exits.watched, 1, __ATOMIC_ACQ_REL))
         return;
     watches = true;
     static void *signal_stack;
     rt_provide_signal_stack(&signal_stack);
-    if (rt_this.process) rt_this.process->fatal_handler = die;
+    if (rt_this.process) rt_this.process->exits.fatal_handler = die;
     watch_fatal_signals();
     watch_dump_signal();
 }
@@ -314,10 +305,11 @@ void rt_end_unwatch(void)
     if (!watches) return;
     watches = false;
     struct sigaction by_default = {.sa_handler = SIG_DFL};
-    if (process) process->fatal_handler = NULL; /* and not hidden from us any more: rt_default.c */
+    if (process)
+        process->exits.fatal_handler = NULL; /* and not hidden from us any more: rt_default.c */
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) restore(fatal[i], &by_default, die);
     if (dump_signal) restore(dump_signal, &before_dump, write_meanwhile);
-    if (process) __atomic_store_n(&process->watched, 0, __ATOMIC_RELEASE);
+    if (process) __atomic_store_n(&process->exits.watched, 0, __ATOMIC_RELEASE);
 }
 
 /* The next module takes over. */
@@ -328,7 +320,7 @@ void rt_end_forget_module(void)
     rt_end_unwatch();
     if (!process) return;
     for (size_t i = 0; i < RT_MOST_MODULES; i++) {
-        struct rt_module *module = process->modules[i];
+        struct rt_module *module = process->core.modules[i];
         if (!module || module == &rt_this) continue;
         module->take_over();
         return;

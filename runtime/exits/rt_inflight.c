@@ -137,7 +137,7 @@ void rt_frames_left(const struct rt_frame *start, uint64_t until, int64_t weight
     struct rt_frame frame = *start;
     while (rt_unwind_look(&frame)) {
         for (size_t i = 0; process && i < RT_MOST_MODULES; i++) {
-            struct rt_module *module = __atomic_load_n(&process->modules[i], __ATOMIC_ACQUIRE);
+            struct rt_module *module = __atomic_load_n(&process->core.modules[i], __ATOMIC_ACQUIRE);
             if (module && module->frame_left(&frame, weight)) break;
         }
         if (frame.cfa > until || !rt_unwind_step(&frame)) return;

@@ -52,7 +52,7 @@ static bool leave_signal_stack(struct rt_frame *frame)
     while (rt_unwind_look(frame)) {
         if (frame->regs[RT_RSP] > end || frame->regs[RT_RSP] + (1 << 22) < end) return true;
         for (size_t i = 0; process && i < RT_MOST_MODULES; i++) {
-            struct rt_module *module = process->modules[i];
+            struct rt_module *module = process->core.modules[i];
             if (module && module->frame_left(frame, 1)) break;
         }
         if (!rt_unwind_step(frame)) return false;

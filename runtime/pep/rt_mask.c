@@ -21,7 +21,7 @@ static unsigned char believed_by[NSIG];
 static int tick_signal(void)
 {
     const struct rt_process *process = rt_this.process;
-    return process && process->sampler ? process->sampling_signal : 0;
+    return process && process->pep.sampler ? process->pep.sampling_signal : 0;
 }
 
 uint32_t rt_mask_believed(void)
@@ -90,7 +90,8 @@ const sigset_t *__footpath_mask_for_call(const sigset_t *set, sigset_t *room)
 static bool remember_action(int signal, const struct sigaction *action, struct sigaction *old)
 {
     struct rt_process *process = rt_this.process;
-    struct sigaction *kept = signal == SIGTRAP ? &process->trap_before : &process->tick_before;
+    struct sigaction *kept =
+        signal == SIGTRAP ? &process->pep.trap_before : &process->pep.tick_before;
     struct sigaction before = *kept;
     if (action) *kept = *action;
     if (old) *old = before;

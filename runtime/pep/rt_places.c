@@ -434,7 +434,7 @@ void rt_place_arm(const struct rt_place *place)
 bool rt_place_open(const struct rt_place *place)
 {
     if (!__atomic_load_n(&table.armed, __ATOMIC_ACQUIRE)) return false;
-    __atomic_add_fetch(&rt_this.process->windows_opened, 1, __ATOMIC_ACQ_REL);
+    __atomic_add_fetch(&rt_this.process->pep.windows_opened, 1, __ATOMIC_ACQ_REL);
     put_byte(place->address, place->original);
     return true;
 }

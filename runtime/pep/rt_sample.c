@@ -35,18 +35,19 @@ unsigned char rt_sampling __asm__(FP_SAMPLING_SYMBOL) FP_HIDDEN
     __attribute__((section("footpath_local"), used));
 
 /* This thread's state, in its copy of what the first sampling module keeps. */
-static struct rt_local *state(const struct rt_process *process)
+static struct rt_pep_local *state(const struct rt_process *process)
 {
-    return (struct rt_local *)((char *)process->sampler + RT_LOCAL->bias);
+    return (struct rt_pep_local *)((char *)process->pep.sampler + RT_LOCAL->core.bias);
 }
 
 /* ---- samples ---- */
 
 static void set_flags(const struct rt_process *process, unsigned char value)
 {
-    for (size_t i = 0; i < process->nmodules; i++) {
-        const struct rt_module *module = __atomic_load_n(&process->modules[i], __ATOMIC_ACQUIRE);
-        if (module && module->sampling) module->sampling[RT_LOCAL->bias] = value;
+    for (size_t i = 0; i < process->core.nmodules; i++) {
+        const struct rt_module *module =
+            __atomic_load_n(&process->core.modules[i], __ATOMIC_ACQUIRE);
+        if (module && module->sampling) module->sampling[RT_LOCAL->core.bias] = value;
     }
 }
 
@@ -59,13 +60,13 @@ static void count(uint64_t counters, uint64_t id, bool hashed)
     uint64_t at = counters + id * sizeof(uint64_t);
     const struct rt_range *range = &rt_this.ranges[RT_COUNTERS];
     if (at < (uint64_t)range->start || at >= (uint64_t)range->end) return; /* must not happen */
-    __atomic_fetch_add((uint64_t *)(at + (uint64_t)RT_LOCAL->bias), 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add((uint64_t *)(at + (uint64_t)RT_LOCAL->core.bias), 1, __ATOMIC_RELAXED);
 }
 
 void rt_sample_point(uint64_t counters, uint64_t id, bool hashed)
 {
     struct rt_process *process = rt_this.process;
-    struct rt_local *s = process && process->sampling ? state(process) : NULL;
+    struct rt_pep_local *s = process && process->pep.sampling ? state(process) : NULL;
     if (!s || !s->samples_left) {
         rt_sampling = 0;
         return;
@@ -99,8 +100,8 @@ static void restart_system_call(ucontext_t *context)
 /* A trap in a thread that blocks it would be its end. */
 static bool may_trap(struct rt_process *process, const ucontext_t *context)
 {
-    if (process->masks_kept) return !sigismember(&context->uc_sigmask, SIGTRAP);
-    if (!__atomic_exchange_n(&process->complained, 1, __ATOMIC_RELAXED))
+    if (process->pep.masks_kept) return !sigismember(&context->uc_sigmask, SIGTRAP);
+    if (!__atomic_exchange_n(&process->core.complained, 1, __ATOMIC_RELAXED))
         rt_warn("a program linked statically or by another compiler cannot be "
                 "sampled by traps; build with --fp-pep=flag",
                 NULL);
@@ -115,7 +116,8 @@ static void set_mask_for(const struct sigaction *action, int signal, const ucont
     memcpy(&mask, &context->uc_sigmask, sizeof mask);
     memcpy(&more, &action->sa_mask, sizeof more);
     mask |= more | (uint64_t)1 << (signal - 1);
-    mask &= ~((uint64_t)1 << (SIGTRAP - 1) | (uint64_t)1 << (rt_this.process->sampling_signal - 1));
+    mask &=
+        ~((uint64_t)1 << (SIGTRAP - 1) | (uint64_t)1 << (rt_this.process->pep.sampling_signal - 1));
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
 }
 
@@ -139,12 +141,13 @@ static void pass_on(const struct sigaction *before, int signal, siginfo_t *info,
 /* So that samples are in proportion to CPU time: the kernel looks at CPU clocks when it can,
  * and what it missed is made up for. So is what this thread did not get because others that
  * ran into its traps had them taken away. */
-static uint32_t samples_due(const struct rt_process *process, const struct rt_local *s, int overrun)
+static uint32_t samples_due(const struct rt_process *process, const struct rt_pep_local *s,
+                            int overrun)
 {
     enum { MOST_MISSED = 255 }; /* a virtual machine may stand still for long */
     uint64_t due = (1 + (overrun > 0 ? (uint64_t)overrun : 0)) * rt_settings.samples;
     uint64_t most = (1 + MOST_MISSED) * (uint64_t)rt_settings.samples;
-    if (s->wants_traps && s->trap_epoch != process->trap_epoch) due += s->samples_left;
+    if (s->wants_traps && s->trap_epoch != process->pep.trap_epoch) due += s->samples_left;
     return (uint32_t)(due < most ? due : most);
 }
 
@@ -152,15 +155,16 @@ static void take_tick(siginfo_t *info, void *context)
 {
     struct rt_process *process = rt_this.process;
     restart_system_call(context);
-    if (process && process->sampling && !process->paused) {
-        struct rt_local *s = state(process);
+    if (process && process->pep.sampling && !process->core.paused) {
+        struct rt_pep_local *s = state(process);
         s->samples_left = samples_due(process, s, info->si_overrun);
         s->skip = s->rotation++ % rt_settings.stride;
         s->branch = 0;
         s->readable = s->readable_end = 0;
         s->ncalls = 0; /* what happened since the last tick was not seen */
         set_flags(process, 1);
-        if (process->has_sites && may_trap(process, context)) rt_traps_want(process, s, context);
+        if (process->pep.has_sites && may_trap(process, context))
+            rt_traps_want(process, s, context);
     }
 }
 
@@ -172,7 +176,7 @@ static void tick(int signal, siginfo_t *info, void *context)
     rt_handler_begins();
     if (ours) take_tick(info, context);
     rt_handler_ends();
-    if (!ours && process) pass_on(&process->tick_before, signal, info, context);
+    if (!ours && process) pass_on(&process->pep.tick_before, signal, info, context);
     errno = saved;
 }
 
@@ -183,7 +187,7 @@ static void trap(int signal, siginfo_t *info, void *context)
     rt_handler_begins();
     bool ours = !process || rt_traps_handle(process, state(process), info, context);
     rt_handler_ends();
-    if (!ours) pass_on(&process->trap_before, signal, info, context);
+    if (!ours) pass_on(&process->pep.trap_before, signal, info, context);
     errno = saved;
 }
 
@@ -230,11 +234,11 @@ static bool make_timer(int32_t *timer, uint32_t tid, int signal)
 void rt_sample_thread_begins(int32_t *timer, uint32_t tid)
 {
     struct rt_process *process = rt_this.process;
-    if (!process || !process->sampling) return;
+    if (!process || !process->pep.sampling) return;
     *timer = 0;
     state(process)->samples_left = 0;
-    if (!make_timer(timer, tid, process->sampling_signal) &&
-        !__atomic_exchange_n(&process->complained, 1, __ATOMIC_RELAXED))
+    if (!make_timer(timer, tid, process->pep.sampling_signal) &&
+        !__atomic_exchange_n(&process->core.complained, 1, __ATOMIC_RELAXED))
         rt_warn("no timer for a thread; its paths are not sampled", NULL);
 }
 
@@ -258,8 +262,8 @@ static void take_signals(struct rt_process *process, int signal)
                                 .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
     sigfillset(&on_tick.sa_mask);
     sigfillset(&on_trap.sa_mask);
-    sigaction(signal, &on_tick, &process->tick_before);
-    sigaction(SIGTRAP, &on_trap, &process->trap_before);
+    sigaction(signal, &on_tick, &process->pep.tick_before);
+    sigaction(SIGTRAP, &on_trap, &process->pep.trap_before);
 }
 
 static void offer_traps(struct rt_process *process)
@@ -268,43 +272,49 @@ static void offer_traps(struct rt_process *process)
     rt_this.trap_hit = rt_trap_hit;
     rt_this.trap_again = rt_trap_again;
     rt_this.arm_active = rt_trap_arm_active;
-    process->has_sites = 1;
+    process->pep.has_sites = 1;
 }
 
 void rt_sample_start(void)
 {
     struct rt_process *process = rt_this.process;
-    if (process && __footpath_interposed) process->masks_kept = 1;
+    if (process && __footpath_interposed) process->pep.masks_kept = 1;
     if (!has_samples() || !process) return;
     rt_this.sampling = &rt_sampling;
     if (rt_trap_has_sites()) offer_traps(process);
-    if (!rt_settings.samples || !rt_settings.tick_ns || process->sampler) return;
+    if (!rt_settings.samples || !rt_settings.tick_ns || process->pep.sampler) return;
     /* ThreadSanitizer delivers signals when the program next calls it, somewhere else: so it
      * is in every such program, which must not say more on stderr for it */
     bool held_back = &__tsan_init;
     int signal = held_back ? 0 : free_signal();
     if (!signal) {
         if ((!held_back || rt_somebody_reads()) &&
-            !__atomic_exchange_n(&process->complained, 1, __ATOMIC_RELAXED))
+            !__atomic_exchange_n(&process->core.complained, 1, __ATOMIC_RELAXED))
             rt_warn(held_back ? "ThreadSanitizer holds signals back" : "no free signal",
                     "; paths are not sampled", NULL);
         return;
     }
     take_signals(process, signal);
-    process->sampling_signal = signal;
-    process->sampler = &rt_local;
-    process->sampling = 1;
-    rt_sample_thread_begins(&process->first_timer, (uint32_t)getpid());
-    for (uint32_t i = 0; i < process->nregions; i++)
-        if (process->regions[i].tid && process->regions[i].ended != RT_ENDED)
-            make_timer(&process->regions[i].timer, process->regions[i].tid, signal);
+    process->pep.sampling_signal = signal;
+    process->pep.sampler = &rt_local.pep;
+    process->pep.sampling = 1;
+    rt_sample_thread_begins(&process->pep.first_timer, (uint32_t)getpid());
+    for (uint32_t i = 0; i < process->threads.nregions; i++)
+        if (process->threads.regions[i].tid && process->threads.regions[i].ended != RT_ENDED)
+            make_timer(&process->threads.regions[i].timer, process->threads.regions[i].tid, signal);
+}
+
+int rt_sample_signal(void)
+{
+    return rt_this.process ? rt_this.process->pep.sampling_signal : 0;
 }
 
 static int32_t *own_timer(struct rt_process *process)
 {
-    int32_t *timer = &process->first_timer;
-    for (uint32_t i = 0; i < process->nregions; i++)
-        if (process->regions[i].bias == RT_LOCAL->bias) timer = &process->regions[i].timer;
+    int32_t *timer = &process->pep.first_timer;
+    for (uint32_t i = 0; i < process->threads.nregions; i++)
+        if (process->threads.regions[i].bias == RT_LOCAL->core.bias)
+            timer = &process->threads.regions[i].timer;
     return timer;
 }
 
@@ -312,7 +322,7 @@ static int32_t *own_timer(struct rt_process *process)
 void rt_sample_not_here(void)
 {
     struct rt_process *process = rt_this.process;
-    if (!process || !process->sampling || !RT_LOCAL->bias) return;
+    if (!process || !process->pep.sampling || !RT_LOCAL->core.bias) return;
     rt_sample_thread_ends(own_timer(process));
     state(process)->samples_left = 0;
     rt_traps_none(process);
@@ -331,13 +341,14 @@ void rt_sample_after_fork_in_parent(void)
 void rt_sample_after_fork(void)
 {
     struct rt_process *process = rt_this.process;
-    if (!process || process->sampler != &rt_local || !process->sampling) return;
-    process->trap_lock = 0;
-    process->windows_opened = process->windows_closed = 0;
-    process->first_timer = 0;
-    for (uint32_t i = 0; i < process->nregions; i++) process->regions[i].timer = 0;
+    if (process) process->pep.forking = 0;
+    if (!process || process->pep.sampler != &rt_local.pep || !process->pep.sampling) return;
+    process->pep.trap_lock = 0;
+    process->pep.windows_opened = process->pep.windows_closed = 0;
+    process->pep.first_timer = 0;
+    for (uint32_t i = 0; i < process->threads.nregions; i++) process->threads.regions[i].timer = 0;
     state(process)->samples_left = 0;
-    make_timer(own_timer(process), rt_thread_id(), process->sampling_signal);
+    make_timer(own_timer(process), rt_thread_id(), process->pep.sampling_signal);
 }
 
 /* The handlers are part of the module that goes: no ticks any more. When the process
@@ -345,16 +356,16 @@ void rt_sample_after_fork(void)
 void rt_sample_forget_module(bool process_ends)
 {
     struct rt_process *process = rt_this.process;
-    if (!process || !process->sampler) return;
+    if (!process || !process->pep.sampler) return;
     rt_traps_none(process); /* the code that has them goes, too */
-    if (process->sampler != &rt_local && !process_ends) return;
-    process->sampling = 0;
-    rt_sample_thread_ends(&process->first_timer);
-    for (uint32_t i = 0; i < process->nregions; i++)
-        rt_sample_thread_ends(&process->regions[i].timer);
-    if (process_ends || process->sampler != &rt_local) return;
+    if (process->pep.sampler != &rt_local.pep && !process_ends) return;
+    process->pep.sampling = 0;
+    rt_sample_thread_ends(&process->pep.first_timer);
+    for (uint32_t i = 0; i < process->threads.nregions; i++)
+        rt_sample_thread_ends(&process->threads.regions[i].timer);
+    if (process_ends || process->pep.sampler != &rt_local.pep) return;
     struct sigaction ignore = {.sa_handler = SIG_IGN};
-    process->sampler = NULL; /* from here on sigaction is the program's again */
-    sigaction(process->sampling_signal, &ignore, NULL);
-    sigaction(SIGTRAP, &process->trap_before, NULL);
+    process->pep.sampler = NULL; /* from here on sigaction is the program's again */
+    sigaction(process->pep.sampling_signal, &ignore, NULL);
+    sigaction(SIGTRAP, &process->pep.trap_before, NULL);
 }

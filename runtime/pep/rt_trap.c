@@ -30,12 +30,12 @@ enum { TRACE_FLAG = 0x100 };
 
 static void lock(struct rt_process *process)
 {
-    while (__atomic_exchange_n(&process->trap_lock, 1, __ATOMIC_ACQUIRE)) sched_yield();
+    while (__atomic_exchange_n(&process->pep.trap_lock, 1, __ATOMIC_ACQUIRE)) sched_yield();
 }
 
 static void unlock(struct rt_process *process)
 {
-    __atomic_store_n(&process->trap_lock, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&process->pep.trap_lock, 0, __ATOMIC_RELEASE);
 }
 
 /* ---- a trap ---- */
@@ -43,7 +43,7 @@ static void unlock(struct rt_process *process)
 /* Calls whose word lies below the stack have ended. Others may have, too, but then the next
  * one at their place begins with a start. A function inlined into another one has its word in
  * the same frame, in any order. */
-static struct rt_call *find_call(struct rt_local *self, uint64_t frame, uint32_t function)
+static struct rt_call *find_call(struct rt_pep_local *self, uint64_t frame, uint32_t function)
 {
     while (self->ncalls && self->calls[self->ncalls - 1].frame < self->stack) self->ncalls--;
     for (struct rt_call *call = self->calls + self->ncalls; call-- > self->calls;)
@@ -51,7 +51,7 @@ static struct rt_call *find_call(struct rt_local *self, uint64_t frame, uint32_t
     return NULL;
 }
 
-static void end_call(struct rt_local *self, struct rt_call *call)
+static void end_call(struct rt_pep_local *self, struct rt_call *call)
 {
     size_t deeper = (size_t)(self->calls + self->ncalls - (call + 1));
     memmove(call, call + 1, deeper * sizeof *call);
@@ -59,7 +59,7 @@ static void end_call(struct rt_local *self, struct rt_call *call)
 }
 
 /* Where there is no room the outermost is forgotten: its next path will not be known. */
-static void begin_path(struct rt_local *self, struct rt_call *call, struct rt_call what)
+static void begin_path(struct rt_pep_local *self, struct rt_call *call, struct rt_call what)
 {
     if (self->blind) return;
     if (!call && self->ncalls == RT_MOST_CALLS)
@@ -68,7 +68,7 @@ static void begin_path(struct rt_local *self, struct rt_call *call, struct rt_ca
     *call = what;
 }
 
-static void sample(struct rt_local *self, const struct rt_place *place, uint64_t reg,
+static void sample(struct rt_pep_local *self, const struct rt_place *place, uint64_t reg,
                    uint64_t frame)
 {
     const struct fp_site *site = place->site;
@@ -90,7 +90,8 @@ static void sample(struct rt_local *self, const struct rt_place *place, uint64_t
     if (known) rt_sample_point(counters, id, site->flags & FP_SITE_HASHED);
 }
 
-static void enter(struct rt_local *self, const struct fp_site *site, uint64_t reg, uint64_t frame)
+static void enter(struct rt_pep_local *self, const struct fp_site *site, uint64_t reg,
+                  uint64_t frame)
 {
     struct rt_call *call = find_call(self, frame, site->function);
     begin_path(self, call, (struct rt_call){frame, reg + (uint64_t)site->next, site->function});
@@ -102,7 +103,7 @@ static const struct rt_place *next_of(const struct rt_place *place)
 }
 
 /* The branch in front of which this thread's last site was has come to this block. */
-static void arrive(struct rt_local *self, const struct fp_site *here)
+static void arrive(struct rt_pep_local *self, const struct fp_site *here)
 {
     const struct rt_place *from = self->branch ? rt_places_at(self->branch) : NULL;
     for (; from; from = next_of(from))
@@ -113,7 +114,7 @@ static void arrive(struct rt_local *self, const struct fp_site *here)
 
 /* The word of a call that has just begun may lie where the stack has not grown to yet, which
  * our own stack being another one keeps it from. It will be 0 then. */
-static uint64_t read_word(struct rt_local *self, uint64_t address)
+static uint64_t read_word(struct rt_pep_local *self, uint64_t address)
 {
     enum { PAGE = 4096 };
     uint64_t word = 0, page = address & ~(uint64_t)(PAGE - 1);
@@ -131,7 +132,7 @@ static uint64_t read_word(struct rt_local *self, uint64_t address)
     return word;
 }
 
-static void pass(struct rt_local *self, const struct rt_place *place, const greg_t *regs)
+static void pass(struct rt_pep_local *self, const struct rt_place *place, const greg_t *regs)
 {
     uint64_t reg = place->reg >= 0 ? (uint64_t)regs[place->reg] : 0;
     uint64_t frame =
@@ -150,7 +151,7 @@ static void pass(struct rt_local *self, const struct rt_place *place, const greg
 
 /* A call begins in a function that has no other traps yet: who wants samples has them put in.
  * Others must not take note of a beginning whose end they may miss. */
-static bool look_at_function(const struct rt_local *self, const struct rt_place *place)
+static bool look_at_function(const struct rt_pep_local *self, const struct rt_place *place)
 {
     if (rt_place_is_armed(place)) return true;
     if (!self->samples_left) return false;
@@ -170,7 +171,7 @@ static bool open_place(const struct rt_place *place)
 }
 
 /* Arrivals first: they belong to what was before. */
-bool rt_trap_hit(struct rt_local *self, uint64_t address, ucontext_t *context, bool *armed)
+bool rt_trap_hit(struct rt_pep_local *self, uint64_t address, ucontext_t *context, bool *armed)
 {
     const struct rt_place *place = rt_places_at(address);
     if (!place) return false;
@@ -200,56 +201,57 @@ void rt_trap_again(uint64_t address)
 
 static void set_all(struct rt_process *process, bool on)
 {
-    for (size_t i = 0; i < process->nmodules; i++) {
-        struct rt_module *module = __atomic_load_n(&process->modules[i], __ATOMIC_ACQUIRE);
+    for (size_t i = 0; i < process->core.nmodules; i++) {
+        struct rt_module *module = __atomic_load_n(&process->core.modules[i], __ATOMIC_ACQUIRE);
         if (module && module->set_traps) module->set_traps(on);
     }
-    process->trap_epoch += !on;
+    process->pep.trap_epoch += !on;
 }
 
 static void arm_active(struct rt_process *process, const greg_t *regs)
 {
-    for (size_t i = 0; i < process->nmodules; i++) {
-        struct rt_module *module = __atomic_load_n(&process->modules[i], __ATOMIC_ACQUIRE);
+    for (size_t i = 0; i < process->core.nmodules; i++) {
+        struct rt_module *module = __atomic_load_n(&process->core.modules[i], __ATOMIC_ACQUIRE);
         if (module && module->arm_active)
             module->arm_active((uint64_t)regs[REG_RIP], (uint64_t)regs[REG_RSP]);
     }
 }
 
 /* As if the traps had been there and gone: the samples of this tick are made up for. */
-static void want_later(const struct rt_process *process, struct rt_local *self)
+static void want_later(const struct rt_process *process, struct rt_pep_local *self)
 {
     self->wants_traps = 1;
-    self->trap_epoch = process->trap_epoch - 1;
+    self->trap_epoch = process->pep.trap_epoch - 1;
 }
 
 /* An epoch ends when the traps go; who wanted samples in it does not any more. */
-static void want_now(struct rt_process *process, struct rt_local *self, const ucontext_t *context)
+static void want_now(struct rt_process *process, struct rt_pep_local *self,
+                     const ucontext_t *context)
 {
-    if (!self->wants_traps || self->trap_epoch != process->trap_epoch) {
+    if (!self->wants_traps || self->trap_epoch != process->pep.trap_epoch) {
         self->wants_traps = 1;
-        self->trap_epoch = process->trap_epoch;
-        process->trap_hits = 0;
-        if (process->traps_wanted++ == 0) set_all(process, true);
+        self->trap_epoch = process->pep.trap_epoch;
+        process->pep.trap_hits = 0;
+        if (process->pep.traps_wanted++ == 0) set_all(process, true);
     }
     arm_active(process, context->uc_mcontext.gregs);
 }
 
-void rt_traps_want(struct rt_process *process, struct rt_local *self, const ucontext_t *context)
+void rt_traps_want(struct rt_process *process, struct rt_pep_local *self, const ucontext_t *context)
 {
     lock(process);
-    if (process->forking)
+    if (process->pep.forking)
         want_later(process, self);
     else
         want_now(process, self, context);
     unlock(process);
 }
 
-void rt_traps_enough(struct rt_process *process, struct rt_local *self)
+void rt_traps_enough(struct rt_process *process, struct rt_pep_local *self)
 {
     lock(process);
-    if (self->wants_traps && self->trap_epoch == process->trap_epoch &&
-        --process->traps_wanted == 0)
+    if (self->wants_traps && self->trap_epoch == process->pep.trap_epoch &&
+        --process->pep.traps_wanted == 0)
         set_all(process, false);
     self->wants_traps = 0;
     unlock(process);
@@ -261,9 +263,9 @@ static void take_away(struct rt_process *process, uint32_t more_forking)
     uint64_t all = UINT64_MAX, before;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
     lock(process);
-    process->forking += more_forking;
-    if (process->traps_wanted) set_all(process, false);
-    process->traps_wanted = 0;
+    process->pep.forking += more_forking;
+    if (process->pep.traps_wanted) set_all(process, false);
+    process->pep.traps_wanted = 0;
     unlock(process);
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
 }
@@ -287,11 +289,11 @@ void rt_traps_after_fork(struct rt_process *process)
     take_away(process, UINT32_MAX); /* -1 */
 }
 
-static bool is_ours(struct rt_process *process, struct rt_local *self, uint64_t address,
+static bool is_ours(struct rt_process *process, struct rt_pep_local *self, uint64_t address,
                     ucontext_t *context, bool *armed)
 {
-    for (size_t i = 0; i < process->nmodules; i++) {
-        struct rt_module *module = __atomic_load_n(&process->modules[i], __ATOMIC_ACQUIRE);
+    for (size_t i = 0; i < process->core.nmodules; i++) {
+        struct rt_module *module = __atomic_load_n(&process->core.modules[i], __ATOMIC_ACQUIRE);
         if (module && module->trap_hit && module->trap_hit(self, address, context, armed))
             return true;
     }
@@ -299,23 +301,23 @@ static bool is_ours(struct rt_process *process, struct rt_local *self, uint64_t 
 }
 
 /* The one instruction has been executed: the trap goes in again. */
-static void stepped(struct rt_process *process, struct rt_local *self)
+static void stepped(struct rt_process *process, struct rt_pep_local *self)
 {
     if (!self->nstepping) return;
     uint64_t address = self->stepping[--self->nstepping];
-    __atomic_add_fetch(&process->windows_closed, 1, __ATOMIC_RELEASE);
-    for (size_t i = 0; i < process->nmodules; i++) {
-        struct rt_module *module = __atomic_load_n(&process->modules[i], __ATOMIC_ACQUIRE);
+    __atomic_add_fetch(&process->pep.windows_closed, 1, __ATOMIC_RELEASE);
+    for (size_t i = 0; i < process->core.nmodules; i++) {
+        struct rt_module *module = __atomic_load_n(&process->core.modules[i], __ATOMIC_ACQUIRE);
         if (module && module->trap_again) module->trap_again(address);
     }
 }
 
 /* While a trap is away for one thread, another may miss it. Which calls it is in is then
  * not certain any more. */
-static void look_for_windows(struct rt_process *process, struct rt_local *self)
+static void look_for_windows(struct rt_process *process, struct rt_pep_local *self)
 {
-    uint32_t closed = __atomic_load_n(&process->windows_closed, __ATOMIC_ACQUIRE);
-    uint32_t opened = __atomic_load_n(&process->windows_opened, __ATOMIC_ACQUIRE);
+    uint32_t closed = __atomic_load_n(&process->pep.windows_closed, __ATOMIC_ACQUIRE);
+    uint32_t opened = __atomic_load_n(&process->pep.windows_opened, __ATOMIC_ACQUIRE);
     self->blind = opened - closed != self->nstepping;
     if (!self->blind && opened == self->windows) return;
     self->windows = opened;
@@ -326,11 +328,12 @@ static void look_for_windows(struct rt_process *process, struct rt_local *self)
 /* A signal may come between a trap and the one instruction, and its handler run into
  * traps as well: they nest. Too deep (handlers were left by longjmp), all traps go until
  * samples are wanted again. */
-static void step(struct rt_process *process, struct rt_local *self, uint64_t address, greg_t *regs)
+static void step(struct rt_process *process, struct rt_pep_local *self, uint64_t address,
+                 greg_t *regs)
 {
     if (self->nstepping == RT_MOST_STEPPING) {
         rt_traps_none(process);
-        __atomic_add_fetch(&process->windows_closed, self->nstepping + 1, __ATOMIC_RELEASE);
+        __atomic_add_fetch(&process->pep.windows_closed, self->nstepping + 1, __ATOMIC_RELEASE);
         self->nstepping = 0;
         return;
     }
@@ -340,9 +343,9 @@ static void step(struct rt_process *process, struct rt_local *self, uint64_t add
 }
 
 /* While there were no traps, anything may have happened. */
-static void forget_other_epochs(const struct rt_process *process, struct rt_local *self)
+static void forget_other_epochs(const struct rt_process *process, struct rt_pep_local *self)
 {
-    uint32_t now = __atomic_load_n(&process->trap_epoch, __ATOMIC_RELAXED);
+    uint32_t now = __atomic_load_n(&process->pep.trap_epoch, __ATOMIC_RELAXED);
     if (self->calls_epoch == now) return;
     self->calls_epoch = now;
     self->ncalls = 0;
@@ -358,7 +361,7 @@ static uint32_t most_hits(void)
 }
 
 /* Was this trap one of ours? Then it has been dealt with. */
-bool rt_traps_handle(struct rt_process *process, struct rt_local *self, siginfo_t *info,
+bool rt_traps_handle(struct rt_process *process, struct rt_pep_local *self, siginfo_t *info,
                      ucontext_t *context)
 {
     greg_t *regs = context->uc_mcontext.gregs;
@@ -375,7 +378,7 @@ bool rt_traps_handle(struct rt_process *process, struct rt_local *self, siginfo_
         info->si_code == SI_KERNEL || info->si_code == TRAP_BRKPT; /* in a simulator */
     if (!breakpoint || !is_ours(process, self, address, context, &armed)) return false;
     if (armed) step(process, self, address, regs);
-    if (__atomic_add_fetch(&process->trap_hits, 1, __ATOMIC_RELAXED) > most_hits())
+    if (__atomic_add_fetch(&process->pep.trap_hits, 1, __ATOMIC_RELAXED) > most_hits())
         rt_traps_none(process);
     return true;
 }

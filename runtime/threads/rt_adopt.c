@@ -25,8 +25,8 @@ struct folder_entry {
 
 static bool has_region(const struct rt_process *process, uint32_t tid)
 {
-    for (uint32_t i = 0; i < process->nregions; i++)
-        if (process->regions[i].tid == tid) return true;
+    for (uint32_t i = 0; i < process->threads.nregions; i++)
+        if (process->threads.regions[i].tid == tid) return true;
     return false;
 }
 

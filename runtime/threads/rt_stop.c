@@ -55,12 +55,6 @@ static struct {
     bool used;    /* ever */
 } stop;
 
-static void sleep_ms(void)
-{
-    struct timespec moment = {0, 1000000};
-    syscall(SYS_nanosleep, &moment, NULL);
-}
-
 static bool is_over(int32_t round)
 {
     return __atomic_load_n(&stop.round, __ATOMIC_ACQUIRE) != round ||
@@ -174,7 +168,7 @@ static bool blocks(uint32_t tid)
 /* libc blocks all signals for a moment where it creates a thread: that is waited for. */
 static bool ask(uint32_t tid)
 {
-    for (; blocks(tid) && stop.patience; stop.patience--) sleep_ms();
+    for (; blocks(tid) && stop.patience; stop.patience--) rt_sleep_ms();
     siginfo_t info = {.si_signo = STOP_SIGNAL, .si_code = SI_QUEUE};
     info.si_pid = getpid();
     info.si_uid = getuid();
@@ -194,12 +188,12 @@ static uint32_t signal_threads(void)
 {
     uint32_t sent = 0, self = rt_thread_id();
     struct rt_process *process = rt_this.process;
-    for (uint32_t i = 0; i < process->nregions; i++) {
-        uint32_t tid = process->regions[i].tid;
+    for (uint32_t i = 0; i < process->threads.nregions; i++) {
+        uint32_t tid = process->threads.regions[i].tid;
         if (!tid || tid == self) continue;
         sent += ask(tid);
     }
-    if (!process->nregions) sent += rt_each_thread(ask_other, &self);
+    if (!process->threads.nregions) sent += rt_each_thread(ask_other, &self);
     /* the first thread, when another one writes */
     uint32_t first = (uint32_t)getpid();
     if (first != self) sent += ask(first);
@@ -209,7 +203,7 @@ static uint32_t signal_threads(void)
 static void wait_for(uint32_t count)
 {
     for (int ms = 0; ms < WAIT_MS && __atomic_load_n(&stop.arrived, __ATOMIC_ACQUIRE) < count; ms++)
-        sleep_ms();
+        rt_sleep_ms();
 }
 
 /* Threads that begin from now on, and those that have begun, are two kinds: the lock
@@ -217,7 +211,7 @@ static void wait_for(uint32_t count)
 static void hold_beginners(struct rt_process *process, bool hold)
 {
     bool locked = rt_threads_lock(process, false);
-    __atomic_store_n(&process->held, hold, __ATOMIC_RELEASE);
+    __atomic_store_n(&process->threads.held, hold, __ATOMIC_RELEASE);
     if (locked) rt_threads_unlock(process);
 }
 
@@ -233,9 +227,9 @@ static void take_stop_signal(const struct kernel_action *ours)
  * time. One that was interrupted in the middle by a signal that kills is not waited for. */
 static void wait_for_turn(struct rt_process *process)
 {
-    for (int ms = 0; __atomic_exchange_n(&process->stopping, 1, __ATOMIC_ACQUIRE) && ms < WAIT_MS;
-         ms++)
-        sleep_ms();
+    for (int ms = 0;
+         __atomic_exchange_n(&process->threads.stopping, 1, __ATOMIC_ACQUIRE) && ms < WAIT_MS; ms++)
+        rt_sleep_ms();
 }
 
 void rt_with_threads_stopped(void (*visit)(const struct rt_frame *, void *), void (*work)(void *),
@@ -269,7 +263,7 @@ void rt_with_threads_stopped(void (*visit)(const struct rt_frame *, void *), voi
     /* a thread that was slow to get the signal must not die of it */
     if (__atomic_load_n(&stop.arrived, __ATOMIC_ACQUIRE) == count)
         syscall(SYS_rt_sigaction, STOP_SIGNAL, &stop.old, NULL, sizeof ours.mask);
-    __atomic_store_n(&process->stopping, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&process->threads.stopping, 0, __ATOMIC_RELEASE);
 }
 
 /* Only this thread is left. */
@@ -300,7 +294,7 @@ static bool leaves_handler(uint32_t tid, void *context)
 {
     const uint64_t *signals = context;
     if (tid == rt_thread_id()) return false;
-    for (; blocked_by(tid) & *signals && stop.patience; stop.patience--) sleep_ms();
+    for (; blocked_by(tid) & *signals && stop.patience; stop.patience--) rt_sleep_ms();
     return true;
 }
 
@@ -309,10 +303,10 @@ void rt_stop_forget_module(void)
     struct rt_process *process = rt_this.process;
     if (!process) return;
     restore_stop_action();
-    while (__atomic_load_n(&handlers, __ATOMIC_ACQUIRE)) sleep_ms();
+    while (__atomic_load_n(&handlers, __ATOMIC_ACQUIRE)) rt_sleep_ms();
     uint64_t signals = 0;
     if (stop.used) signals |= (uint64_t)1 << (STOP_SIGNAL - 1);
-    if (process->sampling_signal) signals |= (uint64_t)1 << (process->sampling_signal - 1);
+    if (rt_sample_signal()) signals |= (uint64_t)1 << (rt_sample_signal() - 1);
     stop.patience = WAIT_MS;
     if (signals) rt_each_thread(leaves_handler, &signals);
 }

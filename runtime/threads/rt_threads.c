@@ -33,7 +33,7 @@ static const int64_t STEP = (int64_t)1 << 32; /* between biases: more than any m
 
 bool rt_threads_lock(struct rt_process *process, bool patient)
 {
-    for (int tries = 0; __atomic_exchange_n(&process->lock, 1, __ATOMIC_ACQUIRE); tries++) {
+    for (int tries = 0; __atomic_exchange_n(&process->threads.lock, 1, __ATOMIC_ACQUIRE); tries++) {
         if (!patient && tries > 1000) return false;
         sched_yield();
     }
@@ -42,12 +42,7 @@ bool rt_threads_lock(struct rt_process *process, bool patient)
 
 void rt_threads_unlock(struct rt_process *process)
 {
-    __atomic_store_n(&process->lock, 0, __ATOMIC_RELEASE);
-}
-
-uint32_t rt_thread_id(void)
-{
-    return (uint32_t)syscall(SYS_gettid);
+    __atomic_store_n(&process->threads.lock, 0, __ATOMIC_RELEASE);
 }
 
 /* ---- memory of copies ---- */
@@ -82,7 +77,7 @@ static bool map_copy(const struct rt_module *module, int64_t bias)
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (got == want) {
         rt_hide_from_helgrind(got, len);
-        *(int64_t *)((char *)&module->local->bias + bias) = bias;
+        *(int64_t *)((char *)&module->local->core.bias + bias) = bias;
         rt_hash_empty_copy(module, bias);
         return true;
     }
@@ -113,7 +108,7 @@ static void unmap_orphan(const struct rt_process *process, const struct rt_orpha
 {
     size_t len = (size_t)(orphan->span.end - orphan->span.start);
     for (uint32_t i = 0; i < orphan->nregions; i++)
-        munmap(orphan->span.start + process->regions[i].bias, len);
+        munmap(orphan->span.start + process->threads.regions[i].bias, len);
     if (orphan->nowhere) munmap(orphan->span.start + orphan->nowhere, len);
 }
 
@@ -121,15 +116,15 @@ static void unmap_orphan(const struct rt_process *process, const struct rt_orpha
 static void unmap_orphans(struct rt_process *process)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < process->norphans; i++) {
-        struct look look = {.module = process->orphans[i].module};
+    for (uint32_t i = 0; i < process->threads.norphans; i++) {
+        struct look look = {.module = process->threads.orphans[i].module};
         rt_each_module(look_for, &look);
         if (look.loaded)
-            process->orphans[kept++] = process->orphans[i];
+            process->threads.orphans[kept++] = process->threads.orphans[i];
         else
-            unmap_orphan(process, &process->orphans[i]);
+            unmap_orphan(process, &process->threads.orphans[i]);
     }
-    process->norphans = kept;
+    process->threads.norphans = kept;
 }
 
 struct attempt {
@@ -187,12 +182,12 @@ void rt_threads_set_base(int64_t bias)
 static void each_started(struct rt_process *process, void (*call)(struct rt_module *, void *),
                          void *context)
 {
-    if (process->nmodules == RT_MOST_MODULES) {
+    if (process->core.nmodules == RT_MOST_MODULES) {
         rt_each_module(call, context);
         return;
     }
-    for (size_t i = 0; i < process->nmodules; i++)
-        if (process->modules[i]) call(process->modules[i], context);
+    for (size_t i = 0; i < process->core.nmodules; i++)
+        if (process->core.modules[i]) call(process->core.modules[i], context);
 }
 
 /* Downwards, where the address space below programs and libraries is free; a
@@ -202,7 +197,7 @@ static bool new_copy(struct rt_process *process, int64_t *bias)
     struct attempt where = {.low = !any_base()};
     each_started(process, look_where, &where);
     for (int tries = 0; tries < 64; tries++) {
-        int64_t distance = (int64_t)++process->next_step * STEP;
+        int64_t distance = (int64_t)++process->threads.next_step * STEP;
         struct attempt attempt = {.bias = where.low ? distance : -distance, .ok = true};
         each_started(process, try_module, &attempt);
         if (attempt.ok) {
@@ -224,8 +219,8 @@ static bool is_gone(uint32_t tid)
 /* The copy of a thread that has ended for good: its kernel thread is gone. */
 static struct rt_region *abandoned(struct rt_process *process)
 {
-    for (uint32_t i = 0; i < process->nregions; i++) {
-        struct rt_region *region = &process->regions[i];
+    for (uint32_t i = 0; i < process->threads.nregions; i++) {
+        struct rt_region *region = &process->threads.regions[i];
         if (!region->tid) return region;
         if (!__atomic_load_n(&region->ended, __ATOMIC_ACQUIRE)) continue;
         if (is_gone(region->tid)) return region;
@@ -236,8 +231,8 @@ static struct rt_region *abandoned(struct rt_process *process)
 /* Given to a thread that was just beginning by one that found it (rt_adopt.c). */
 static struct rt_region *given_to(struct rt_process *process, uint32_t tid)
 {
-    for (uint32_t i = 0; i < process->nregions; i++)
-        if (process->regions[i].tid == tid) return &process->regions[i];
+    for (uint32_t i = 0; i < process->threads.nregions; i++)
+        if (process->threads.regions[i].tid == tid) return &process->threads.regions[i];
     return NULL;
 }
 
@@ -247,10 +242,11 @@ static struct rt_region *find_region(struct rt_process *process, uint32_t tid)
     struct rt_region *region = given_to(process, tid);
     if (!region) region = abandoned(process);
     int64_t bias;
-    if (!region && process->nregions < RT_MOST_REGIONS && new_copy(process, &bias)) {
-        region = &process->regions[process->nregions];
+    if (!region && process->threads.nregions < RT_MOST_REGIONS && new_copy(process, &bias)) {
+        region = &process->threads.regions[process->threads.nregions];
         region->bias = bias;
-        __atomic_store_n(&process->nregions, process->nregions + 1, __ATOMIC_RELEASE);
+        __atomic_store_n(&process->threads.nregions, process->threads.nregions + 1,
+                         __ATOMIC_RELEASE);
     }
     if (region) {
         region->tid = tid;
@@ -261,7 +257,7 @@ static struct rt_region *find_region(struct rt_process *process, uint32_t tid)
 
 static void complain_of_space(struct rt_process *process)
 {
-    if (!__atomic_exchange_n(&process->complained, 1, __ATOMIC_RELAXED))
+    if (!__atomic_exchange_n(&process->core.complained, 1, __ATOMIC_RELAXED))
         rt_warn("no address space for a thread's counters; its counts may be lost", NULL);
 }
 
@@ -279,13 +275,13 @@ static struct rt_region *take_region(struct rt_process *process)
 {
     rt_threads_lock(process, true);
     struct rt_region *region = find_region(process, rt_thread_id());
-    bool held = process->held;
+    bool held = process->threads.held;
     rt_threads_unlock(process);
     while (held) {
         /* another thread writes the profile: nothing may be counted meanwhile */
         struct timespec moment = {0, 100000};
         syscall(SYS_nanosleep, &moment, NULL);
-        held = __atomic_load_n(&process->held, __ATOMIC_ACQUIRE);
+        held = __atomic_load_n(&process->threads.held, __ATOMIC_ACQUIRE);
     }
     return region;
 }
@@ -302,10 +298,12 @@ static void thread_ends(void *region)
 /* Begun already by the runtime of another module that stood in as well? */
 static bool has_begun(const struct rt_process *process)
 {
-    int64_t bias = RT_LOCAL->bias;
-    uint32_t self = rt_thread_id(), count = __atomic_load_n(&process->nregions, __ATOMIC_ACQUIRE);
+    int64_t bias = RT_LOCAL->core.bias;
+    uint32_t self = rt_thread_id(),
+             count = __atomic_load_n(&process->threads.nregions, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; bias && i < count; i++)
-        if (process->regions[i].bias == bias) return process->regions[i].tid == self;
+        if (process->threads.regions[i].bias == bias)
+            return process->threads.regions[i].tid == self;
     return false;
 }
 
@@ -316,7 +314,7 @@ static void begin_thread(void)
     struct rt_region *region = take_region(rt_this.process);
     int64_t bias = region ? region->bias : 0;
     if (!region) complain_of_space(rt_this.process);
-    if (rt_this.process->paused) bias = rt_this.process->nowhere;
+    if (rt_this.process->core.paused) bias = rt_this.process->threads.nowhere;
     rt_threads_set_base(bias);
     if (region && have_key) pthread_setspecific(ending, region);
     if (region) rt_sample_thread_begins(&region->timer, region->tid);
@@ -327,9 +325,10 @@ static void begin_thread(void)
 int64_t rt_threads_own_bias(void)
 {
     struct rt_process *process = rt_this.process;
-    uint32_t self = rt_thread_id(), count = __atomic_load_n(&process->nregions, __ATOMIC_ACQUIRE);
+    uint32_t self = rt_thread_id(),
+             count = __atomic_load_n(&process->threads.nregions, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < count; i++)
-        if (process->regions[i].tid == self) return process->regions[i].bias;
+        if (process->threads.regions[i].tid == self) return process->threads.regions[i].bias;
     return 0;
 }
 
@@ -337,7 +336,7 @@ bool rt_threads_make_nowhere(void)
 {
     struct rt_process *process = rt_this.process;
     rt_threads_lock(process, true);
-    bool ok = process->nowhere || new_copy(process, &process->nowhere);
+    bool ok = process->threads.nowhere || new_copy(process, &process->threads.nowhere);
     rt_threads_unlock(process);
     return ok;
 }
@@ -434,14 +433,14 @@ void rt_threads_start(void)
     have_key = pthread_key_create(&ending, thread_ends) == 0;
     rt_threads_lock(process, true);
     unmap_orphans(process);
-    if (process->nowhere) map_copy(&rt_this, process->nowhere);
-    for (uint32_t i = 0; i < process->nregions; i++)
-        if (!map_copy(&rt_this, process->regions[i].bias) && !process->complained++)
+    if (process->threads.nowhere) map_copy(&rt_this, process->threads.nowhere);
+    for (uint32_t i = 0; i < process->threads.nregions; i++)
+        if (!map_copy(&rt_this, process->threads.regions[i].bias) && !process->core.complained++)
             rt_warn("no address space for counters of a loaded library in a running thread", NULL);
     for (size_t i = 0; i < RT_MOST_MODULES; i++)
-        if (!process->modules[i]) {
-            process->modules[i] = &rt_this;
-            if (i >= process->nmodules) process->nmodules = (uint32_t)i + 1;
+        if (!process->core.modules[i]) {
+            process->core.modules[i] = &rt_this;
+            if (i >= process->core.nmodules) process->core.nmodules = (uint32_t)i + 1;
             break;
         }
     rt_this.process = process;
@@ -456,14 +455,14 @@ void rt_threads_forget_module(bool process_ends)
 {
     struct rt_process *process = rt_this.process;
     if (!process) return;
-    if (process_ends) __atomic_store_n(&process->exiting, 1, __ATOMIC_RELEASE);
-    if (process->exiting) return;
+    if (process_ends) __atomic_store_n(&process->core.exiting, 1, __ATOMIC_RELEASE);
+    if (process->core.exiting) return;
     rt_threads_lock(process, true);
-    if (process->norphans < RT_MOST_ORPHANS)
-        process->orphans[process->norphans++] =
-            (struct rt_orphan){span_of(&rt_this), &rt_this, process->nregions, process->nowhere};
+    if (process->threads.norphans < RT_MOST_ORPHANS)
+        process->threads.orphans[process->threads.norphans++] = (struct rt_orphan){
+            span_of(&rt_this), &rt_this, process->threads.nregions, process->threads.nowhere};
     for (size_t i = 0; i < RT_MOST_MODULES; i++)
-        if (process->modules[i] == &rt_this) process->modules[i] = NULL;
+        if (process->core.modules[i] == &rt_this) process->core.modules[i] = NULL;
     rt_this.process = NULL;
     rt_threads_unlock(process);
     if (have_key) pthread_key_delete(ending);
@@ -476,12 +475,11 @@ void rt_threads_after_fork(void)
 {
     struct rt_process *process = rt_this.process;
     if (!process) return;
-    process->lock = 0;
-    process->held = process->stopping = 0;
-    process->forking = 0;
-    for (uint32_t i = 0; i < process->nregions; i++) {
-        bool mine = process->regions[i].bias == RT_LOCAL->bias;
-        process->regions[i].tid = mine ? rt_thread_id() : 0;
+    process->threads.lock = 0;
+    process->threads.held = process->threads.stopping = 0;
+    for (uint32_t i = 0; i < process->threads.nregions; i++) {
+        bool mine = process->threads.regions[i].bias == RT_LOCAL->core.bias;
+        process->threads.regions[i].tid = mine ? rt_thread_id() : 0;
     }
     for (size_t i = 0; i < MOST_STARTS; i++) starts[i].used = 0;
 }

@@ -29,13 +29,39 @@ LAW.update({
 ALSO = {
     "llvm": {"profile/mapcode.h", "guide/guide.h", "p3/division.h", "p3/hits.h"},
 }
-# the same for the rooms of runtime/; each may include rt.h
+# the same for the rooms of runtime/; each may include rt.h, which puts their state together
 ROOMS = {
+    "rt.h": {"core", "threads", "exits", "pep"},
     "core": set(),
     "threads": {"core"},
     "exits": {"core"},
     "pep": {"core"},
     "standin": {"threads"},
+}
+# room -> what it uses of rooms other than core: functions, and state as room.field
+HOOKS = {
+    # the life of a module and of a run, and what goes into a profile
+    "core": set("""
+        rt_threads_start rt_threads_after_fork rt_threads_forget_module rt_stop_after_fork rt_stop_forget_module
+        rt_threads_set_base rt_threads_own_bias rt_threads_make_nowhere rt_with_threads_stopped
+        threads.regions threads.nregions threads.nowhere
+        rt_end_at_quick_exit rt_end_watch rt_end_unwatch rt_end_forget_module
+        rt_has_marks rt_in_flight_now rt_in_flight_left rt_in_flight_waiting rt_in_flight_clear
+        rt_frame_left rt_frames_left rt_place_is_certain
+        rt_sample_start rt_sample_before_fork rt_sample_after_fork_in_parent rt_sample_after_fork
+        rt_sample_forget_module rt_sample_not_here rt_sample_point
+        """.split()),
+    # the life of a thread
+    "threads": set("""
+        rt_place_is_certain rt_provide_signal_stack
+        rt_mask_believe rt_mask_believed rt_sample_signal rt_sample_thread_begins rt_sample_thread_ends
+        """.split()),
+    "exits": {"rt_handler_begins", "rt_handler_ends"},
+    # signals that are not samples go back to exits; the timers lie in the table of copies
+    "pep": set("""
+        rt_handler_begins rt_handler_ends rt_die rt_set_action threads.regions threads.nregions
+        """.split()),
+    "standin": {"rt_create_thread", "rt_create_c11_thread"},
 }
 
 
@@ -75,6 +101,33 @@ def runtime_problem(room, kind, name):
     return None
 
 
+def without_comments(path):
+    with open(path, encoding="utf-8") as f:
+        return re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
+
+
+def room_of(top, path):
+    return os.path.relpath(path, os.path.join(top, "runtime")).split(os.sep)[0]
+
+
+def wrong_hooks(top):
+    """What a room uses of another: no more and no less than HOOKS says."""
+    texts = [(room_of(top, path), path, without_comments(path)) for path in sources(os.path.join(top, "runtime"))]
+    owner = {name: room for room, path, text in texts if path.endswith(".h") and room != "core"
+             for name in re.findall(r"^[\w *]*?\b(rt_\w+)\(", text, re.M)}
+    found = {room: set() for room in ROOMS}
+    for room, path, text in texts:
+        calls = {name for name in re.findall(r"\brt_\w+", text) if owner.get(name, room) != room}
+        fields = {name for name in re.findall(r"(?:->|\.)((?:threads|exits|pep)\.\w+)", text)
+                  if not name.startswith(room + ".")}
+        found[room] |= calls | fields
+    for room in sorted(HOOKS):
+        for name in sorted(found[room] - HOOKS[room]):
+            yield "runtime/%s uses %s, which HOOKS does not list (layers.py)" % (room, name)
+        for name in sorted(HOOKS[room] - found[room]):
+            yield "runtime/%s does not use %s: take it out of HOOKS (layers.py)" % (room, name)
+
+
 def wrong_includes(top):
     bad, count = [], 0
     for area in ("src", "tool", "runtime"):
@@ -107,6 +160,7 @@ def repeated(top):
 def main():
     top = sys.argv[1]
     bad, count = wrong_includes(top)
+    bad += wrong_hooks(top)
     bad += repeated(top)
     if not count:
         bad.append("nothing was read")

@@ -1,0 +1,295 @@
+/* The core of the runtime: text, signals, buffers, this module, settings, hash tables,
+ * and writing the profile. The other rooms build on it. What the core calls of them is
+ * listed in tests/docs/layers.py (HOOKS).
+ *
+ * Every file includes rt.h, which includes this one first.
+ */
+#ifndef FP_RT_CORE_H
+#define FP_RT_CORE_H
+
+#include "footpath/abi.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <ucontext.h>
+
+#define FP_HIDDEN __attribute__((visibility("hidden")))
+
+/* NAME_start and NAME_end: the bounds of this module's section, made by the linker. Both
+ * are NULL where the module has no such section.
+ *
+ * The symbols must be hidden: otherwise a module without the section is bound to the
+ * section of another module. gcc drops the attribute of a declaration that has an asm
+ * name, so the assembler is told as well. */
+#define RT_SECTION_BOUNDS(type, name, section)                                              \
+    extern type name##_start[] __asm__("__start_" section) __attribute__((weak)) FP_HIDDEN; \
+    extern type name##_end[] __asm__("__stop_" section) __attribute__((weak)) FP_HIDDEN;    \
+    __asm__(".hidden __start_" section "\n.hidden __stop_" section "\n")
+
+/* For functions that the program or libc calls. The caller's stack may not be aligned to
+ * 16 bytes (interrupt handlers, hand-written code), and we call libc. */
+#define RT_ENTRY __attribute__((force_align_arg_pointer))
+
+struct rt_frame;     /* core/rt_unwind.h */
+struct rt_local;     /* rt.h */
+struct rt_process;   /* rt.h */
+struct rt_pep_local; /* pep/rt_pep.h */
+
+/* ---- text without stdio: rt_text.c ---- */
+
+struct rt_text {
+    char *at;
+    size_t len, size;
+};
+
+void rt_text_add(struct rt_text *text, const char *string) FP_HIDDEN;
+void rt_text_add_char(struct rt_text *text, char c) FP_HIDDEN;
+void rt_text_add_number(struct rt_text *text, uint64_t value) FP_HIDDEN;
+void rt_text_add_hex(struct rt_text *text, uint64_t value, unsigned digits) FP_HIDDEN;
+
+/* Writes one line to stderr: "footpath: A B C". The last argument is NULL. */
+void rt_warn(const char *part, ...) FP_HIDDEN;
+
+/* Does a person read stderr? True for a terminal and with FOOTPATH_LOG. */
+bool rt_somebody_reads(void) FP_HIDDEN;
+
+/* ---- signals while we write: rt_signals.c ---- */
+
+/* Sets of signals: bit number - 1. */
+struct rt_held {
+    uint64_t mask, pending; /* before rt_hold_signals */
+    uint64_t raised;        /* by our own writes */
+};
+
+/* From rt_hold_signals to rt_release_signals this thread takes no signal. */
+void rt_hold_signals(struct rt_held *held) FP_HIDDEN;
+void rt_release_signals(const struct rt_held *held) FP_HIDDEN;
+/* Notes the signal that a write which failed with `error` has raised. */
+void rt_note_raised(struct rt_held *held, int error) FP_HIDDEN;
+uint64_t rt_signals_pending(void) FP_HIDDEN;
+
+/* ---- a growing buffer of packed integers: rt_buffer.c ---- */
+
+struct rt_buffer {
+    unsigned char *bytes; /* from mmap */
+    size_t len, cap;
+    bool failed; /* out of memory: everything put from then on is dropped */
+};
+
+void rt_put_bytes(struct rt_buffer *buffer, const void *bytes, size_t len) FP_HIDDEN;
+void rt_put_uint(struct rt_buffer *buffer, uint64_t value) FP_HIDDEN;
+void rt_put_int(struct rt_buffer *buffer, int64_t value) FP_HIDDEN;
+void rt_put_u32(struct rt_buffer *buffer, uint32_t value) FP_HIDDEN;
+void rt_put_u64(struct rt_buffer *buffer, uint64_t value) FP_HIDDEN;
+void rt_put_string(struct rt_buffer *buffer, const char *string) FP_HIDDEN;
+void rt_buffer_free(struct rt_buffer *buffer) FP_HIDDEN;
+
+/* For memory that threads share without locks: see rt_valgrind.c. */
+void rt_hide_from_helgrind(const void *start, size_t len) FP_HIDDEN;
+
+/* XXH64, as the tools compute it. */
+uint64_t rt_checksum(const void *bytes, size_t len, uint64_t seed) FP_HIDDEN;
+
+/* ---- this module: rt_module.c ---- */
+
+struct rt_range {
+    char *start, *end;
+};
+
+/* The sections of a module of which every thread has a copy. */
+enum { RT_COUNTERS, RT_TABLES, RT_LOCALS, RT_DIRECT, RT_NRANGES };
+
+/* Why a profile is written. */
+enum rt_why {
+    RT_AT_END,    /* the program ends, or the library is unloaded */
+    RT_MEANWHILE, /* the program goes on: a later record of this run replaces this one */
+    RT_LEAVING,   /* as RT_MEANWHILE, but the program goes on only if exec fails */
+    RT_BY_SIGNAL, /* the program is about to die */
+};
+
+/* What the runtimes of other modules in the process may use of this one. They find it by a
+ * note in the program headers (rt_module.c). `version` counts the layouts of this struct
+ * and of struct rt_process. */
+struct rt_module {
+    uint32_t version;
+    uint32_t unused;
+    struct rt_range ranges[RT_NRANGES];
+    struct rt_local *local;     /* the first thread's */
+    struct rt_process *process; /* shared by all modules; NULL before the runtime has started */
+    /* Is the frame this module's? Then counts its path in flight, weight times. */
+    bool (*frame_left)(const struct rt_frame *frame, int64_t weight);
+    /* frame: where this thread is; NULL: not known */
+    bool (*write)(enum rt_why why, const struct rt_frame *frame);
+    void (*clear)(void);
+    void (*forget_left)(void);
+    bool (*place_is_certain)(const struct rt_frame *frame);
+    void (*set_output)(const char *pattern);
+    unsigned char *sampling;    /* the first thread's flag; NULL: has no sampled paths */
+    void (*set_traps)(bool on); /* NULL: has no traps; the next three as well */
+    bool (*trap_hit)(struct rt_pep_local *self, uint64_t address, ucontext_t *context, bool *armed);
+    void (*trap_again)(uint64_t address);
+    void (*arm_active)(uint64_t pc, uint64_t sp);
+    /* The module that handled signals for all modules is unloaded: this one takes over. */
+    void (*take_over)(void);
+    void (*confine)(void); /* the program confines itself: rt_confine.c */
+    const void *empty;     /* the level of a hash table in which nothing was counted */
+};
+
+extern struct rt_module rt_this FP_HIDDEN;
+
+/* Calls with every instrumented module that is loaded, this one included. Takes the
+ * loader's lock, so only the start of a module may call it: a child that was forked while
+ * another thread had that lock would wait for ever. Everybody else uses process->core.modules. */
+void rt_each_module(void (*call)(struct rt_module *module, void *context), void *context) FP_HIDDEN;
+
+struct rt_identity {
+    char path[4096];
+    unsigned char build_id[64];
+    size_t build_id_len;
+    uintptr_t load_bias; /* run-time address less link-time address */
+};
+
+/* Is this module the executable? The executable ends when the process ends. */
+bool rt_is_program(void) FP_HIDDEN;
+/* This module and the program. Found once, at the start: finding them takes the loader's
+ * lock (see rt_each_module). */
+extern struct rt_identity rt_identity FP_HIDDEN, rt_program FP_HIDDEN;
+
+/* ---- what all modules of the process share: rt_process.c ---- */
+
+/* Finds the struct of this process, or makes it. NULL: no memory. */
+struct rt_process *rt_process_get(void) FP_HIDDEN;
+
+/* ---- settings from the environment: rt_settings.c ---- */
+
+struct rt_settings {
+    char out[4096]; /* pattern from the environment or the program; empty: the default */
+    char folder[4096];
+    bool log;
+    char map;        /* FOOTPATH_MAP: '0', '1', or 0 where it is not set */
+    bool privileged; /* the program has other rights than the user who started it */
+    uint64_t run_id, start_ns;
+    pid_t pid;
+    uint32_t samples, stride; /* sampled paths: samples per tick; first stride */
+    bool full_stride;         /* a stride between all samples, not only before the first */
+    uint64_t tick_ns;
+    uint64_t dump_ns; /* between two profiles of a program that goes on, or 0 */
+};
+
+extern struct rt_settings rt_settings FP_HIDDEN;
+
+void rt_settings_read(void) FP_HIDDEN;
+/* A variable of the environment, or NULL. In a privileged program always NULL. */
+const char *rt_variable(const char *name) FP_HIDDEN;
+/* NULL or empty: the default, which is that of --fp-out. */
+void rt_settings_set_output(const char *pattern) FP_HIDDEN;
+bool rt_output_wanted(const struct rt_identity *program) FP_HIDDEN;
+/* Begins a new run: at the start, and in the child of a fork. */
+void rt_settings_new_run(void) FP_HIDDEN;
+/* Makes the run of the first module the run of all modules of the process. */
+void rt_settings_share_run(void) FP_HIDDEN;
+/* Libraries that were linked without --fp-out write where the program does. */
+void rt_settings_share_output(void) FP_HIDDEN;
+/* The output's name with %p %h %b %t replaced. */
+void rt_output_name(struct rt_text *name, const struct rt_identity *program) FP_HIDDEN;
+/* Is the map to go into the profile? By FOOTPATH_MAP, else where runs share a file. */
+bool rt_map_wanted(void) FP_HIDDEN;
+
+/* ---- hash tables: rt_hash.c ---- */
+
+/* Counts a key in this thread's copy. table: address as linked. */
+void rt_hash_count(uint64_t table, uint64_t key) FP_HIDDEN;
+
+/* Calls with all entries of a thread's copy of a table, in all levels. A key may come more
+ * than once. */
+void rt_hash_each(struct fp_hash_table *table,
+                  void (*call)(uint64_t key, uint64_t count, void *context),
+                  void *context) FP_HIDDEN;
+void rt_hash_clear(struct fp_hash_table *table) FP_HIDDEN;
+/* Empties the tables in a new copy of a module's sections. */
+void rt_hash_empty_copy(const struct rt_module *module, int64_t bias) FP_HIDDEN;
+
+/* ---- what the runtime asks the kernel: rt_kernel.c ---- */
+
+uint32_t rt_thread_id(void) FP_HIDDEN;
+uint64_t rt_now_ms(void) FP_HIDDEN;
+void rt_sleep_ms(void) FP_HIDDEN; /* 1 ms */
+
+/* ---- the record of a run: rt_write.c ---- */
+
+/* Puts the module: path, build-id, where its counters are. */
+void rt_put_module(struct rt_buffer *out, const struct rt_identity *id) FP_HIDDEN;
+/* Puts the record of this module in this run. */
+void rt_put_run(struct rt_buffer *out, enum rt_why why, const struct rt_frame *frame,
+                const struct rt_identity *id, const struct rt_identity *program) FP_HIDDEN;
+void rt_clear_counters(void) FP_HIDDEN;
+
+/* ---- which thread writes: rt_writer.c ---- */
+
+struct rt_writing {
+    uint32_t writer;         /* the thread that writes now, or 0 */
+    uint32_t wish;           /* a thread wants a profile of the program as it goes on */
+    uint32_t honouring;      /* a thread writes for such a wish now */
+    uint32_t lock_waited_ms; /* for the lock of the file, since we last had it */
+    uint32_t dying;          /* a fatal signal is being handled */
+    uint32_t dead;           /* it was handled: the process ends by it */
+    uint32_t confined;       /* by a seccomp filter: no more system calls (rt_confine.c) */
+};
+
+struct rt_writing *rt_writing(void) FP_HIDDEN;
+/* Waits for the turn to write, and holds signals. With only_wish the caller does not wait:
+ * where another thread has the turn, the wish is left with that thread. False: no turn. */
+bool rt_writer_begin(struct rt_held *held, bool only_wish) FP_HIDDEN;
+void rt_writer_end(const struct rt_held *held) FP_HIDDEN;
+/* Waits a moment while another process has the file locked. False: waited long enough.
+ * *pending is 0 at the first call. */
+bool rt_writer_wait(uint64_t *pending) FP_HIDDEN;
+/* Writes for the wishes that were left meanwhile. */
+void rt_writer_honour(const struct rt_frame *frame) FP_HIDDEN;
+void rt_writer_after_fork(void) FP_HIDDEN;
+/* Writes the profiles of all modules. */
+void rt_write_all(enum rt_why why, const struct rt_frame *frame) FP_HIDDEN;
+
+/* ---- the file: rt_file.c ---- */
+
+/* Writes what was counted so far. A later call of the same run replaces it. */
+bool rt_write_profile(enum rt_why why, const struct rt_frame *frame) FP_HIDDEN;
+void rt_file_after_fork(void) FP_HIDDEN;
+
+/* ---- seccomp: rt_confine.c ---- */
+
+bool rt_is_confined(void) FP_HIDDEN;
+/* This module will make no system call any more. */
+void rt_confine_module(void) FP_HIDDEN;
+
+/* ---- FOOTPATH_DUMP_SECONDS: rt_periodic.c ---- */
+
+void rt_periodic_start(bool after_fork) FP_HIDDEN;
+/* Ends the thread that writes, if it is this module's. */
+void rt_periodic_forget_module(void) FP_HIDDEN;
+
+/* ---- state ---- */
+
+struct rt_core_local {
+    int64_t bias; /* how far this thread's copies lie from the first thread's; set by threads/ */
+};
+
+enum { RT_MOST_MODULES = 256 };
+
+struct rt_core_process {
+    struct rt_module *modules[RT_MOST_MODULES]; /* that are loaded, with gaps */
+    uint32_t nmodules;                          /* no entry of `modules` from here on is used */
+    uint32_t complained;                        /* a warning that is given once was given */
+    uint32_t exiting;                           /* the process, not only a library, ends */
+    uint32_t paused;                            /* by footpath_pause */
+    uint64_t run_id, run_start_ns;              /* of the run, in all its records */
+    pid_t run_pid;            /* whose run it is; in the child of a fork still the parent */
+    struct rt_module *dumper; /* whose thread writes every FOOTPATH_DUMP_SECONDS, or NULL */
+    struct rt_writing writing;
+    const char *program_out; /* --fp-out of the program's own link, or NULL */
+};
+
+#endif

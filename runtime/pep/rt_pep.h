@@ -1,0 +1,109 @@
+/* PEP: samples of paths (paper 002, docs/pep.md). At a tick of its timer a thread begins to
+ * take samples. It notices the ends of paths by a flag that instrumented code tests, or by
+ * traps in the code. Here is what the other rooms use, and what the files of this room share.
+ */
+#ifndef FP_RT_PEP_H
+#define FP_RT_PEP_H
+
+#include "core/rt_core.h"
+
+/* ---- samples and ticks: rt_sample.c ---- */
+
+void rt_sample_start(void) FP_HIDDEN;
+/* Makes the timer of a thread, if samples are taken. */
+void rt_sample_thread_begins(int32_t *timer, uint32_t tid) FP_HIDDEN;
+void rt_sample_thread_ends(int32_t *timer) FP_HIDDEN;
+/* This thread is the runtime's own: it gets no ticks. */
+void rt_sample_not_here(void) FP_HIDDEN;
+/* Before a fork; behind it in the parent; behind it in the child, where only this thread is
+ * left and timers are not inherited. */
+void rt_sample_before_fork(void) FP_HIDDEN;
+void rt_sample_after_fork_in_parent(void) FP_HIDDEN;
+void rt_sample_after_fork(void) FP_HIDDEN;
+/* The module is about to be unloaded, or the process ends. */
+void rt_sample_forget_module(bool process_ends) FP_HIDDEN;
+/* The signal of ticks, or 0 where samples were never taken. */
+int rt_sample_signal(void) FP_HIDDEN;
+/* A path ends here. Takes a sample of it, or not. */
+void rt_sample_point(uint64_t counters, uint64_t id, bool hashed) FP_HIDDEN;
+
+/* ---- the two signals that sampling needs: rt_mask.c ---- */
+
+/* Which of them the program thinks that this thread blocks. New threads inherit it. */
+uint32_t rt_mask_believed(void) FP_HIDDEN;
+void rt_mask_believe(uint32_t which) FP_HIDDEN;
+
+/* ---- traps: rt_trap.c, rt_places.c ---- */
+
+bool rt_trap_has_sites(void) FP_HIDDEN;
+/* In this module, for struct rt_module: */
+void rt_trap_set(bool on) FP_HIDDEN;
+void rt_trap_arm_active(uint64_t pc, uint64_t sp) FP_HIDDEN;
+bool rt_trap_hit(struct rt_pep_local *self, uint64_t address, ucontext_t *context,
+                 bool *armed) FP_HIDDEN;
+void rt_trap_again(uint64_t address) FP_HIDDEN;
+/* In all modules: a thread wants samples; it has enough; no thread gets any. */
+void rt_traps_want(struct rt_process *process, struct rt_pep_local *self,
+                   const ucontext_t *context) FP_HIDDEN;
+void rt_traps_enough(struct rt_process *process, struct rt_pep_local *self) FP_HIDDEN;
+void rt_traps_none(struct rt_process *process) FP_HIDDEN;
+/* From rt_traps_before_fork to rt_traps_after_fork there are no traps. */
+void rt_traps_before_fork(struct rt_process *process) FP_HIDDEN;
+void rt_traps_after_fork(struct rt_process *process) FP_HIDDEN;
+/* Deals with a SIGTRAP. False: it is not of a trap of ours. */
+bool rt_traps_handle(struct rt_process *process, struct rt_pep_local *self, siginfo_t *info,
+                     ucontext_t *context) FP_HIDDEN;
+
+/* ---- the instruction under a trap: rt_slot.c ---- */
+
+enum { RT_SLOT_SIZE = 24 };
+/* Writes code that does what the instruction at `at` does and goes on behind it. False
+ * where that is not possible. */
+bool rt_slot_make(const unsigned char *at, unsigned char *slot) FP_HIDDEN;
+/* 0: not understood. */
+size_t rt_insn_length(const unsigned char *at) FP_HIDDEN;
+
+/* ---- state ---- */
+
+/* An active call of a function with a running register (footpath/abi.h). */
+struct rt_call {
+    uint64_t frame; /* address of its running register */
+    uint64_t base;
+    uint32_t function;
+};
+
+enum { RT_MOST_STEPPING = 8, RT_MOST_CALLS = 32 };
+
+/* In use in the copies of the module that began sampling: process->pep.sampler. */
+struct rt_pep_local {
+    uint32_t samples_left; /* to take until the next tick */
+    uint32_t skip;         /* path ends to pass over before the next sample */
+    uint32_t rotation;     /* of the first stride */
+    uint32_t wants_traps, trap_epoch;
+    uint64_t branch, branch_register; /* address of the site in front of a branch, or 0 */
+    uint64_t branch_frame;
+    uint32_t ncalls; /* calls that were seen since the tick, the innermost last */
+    uint32_t blind;  /* another thread passes a trap: this thread may miss that trap */
+    struct rt_call calls[RT_MOST_CALLS];
+    uint32_t windows;   /* windows_opened when this thread last looked, its own included */
+    uint32_t nstepping; /* traps that this thread is passing, the innermost last */
+    uint64_t stepping[RT_MOST_STEPPING];
+    uint64_t stack;                  /* nothing below this address is in use */
+    uint64_t readable, readable_end; /* pages of the stack known to be mapped, since the tick */
+    uint32_t calls_epoch;            /* the epoch in which `calls` and `branch` were seen */
+};
+
+struct rt_pep_process {
+    struct rt_pep_local *sampler; /* of the module that began sampling, or NULL */
+    int32_t sampling_signal;      /* the signal of ticks */
+    int32_t first_timer;          /* of the first thread: as `timer` in a region */
+    uint32_t trap_lock, traps_wanted, trap_epoch, trap_hits;
+    uint32_t forking;                        /* threads that are in fork: no traps meanwhile */
+    uint32_t windows_opened, windows_closed; /* times that a trap was away for one step */
+    uint32_t has_sites;                      /* some module has traps */
+    uint32_t masks_kept; /* the program cannot block the two signals that sampling needs */
+    uint32_t sampling;   /* samples are taken now */
+    struct sigaction trap_before, tick_before; /* actions that the program has set for the two */
+};
+
+#endif

@@ -1,0 +1,85 @@
+/* Threads: every thread but the first counts in a private copy of all counters, at a fixed
+ * distance from them, the bias (docs/threads.md). Here is what the other rooms use.
+ */
+#ifndef FP_RT_THREADS_H
+#define FP_RT_THREADS_H
+
+#include "core/rt_core.h"
+
+/* ---- copies: rt_threads.c ---- */
+
+/* A copy of the counters of all modules. It lies `bias` bytes away from them. */
+struct rt_region {
+    int64_t bias;
+    uint32_t tid;       /* of the thread that owns the copy; 0: free for the next thread */
+    uint32_t ended;     /* 0, RT_ENDED or RT_UNTOLD */
+    int32_t timer;      /* 1 + the timer of the owner's ticks, or 0; pep/ */
+    void *signal_stack; /* memory for the owner's signal stack, kept for the next; exits/ */
+};
+
+enum {
+    RT_ENDED = 1, /* the owner has said that it ends */
+    RT_UNTOLD = 2 /* the owner was adopted and will not say when it ends */
+};
+
+void rt_threads_start(void) FP_HIDDEN;
+/* The lock of the table of copies. With `patient` false this fails after a while: a signal
+ * handler may have interrupted the owner. */
+bool rt_threads_lock(struct rt_process *process, bool patient) FP_HIDDEN;
+void rt_threads_unlock(struct rt_process *process) FP_HIDDEN;
+void rt_threads_set_base(int64_t bias) FP_HIDDEN; /* of %gs */
+/* Makes a copy for another thread, which rt_adopt.c found. */
+bool rt_threads_give_copy(struct rt_process *process, uint32_t tid) FP_HIDDEN;
+/* The bias of this thread's copy, also while footpath_pause makes it count elsewhere. */
+int64_t rt_threads_own_bias(void) FP_HIDDEN;
+/* Makes the copy to count in while paused. */
+bool rt_threads_make_nowhere(void) FP_HIDDEN;
+/* The module is about to be unloaded, or the process ends. */
+void rt_threads_forget_module(bool process_ends) FP_HIDDEN;
+/* In the child of a fork: only this thread is left. */
+void rt_threads_after_fork(void) FP_HIDDEN;
+
+/* ---- threads that began before the runtime: rt_adopt.c ---- */
+
+void rt_adopt_threads(void) FP_HIDDEN;
+/* Calls with every thread of the process. Returns how many calls returned true. */
+uint32_t rt_each_thread(bool (*call)(uint32_t tid, void *context), void *context) FP_HIDDEN;
+
+/* ---- holding threads: rt_stop.c ---- */
+
+/* Holds all other threads that count while `work` runs. Each gives its frames to `visit`
+ * first. */
+void rt_with_threads_stopped(void (*visit)(const struct rt_frame *frame, void *context),
+                             void (*work)(void *context), void *context) FP_HIDDEN;
+void rt_stop_after_fork(void) FP_HIDDEN;
+/* Returns when no thread is in a signal handler of this module, and none will be. */
+void rt_stop_forget_module(void) FP_HIDDEN;
+/* Handlers of signals that any thread may get call these first and last. */
+void rt_handler_begins(void) FP_HIDDEN;
+void rt_handler_ends(void) FP_HIDDEN;
+
+/* ---- state ---- */
+
+/* The copies that an unloaded library has left mapped. */
+struct rt_orphan {
+    struct rt_range span;           /* of the first thread's */
+    const struct rt_module *module; /* where it was */
+    uint32_t nregions;
+    int64_t nowhere;
+};
+
+enum { RT_MOST_REGIONS = 16384, RT_MOST_ORPHANS = 64 };
+
+struct rt_threads_process {
+    uint32_t lock;
+    uint32_t nregions;
+    uint32_t next_step;
+    uint32_t held;     /* the profile is being written: threads that begin wait */
+    uint32_t stopping; /* some module holds the other threads (rt_stop.c) */
+    uint32_t norphans;
+    int64_t nowhere; /* bias of the copy to count in while paused, or 0 */
+    struct rt_orphan orphans[RT_MOST_ORPHANS];
+    struct rt_region regions[RT_MOST_REGIONS];
+};
+
+#endif
