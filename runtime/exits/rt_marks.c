@@ -6,6 +6,7 @@
  */
 #include "exits/rt_marks.h"
 
+#include "core/rt_order.h"
 #include "core/rt_unwind.h"
 
 #include <string.h>
@@ -52,31 +53,11 @@ static bool in_order(void)
 
 /* Marks at one address (the end of a block and the start of the next) are in the
  * section in the order in which they stand in the code. */
-static bool before(const struct fp_mark *a, const struct fp_mark *b)
+static bool before(const void *first, const void *second)
 {
+    const struct fp_mark *a = *(const struct fp_mark *const *)first;
+    const struct fp_mark *b = *(const struct fp_mark *const *)second;
     return address_of(a) != address_of(b) ? address_of(a) < address_of(b) : a < b;
-}
-
-static void sift(const struct fp_mark **index, size_t root, size_t n)
-{
-    for (size_t child; (child = 2 * root + 1) < n; root = child) {
-        if (child + 1 < n && before(index[child], index[child + 1])) child++;
-        if (!before(index[root], index[child])) return;
-        const struct fp_mark *swap = index[root];
-        index[root] = index[child];
-        index[child] = swap;
-    }
-}
-
-static void sort(const struct fp_mark **index, size_t n)
-{
-    for (size_t i = n / 2; i-- > 0;) sift(index, i, n);
-    for (size_t i = n; i-- > 1;) {
-        const struct fp_mark *swap = index[0];
-        index[0] = index[i];
-        index[i] = swap;
-        sift(index, 0, i);
-    }
 }
 
 enum order { UNKNOWN, BY_CODE, BY_INDEX };
@@ -95,7 +76,7 @@ static bool make_index(void)
         mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (made == MAP_FAILED) return false;
     for (size_t i = 0; i < nmarks(); i++) made[i] = &marks_start[i];
-    sort(made, nmarks());
+    rt_sort(made, nmarks(), sizeof *made, before);
     if (!__atomic_compare_exchange_n(&known.index, &none, made, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE))
         munmap(made, size);
@@ -116,18 +97,15 @@ static const struct fp_mark *nth(size_t i)
     return known.order == BY_CODE ? &marks_start[i] : known.index[i];
 }
 
+static bool is_not_behind(size_t i, uint64_t address)
+{
+    return address_of(nth(i)) <= address;
+}
+
 /* How many marks are not behind the address. */
 static size_t rank(uint64_t address)
 {
-    size_t low = 0, high = nmarks();
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (address_of(nth(middle)) <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return rt_rank(nmarks(), address, is_not_behind);
 }
 
 /* ---- where an address is ---- */
@@ -151,25 +129,17 @@ uint64_t rt_next_mark(uint64_t address)
 
 /* ---- where a function keeps its path register ---- */
 
-/* The first slot mark that is not in front of the address. */
-static size_t first_slot(uint64_t address)
+static bool slot_is_before(size_t i, uint64_t address)
 {
-    size_t low = 0, high = nslots();
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (address_of_slot(&slots_start[middle]) < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return address_of_slot(&slots_start[i]) < address;
 }
 
 /* Mostly the first one behind the function's start; it may also stand in a part of the
  * function that lies elsewhere. */
 const struct fp_slot_mark *rt_find_slot(uint64_t function, uint64_t function_start)
 {
-    size_t i = known.order == BY_CODE ? first_slot(function_start) : nslots();
+    size_t i =
+        known.order == BY_CODE ? rt_rank(nslots(), function_start, slot_is_before) : nslots();
     if (i < nslots() && slots_start[i].function == function) return &slots_start[i];
     for (i = 0; i < nslots(); i++)
         if (slots_start[i].function == function) return &slots_start[i];

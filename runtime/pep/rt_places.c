@@ -14,6 +14,8 @@
  */
 #include "pep/rt_places.h"
 
+#include "core/rt_order.h"
+
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -91,31 +93,10 @@ static void read_frame(struct rt_place *place, const char *text)
 }
 
 /* Several at one address are in the section in the order in which they happen. */
-static bool before(const struct rt_place *a, const struct rt_place *b)
+static bool before(const void *first, const void *second)
 {
+    const struct rt_place *a = first, *b = second;
     return a->address != b->address ? a->address < b->address : a->site < b->site;
-}
-
-static void sift(struct rt_place *places, size_t root, size_t n)
-{
-    for (size_t child; (child = 2 * root + 1) < n; root = child) {
-        if (child + 1 < n && before(&places[child], &places[child + 1])) child++;
-        if (!before(&places[root], &places[child])) return;
-        struct rt_place swap = places[root];
-        places[root] = places[child];
-        places[child] = swap;
-    }
-}
-
-static void sort(struct rt_place *places, size_t n)
-{
-    for (size_t i = n / 2; i-- > 0;) sift(places, i, n);
-    for (size_t i = n; i-- > 1;) {
-        struct rt_place swap = places[0];
-        places[0] = places[i];
-        places[i] = swap;
-        sift(places, 0, i);
-    }
 }
 
 static uint64_t last_address(void)
@@ -137,7 +118,7 @@ static bool find_places(void)
         places[i].original = *(const unsigned char *)address;
         sorted &= !i || before(&places[i - 1], &places[i]);
     }
-    if (!sorted) sort(places, n);
+    if (!sorted) rt_sort(places, n, sizeof *places, before);
     for (size_t i = 1; i < n; i++) places[i - 1].more = places[i - 1].address == places[i].address;
     table.places = places;
     table.count = n;
@@ -335,31 +316,24 @@ static void put_byte(uint64_t address, unsigned char byte)
 
 /* Four at a time: large programs have thousands of functions, and each has a trap where
  * it begins, at every tick. */
-static void put_traps(const struct site_bytes *bytes, size_t from, size_t to)
-{
-    const uint32_t *at = bytes->at;
-    uint64_t code = table.base;
-    for (; from + 4 <= to; from += 4) {
-        put_byte(code + at[from], INT3);
-        put_byte(code + at[from + 1], INT3);
-        put_byte(code + at[from + 2], INT3);
-        put_byte(code + at[from + 3], INT3);
-    }
-    for (; from < to; from++) put_byte(code + at[from], INT3);
-}
-
-static void put_back(const struct site_bytes *bytes, size_t from, size_t to)
+RT_INLINE void put_bytes(const struct site_bytes *bytes, size_t from, size_t to, bool trap)
 {
     const uint32_t *at = bytes->at;
     uint64_t code = table.base;
     const unsigned char *original = bytes->original;
-    for (; from + 4 <= to; from += 4) {
-        put_byte(code + at[from], original[from]);
-        put_byte(code + at[from + 1], original[from + 1]);
-        put_byte(code + at[from + 2], original[from + 2]);
-        put_byte(code + at[from + 3], original[from + 3]);
-    }
-    for (; from < to; from++) put_byte(code + at[from], original[from]);
+    for (; from + 4 <= to; from += 4)
+        for (size_t i = from; i < from + 4; i++) put_byte(code + at[i], trap ? INT3 : original[i]);
+    for (; from < to; from++) put_byte(code + at[from], trap ? INT3 : original[from]);
+}
+
+static void put_traps(const struct site_bytes *bytes, size_t from, size_t to)
+{
+    put_bytes(bytes, from, to, true);
+}
+
+static void put_back(const struct site_bytes *bytes, size_t from, size_t to)
+{
+    put_bytes(bytes, from, to, false);
 }
 
 static bool make_code(int protection)
@@ -439,18 +413,16 @@ bool rt_place_open(const struct rt_place *place)
     return true;
 }
 
+static bool start_is_before(size_t i, uint64_t distance)
+{
+    return table.starts.at[i] < distance;
+}
+
 static bool is_start(const struct rt_place *place)
 {
-    uint32_t at = (uint32_t)(place->address - table.base);
-    size_t low = 0, high = table.starts.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (table.starts.at[middle] < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < table.starts.count && table.starts.at[low] == at;
+    uint64_t at = place->address - table.base;
+    size_t i = rt_rank(table.starts.count, at, start_is_before);
+    return i < table.starts.count && table.starts.at[i] == at;
 }
 
 /* The traps may have gone meanwhile, and others have come. */
