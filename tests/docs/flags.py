@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 """Do the documents name the flags of footpath-cc, and no others?
 
-    flags.py --bin BUILD/bin SOURCE-TREE
+    flags.py --bin BUILD/bin
 
 The flags are those of the one table (src/flags/flags.c), as footpath-cc --fp-help prints
 it. docs/footpath-cc.md and the manual page explain every flag and every word that it
 takes; the completions of all shells offer them; no document, comment or test names a flag
 or a word that the table lacks.
 """
-import argparse
 import os
 import re
-import subprocess
 import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
+from harness import ROOT, expect  # noqa: E402
 
 # where a flag that does not exist is a mistake; CHANGELOG.md may name flags of the past
 FOLDERS = ("docs", "examples", "include", "runtime", "scripts", "src", "tool")
@@ -20,8 +22,7 @@ FILES = ("ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "SECURITY.md")
 
 
 def output_of(args, *words):
-    return subprocess.run([os.path.join(args.bin, words[0]), *words[1:]], capture_output=True, text=True,
-                          check=True).stdout
+    return harness.run(os.path.join(args.bin, words[0]), *words[1:]).stdout
 
 
 def table(args):
@@ -38,7 +39,7 @@ def read(*path):
 
 
 def check_manual(args, flags, say):
-    page = read(args.tree, "docs", "man", "footpath-cc.1").replace("\\-", "-")
+    page = read(ROOT, "docs", "man", "footpath-cc.1").replace("\\-", "-")
     explained = re.split(r"^\.TP$", page, flags=re.M)
     for flag, words in flags.items():
         entries = [each for each in explained if re.match(r"\s*\.\w+ (?:.* )?%s(?![a-z-])" % flag, each)]
@@ -50,7 +51,7 @@ def check_manual(args, flags, say):
 
 
 def check_document(args, flags, say):
-    document = read(args.tree, "docs", "footpath-cc.md")
+    document = read(ROOT, "docs", "footpath-cc.md")
     for flag, words in flags.items():
         lines = [line for line in document.splitlines() if re.search(r"`%s(?![a-z-])" % flag, line)]
         if not lines:
@@ -73,17 +74,17 @@ def texts(args):
     for name in FILES:
         yield name
     for folder in FOLDERS:
-        for at, _, names in os.walk(os.path.join(args.tree, folder)):
+        for at, _, names in os.walk(os.path.join(ROOT, folder)):
             for name in sorted(names):
                 if not name.endswith((".png", ".svg")):
-                    yield os.path.relpath(os.path.join(at, name), args.tree)
+                    yield os.path.relpath(os.path.join(at, name), ROOT)
 
 
 def check_mentions(args, flags, say):
     count = 0
     for name in texts(args):
         for flag, value in re.findall(r"--fp-([a-z-]*[a-z])(?:=([a-z-]*[a-z](?![a-z./*%])))?",
-                                      read(args.tree, name).replace("\\-", "-")):
+                                      read(ROOT, name).replace("\\-", "-")):
             count += 1
             flag = "--fp-" + flag
             if flag not in flags:
@@ -94,18 +95,13 @@ def check_mentions(args, flags, say):
         say("the documents name only %d flags" % count)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("tree")
-    args = parser.parse_args()
-    bad, flags = [], table(args)
-    if len(flags) < 30 or "edge-min" not in flags.get("--fp-mode", ()):
-        bad.append("--fp-help lists only %s" % flags)
+def case_flags(b):
+    bad, flags = [], table(b.args)
+    expect(len(flags) >= 30 and "edge-min" in flags.get("--fp-mode", ()), "--fp-help lists only %s" % flags)
     for check in (check_manual, check_document, check_completions, check_mentions):
-        check(args, flags, bad.append)
-    print("\n".join(bad) or "%d flags are explained, completed and named as they are" % len(flags))
-    sys.exit(bool(bad))
+        check(b.args, flags, bad.append)
+    expect(not bad, "\n".join(bad))
 
 
-main()
+if __name__ == "__main__":
+    harness.main(__doc__)

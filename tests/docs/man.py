@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Do the manual pages say what the tools say?
 
-    man.py --bin BUILD/bin SOURCE-TREE
+    man.py --bin BUILD/bin
 
 Every command has a page; the page names every option that --help names, and no
 other; every page formats without a warning. The flags of footpath-cc: flags.py.
 """
-import argparse
 import os
 import re
 import subprocess
 import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
+from harness import ROOT, expect  # noqa: E402
 
 
 def text_of(path):
@@ -21,8 +24,7 @@ def text_of(path):
 
 
 def help_of(args, *words):
-    return subprocess.run([os.path.join(args.bin, words[0]), *words[1:]], capture_output=True, text=True,
-                          check=True).stdout
+    return harness.run(os.path.join(args.bin, words[0]), *words[1:]).stdout
 
 
 def options_in_help(text):
@@ -40,7 +42,7 @@ def section(text, name):
 
 
 def check_command(args, name, say):
-    page = os.path.join(args.tree, "docs", "man", "footpath-%s.1" % name)
+    page = os.path.join(ROOT, "docs", "man", "footpath-%s.1" % name)
     if not os.path.exists(page):
         say("footpath %s has no page docs/man/footpath-%s.1" % (name, name))
         return
@@ -52,19 +54,16 @@ def check_command(args, name, say):
         say("footpath-%s.1 explains %s, which --help does not have" % (name, option))
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("tree")
-    args = parser.parse_args()
+def case_man(b):
+    args = b.args
     bad = []
     commands = re.findall(r"^  ([a-z0-9-]+) +[A-Z]", help_of(args, "footpath", "--help"), re.M)
-    main_page, _ = text_of(os.path.join(args.tree, "docs", "man", "footpath.1"))
+    main_page, _ = text_of(os.path.join(ROOT, "docs", "man", "footpath.1"))
     for name in commands:
         check_command(args, name, bad.append)
         if not re.search(r"\b%s\b" % name, section(main_page, "COMMANDS")):
             bad.append("footpath.1 does not list %s" % name)
-    folder = os.path.join(args.tree, "docs", "man")
+    folder = os.path.join(ROOT, "docs", "man")
     for name in sorted(os.listdir(folder)):
         with open(os.path.join(folder, name)) as f:
             is_link = f.read().startswith(".so ")
@@ -73,8 +72,8 @@ def main():
             bad.append("%s: %s" % (name, warnings))
     if len(commands) < 5:
         bad.append("footpath --help lists only %s" % commands)
-    print("\n".join(bad) or "%d pages say what the tools say" % len(os.listdir(folder)))
-    sys.exit(bool(bad))
+    expect(not bad, "\n".join(bad))
 
 
-main()
+if __name__ == "__main__":
+    harness.main(__doc__)

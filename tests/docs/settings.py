@@ -4,7 +4,6 @@ what is said.
 
     settings.py --bin BUILD/bin --llvm 19
 """
-import argparse
 import json
 import os
 import re
@@ -15,38 +14,34 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
+from harness import equal  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-class Place:
+class Place(harness.Bench):
     def __init__(self, args, folder):
-        self.args, self.folder = args, folder
-        self.program = os.path.join(folder, "prog")
-        self.bad = []
-        subprocess.run([os.path.join(args.bin, "footpath-cc"), "--fp-llvm=" + args.llvm, "-O1",
-                        os.path.join(HERE, "settings.c"), "-o", self.program], check=True)
-
-    def environment(self, **variables):
-        env = {k: v for k, v in os.environ.items() if not k.startswith("FOOTPATH")}
-        return dict(env, LC_ALL="C", **variables)
+        super().__init__(args, folder)
+        self.program = self.path("prog")
+        self.cc("-O1", os.path.join(HERE, "settings.c"), "-o", self.program)
 
     def fresh(self):
         """A new empty folder to run in."""
         return tempfile.mkdtemp(dir=self.folder)
 
-    def run(self, where, *words, **variables):
-        return subprocess.run([self.program, *words], cwd=where, env=self.environment(**variables), capture_output=True,
-                              text=True)
+    def program_in(self, where, *words, **variables):
+        return self.run(self.program, *words, cwd=where, env=variables, status=None)
 
     def expect(self, what, got, wanted):
-        if got != wanted:
-            self.bad.append("%s: got %r, expected %r" % (what, got, wanted))
+        equal(got, wanted, what)
 
     def calls(self, profile, name="work"):
-        shown = subprocess.run([os.path.join(self.args.bin, "footpath"), "show", "--json", profile],
-                               capture_output=True, text=True)
+        """None: the profile cannot be read yet."""
+        shown = self.tool("show", "--json", profile, status=None)
         if shown.returncode:
-            return shown.stderr
+            return None
         return sum(f["calls"] for f in json.loads(shown.stdout)["functions"] if f["name"] == name)
 
 
@@ -55,41 +50,41 @@ def written(path):
     return os.stat(path).st_mtime_ns if os.path.exists(path) else None
 
 
-def names(p):
+def case_names(p):
     where = p.fresh()
-    p.expect("silent", p.run(where).stderr, "")
+    p.expect("silent", p.program_in(where).stderr, "")
     p.expect("default name", os.listdir(where), ["footpath.prof"])
-    p.run(where)
+    p.program_in(where)
     p.expect("runs append", p.calls(os.path.join(where, "footpath.prof")), 2)
     where = p.fresh()
-    p.run(where, FOOTPATH_OUT="%b-%h-%%.x")
+    p.program_in(where, FOOTPATH_OUT="%b-%h-%%.x")
     p.expect("%b %h %%", os.listdir(where), ["prog-%s-%%.x" % socket.gethostname()])
     where = p.fresh()
-    p.run(where, FOOTPATH_OUT="%t-%p")
+    p.program_in(where, FOOTPATH_OUT="%t-%p")
     found = os.listdir(where)
     p.expect("%t %p", bool(len(found) == 1 and re.match(r"\d{8}-\d{6}-\d+$", found[0])), True)
     where = p.fresh()
-    p.run(where, "fork", FOOTPATH_OUT="a.%p")
+    p.program_in(where, "fork", FOOTPATH_OUT="a.%p")
     p.expect("a child has its own pid", len(os.listdir(where)), 2)
     where = p.fresh()
-    p.run(where, "fork")
+    p.program_in(where, "fork")
     p.expect("a child appends its own run", p.calls(os.path.join(where, "footpath.prof")), 2)
     where = p.fresh()
-    p.run(where, "chdir", "/")
+    p.program_in(where, "chdir", "/")
     p.expect("relative to where it started", os.listdir(where), ["footpath.prof"])
-    p.run(where, "out", "other.prof")
+    p.program_in(where, "out", "other.prof")
     p.expect("footpath_set_output", sorted(os.listdir(where)), ["footpath.prof", "other.prof"])
 
 
-def moments(p):
+def case_moments(p):
     where = p.fresh()
-    p.run(where, "exec", "/bin/true")
+    p.program_in(where, "exec", "/bin/true")
     # what main did up to its loop is a path of its own
     p.expect("written before exec", p.calls(os.path.join(where, "footpath.prof"), "main"), 1)
     p.expect("but the run is there", os.listdir(where), ["footpath.prof"])
     where = p.fresh()
     profile = os.path.join(where, "footpath.prof")
-    child = subprocess.Popen([p.program, "sleep"], cwd=where, env=p.environment(FOOTPATH_DUMP_SIGNAL="SIGUSR2"),
+    child = subprocess.Popen([p.program, "sleep"], cwd=where, env=harness.environment(FOOTPATH_DUMP_SIGNAL="SIGUSR2"),
                              stdout=subprocess.PIPE, text=True)
     child.stdout.readline()
     for _ in range(2):
@@ -104,37 +99,24 @@ def moments(p):
     p.expect("the last record counts", p.calls(profile), 1)
 
 
-def messages(p):
+def case_messages(p):
     where = p.fresh()
-    said = p.run(where, FOOTPATH_LOG="1").stderr
+    said = p.program_in(where, FOOTPATH_LOG="1").stderr
     p.expect("FOOTPATH_LOG", said, "footpath: wrote %s/footpath.prof\n" % os.path.realpath(where))
-    done = p.run(where, FOOTPATH_OUT="/nowhere/at/all.prof")
+    done = p.program_in(where, FOOTPATH_OUT="/nowhere/at/all.prof")
     p.expect("status stays", done.returncode, 0)
     p.expect("cannot write", "set FOOTPATH_OUT" in done.stderr and done.stderr.count("\n") == 1, True)
-    p.expect("typing mistake", "did you mean FOOTPATH_OUT?" in p.run(where, FOOTPATH_OUTT="x").stderr, True)
+    p.expect("typing mistake", "did you mean FOOTPATH_OUT?" in p.program_in(where, FOOTPATH_OUTT="x").stderr, True)
     p.expect("not a signal", "FOOTPATH_DUMP_SIGNAL=x is not a signal" in
-             p.run(where, FOOTPATH_DUMP_SIGNAL="x").stderr, True)
+             p.program_in(where, FOOTPATH_DUMP_SIGNAL="x").stderr, True)
     taken = os.path.join(where, "taken")
     with open(taken, "w") as f:
         f.write("something that is no profile")
-    p.run(where, FOOTPATH_OUT="taken")
+    p.program_in(where, FOOTPATH_OUT="taken")
     with open(taken) as f:
         p.expect("a file of others stays", f.read(), "something that is no profile")
     p.expect("and ours is beside it", len([n for n in os.listdir(where) if n.startswith("taken.")]), 1)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--llvm", required=True)
-    args = parser.parse_args()
-    args.bin = os.path.abspath(args.bin)
-    with tempfile.TemporaryDirectory() as folder:
-        place = Place(args, folder)
-        for part in (names, moments, messages):
-            part(place)
-    print("\n".join(place.bad) or "docs/runtime.md says what happens")
-    sys.exit(bool(place.bad))
-
-
-main()
+if __name__ == "__main__":
+    harness.main(__doc__, bench=Place)

@@ -6,14 +6,14 @@
 Builds one program in every mode, and checks that each optional part of the schema
 was seen, so that the schema is tested and not only the output.
 """
-import argparse
 import json
 import os
-import subprocess
 import sys
-import tempfile
 
-import schema as checker
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
+import schema as checker  # noqa: E402
+from harness import expect  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCHEMA = os.path.join(HERE, "..", "..", "docs", "formats", "show.schema.json")
@@ -24,17 +24,9 @@ WANTED = {"not_measured", "edges", "cycles", "branch", "ends_at=exit", "ends_at=
           "ends_at=left", "starts_at=edge", "id=None"}
 
 
-def show(args, folder, mode):
-    program, profile = os.path.join(folder, "everything"), os.path.join(folder, "everything.prof")
-    source = os.path.join(HERE, "everything.cc")
-    subprocess.run([os.path.join(args.bin, "footpath-c++"), "--fp-llvm=" + args.llvm, *mode.split(), "-O1", source,
-                    "-o", program], check=True)
-    if os.path.exists(profile):
-        os.unlink(profile)
-    subprocess.run([program], env=dict(os.environ, FOOTPATH_OUT=profile), check=True, stdout=subprocess.DEVNULL)
-    done = subprocess.run([os.path.join(args.bin, "footpath"), "show", "--json", profile], check=True,
-                          capture_output=True, text=True)
-    return json.loads(done.stdout)
+def show(b, mode):
+    b.cc(*mode.split(), "-O1", os.path.join(HERE, "everything.cc"), "-o", "everything")
+    return b.json("show", "--json", b.profile("everything", "everything.prof"))
 
 
 def collect(value, seen):
@@ -49,12 +41,12 @@ def collect(value, seen):
             collect(item, seen)
 
 
-def check(args, folder):
+def case_schema(b):
     with open(SCHEMA) as f:
         schema = json.load(f)
     seen, bad = set(), []
     for mode in MODES:
-        output = show(args, folder, mode)
+        output = show(b, mode)
         bad += ["%s: %s" % (mode, each) for each in checker.problems(output, schema)]
         collect(output, seen)
         names = {f["name"] for f in output["functions"]}
@@ -65,18 +57,8 @@ def check(args, folder):
     wrong = dict(output, runs="one")
     if not list(checker.problems(wrong, schema)):
         bad.append("the checker accepts anything")
-    return bad
+    expect(not bad, "\n".join(bad))
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--llvm", required=True)
-    args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        bad = check(args, folder)
-    print("\n".join(bad) or "%d builds fit the schema" % len(MODES))
-    sys.exit(bool(bad))
-
-
-main()
+if __name__ == "__main__":
+    harness.main(__doc__)
