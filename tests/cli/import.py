@@ -1,22 +1,21 @@
 #!/usr/bin/env python3
 """Counts through a legacy file and back, and programs whose maps lie.
 
-    import.py --bin BUILD/bin [--llvm 19]
+    import.py --bin BUILD/bin [--llvm 19] [--case NAME]...
 
 A profile that is exported and imported again has the same counts, whatever the
 counters look like: arrays, pairs of count and cycles, hash tables with laps. A program
 that claims counters outside of its sections is refused with a message, in little
 memory.
 """
-import argparse
-import json
 import os
 import resource
-import shutil
 import struct
-import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
+from harness import Failure, expect  # noqa: E402
 
 MAGIC = struct.pack("<I", 0x316D7066)
 LIMIT = 1 << 30  # of address space, for a tool that reads a small program
@@ -45,7 +44,7 @@ int main(void)
 }
 """
 
-CASES = {
+KINDS = {
     "array": [],
     "cycles": ["--fp-metric=cycles"],
     "table": ["--fp-array-paths=4"],
@@ -54,10 +53,6 @@ CASES = {
     "optimised-cycles": ["-O2", "--fp-metric=cycles"],
     "optimised-table": ["-O2", "--fp-array-paths=4"],
 }
-
-
-class Failure(Exception):
-    pass
 
 
 def limited():
@@ -70,60 +65,45 @@ def limit_for(tool):
         return None if b"__asan_init" in f.read() else limited
 
 
-class Test:
+class Test(harness.Bench):
     def __init__(self, args, folder):
-        self.bin, self.llvm, self.folder = args.bin, args.llvm, folder
-        self.limit = limit_for(os.path.join(args.bin, "footpath"))
+        super().__init__(args, folder)
+        self.limit = limit_for(self.bin("footpath"))
 
-    def run(self, *command, fails=False, **more):
-        done = subprocess.run(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              universal_newlines=True, timeout=600, **more)
-        if done.returncode != (1 if fails else 0):
-            raise Failure("%s: exit status %d\n%s" % (" ".join(command), done.returncode, done.stderr))
-        return done.stderr if fails else done.stdout
-
-    def tool(self, *arguments, **more):
-        return self.run(os.path.join(self.bin, "footpath"), *arguments, **more)
-
-    def build(self, name, flags):
-        with open(os.path.join(self.folder, "t.c"), "w") as f:
-            f.write(SOURCE)
+    def build(self, name):
+        self.write("t.c", SOURCE)
         # plain: the records are patched below
-        self.run(os.path.join(self.bin, "footpath-cc"), "--fp-llvm=" + self.llvm, "--fp-map=plain", *flags, "t.c", "-o", name)
-        self.run("./" + name, env=dict(os.environ, FOOTPATH_OUT=name + ".prof"))
+        self.cc("--fp-map=plain", *KINDS[name], "t.c", "-o", name)
+        self.run("./" + name, env={"FOOTPATH_OUT": name + ".prof"})
 
     def counts(self, profile):
         """What every function's paths were counted."""
-        shown = json.loads(self.tool("show", "--json", profile))
+        shown = self.json("show", "--json", profile)
         return sorted((f["linkage_name"], p["id"], p["count"]) for f in shown["functions"] for p in f.get("paths", []))
 
-    def round_trip(self, name, flags):
-        self.build(name, flags)
+    def round_trip(self, name):
+        self.build(name)
         before = self.counts(name + ".prof")
         self.tool("export", "--format", "legacy", "--what", "paths", name + ".prof", "-o", "paths.out")
         self.tool("import", "--format", "legacy", "--binary", name, "paths.out", "-o", "back.prof")
         after = self.counts("back.prof")
-        if not before or before != after:
-            raise Failure("%s: %d counts became others: %s" % (name, len(before), sorted(set(before) ^ set(after))[:6]))
+        expect(before and before == after, "%d counts became others: %s" % (len(before), sorted(set(before) ^ set(after))[:6]))
 
     # ---- programs that lie ----
 
     def patched(self, name, change):
-        with open(os.path.join(self.folder, name), "rb") as f:
-            data = bytearray(f.read())
+        data = bytearray(self.read(name))
         change(data)
-        lying = name + ".lying"
-        with open(os.path.join(self.folder, lying), "wb") as f:
-            f.write(data)
-        return lying
+        return self.write(name + ".lying", data)
 
     def refused(self, name, what, change, expected):
         message = self.tool("import", "--format", "legacy", "--binary", self.patched(name, change), name + ".out",
-                            "-o", "no.prof", fails=True, preexec_fn=self.limit)
-        if expected not in message or os.path.exists(os.path.join(self.folder, "no.prof")):
-            raise Failure("%s: %s: expected %r, got %r" % (name, what, expected, message))
+                            "-o", "no.prof", status=1, preexec_fn=self.limit).stderr
+        expect(expected in message, "%s: expected %r, got %r" % (what, expected, message))
+        expect(not os.path.exists(self.path("no.prof")), "%s: a profile was written" % what)
 
-    def hostile(self, name):
+    def hostile(self, name="table"):
+        self.build(name)
         self.tool("export", "--format", "legacy", "--what", "paths", name + ".prof", "-o", name + ".out")
         outside = "outside of"
         for field, what in ((16, "path counters"), (24, "edge counters")):
@@ -134,8 +114,10 @@ class Test:
             self.refused(name, "elsewhere", set_section(section, 16, 1 << 63), outside)
         self.refused(name, "a large section", set_section(b"footpath_cnt\0", 32, 1 << 40), "at most 4 GB")
 
-    def large(self, name):
+    def large(self, name="table"):
         """A section just below the limit: memory depends on what is counted."""
+        self.build(name)
+        self.tool("export", "--format", "legacy", "--what", "paths", name + ".prof", "-o", name + ".out")
         lying = self.patched(name, set_section(b"footpath_cnt\0", 32, (1 << 32) - 8))
         self.tool("import", "--format", "legacy", "--binary", lying, name + ".out", "-o", "large.prof", preexec_fn=self.limit)
 
@@ -167,26 +149,8 @@ def set_section(name, field, value):
     return change
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--llvm", default="19")
-    args = parser.parse_args()
-    args.bin = os.path.abspath(args.bin)
-    folder = tempfile.mkdtemp(prefix="footpath-import-")
-    test = Test(args, folder)
-    try:
-        for name, flags in CASES.items():
-            test.round_trip(name, flags)
-        test.hostile("table")
-        test.large("table")
-    except Failure as failure:
-        print(failure)
-        return 1
-    finally:
-        shutil.rmtree(folder)
-    print("%d kinds of counters out and back in; lying programs are refused" % len(CASES))
-    return 0
+CASES = {name.replace("-", "_"): lambda t, name=name: t.round_trip(name) for name in KINDS}
+CASES.update({"hostile": Test.hostile, "large": Test.large})
 
-
-sys.exit(main())
+if __name__ == "__main__":
+    harness.main(__doc__, bench=Test, cases=CASES)

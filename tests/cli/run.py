@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The command line, against expected output.
 
-    run.py --bin BUILD/bin [--llvm 19] [--update] TEST.sh...
+    run.py --bin BUILD/bin [--llvm 19] [--update] [--case NAME]...
 
 A test is a shell script, run in an empty folder with the tools in PATH and the
 example programs of this folder beside it. `t COMMAND...` prints the command, its
@@ -9,14 +9,17 @@ output and, unless 0, its exit status. All of that is compared with TEST.out, in
 what differs from run to run (folders, build-ids, times, pids) has been replaced;
 --update writes TEST.out anew: look at the difference before you commit it.
 """
-import argparse
 import difflib
+import glob
 import os
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
+from harness import expect  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PRELUDE = """
@@ -48,47 +51,31 @@ def normal(text, folder, args):
     return text
 
 
-def run(args, script):
-    folder = tempfile.mkdtemp(prefix="footpath-cli-")
+def output(b, script):
     for name in os.listdir(HERE):
         if name.endswith((".c", ".cc")):
-            shutil.copy(os.path.join(HERE, name), folder)
-    env = {name: value for name, value in os.environ.items() if not name.startswith("FOOTPATH")}
-    env.update(PATH=args.bin + ":" + env["PATH"], LC_ALL="C", LLVM=args.llvm, FOOTPATH_CC_FLAGS="--fp-llvm=" + args.llvm,
-               BIN=args.bin, NO_COLOR="1")
+            shutil.copy(os.path.join(HERE, name), b.folder)
+    env = {"LLVM": b.args.llvm, "FOOTPATH_CC_FLAGS": "--fp-llvm=" + b.args.llvm, "BIN": b.args.bin, "NO_COLOR": "1"}
     with open(script) as f:
         text = PRELUDE + f.read()
-    done = subprocess.run(["sh", "-c", text], cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, errors="replace")
-    shutil.rmtree(folder)
-    return normal(done.stdout, folder, args)
+    done = b.run("sh", "-c", text, env=env, status=None, stderr=subprocess.STDOUT)
+    return normal(done.stdout, b.folder, b.args)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--llvm", default="19")
-    parser.add_argument("--update", action="store_true")
-    parser.add_argument("tests", nargs="+")
-    args = parser.parse_args()
-    args.bin = os.path.abspath(args.bin)
-    failed = 0
-    for script in args.tests:
-        got, path = run(args, script), os.path.splitext(script)[0] + ".out"
-        expected = open(path).read() if os.path.exists(path) else ""
-        if got == expected:
-            continue
-        failed += 1
-        sys.stdout.writelines(difflib.unified_diff(expected.splitlines(True), got.splitlines(True), path, "now"))
-        if args.update:
-            with open(path, "w") as out:
-                out.write(got)
-    if args.update:
-        print("%d of %d updated" % (failed, len(args.tests)))
-        return 0
-    print("%d passed, %d failed%s" % (len(args.tests) - failed, failed, "; if that is right: run.py --update" if failed else ""))
-    return 1 if failed else 0
+def check(b, script):
+    got, path = output(b, script), os.path.splitext(script)[0] + ".out"
+    expected = open(path).read() if os.path.exists(path) else ""
+    difference = "".join(difflib.unified_diff(expected.splitlines(True), got.splitlines(True), path, "now"))
+    if difference and b.args.update:
+        with open(path, "w") as out:
+            out.write(got)
+        print(difference)
+        expect(True, "updated")
+        return
+    expect(not difference, "\n%sIf that is right: run.py --update" % difference)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    scripts = sorted(glob.glob(os.path.join(HERE, "*.sh")))
+    harness.main(__doc__, ("--update", {"action": "store_true", "help": "write the expected output anew"}),
+                 cases={os.path.basename(s)[:-3]: lambda b, s=s: check(b, s) for s in scripts})
