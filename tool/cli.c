@@ -289,13 +289,8 @@ const char *cli_count(uint64_t value)
 {
     static char rooms[8][32];
     static unsigned next;
-    char digits[24], *out = rooms[next++ % 8];
-    size_t len = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, value), at = 0;
-    for (size_t i = 0; i < len; i++) {
-        if (i && (len - i) % 3 == 0) out[at++] = ',';
-        out[at++] = digits[i];
-    }
-    out[at] = 0;
+    char *out = rooms[next++ % 8];
+    fp_group_digits(value, out);
     return out;
 }
 

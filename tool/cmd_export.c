@@ -1,10 +1,9 @@
 /* footpath export: profiles in the forms of other tools. */
 #include "commands.h"
 
-#include "paths/edges.h"
 #include "guide/makeguide.h"
 #include "cli_combined.h"
-#include "profile/legacy.h"
+#include "paths/legacyexport.h"
 #include "report/coverreport.h"
 #include "report/exports.h"
 #include "report/show.h"
@@ -28,73 +27,21 @@ struct export_request {
     bool discriminators;
 };
 
-/* ---- legacy ---- */
-
-static struct fp_module *only_module(struct fp_profile *profile)
+/* Either the output is written or the writer is freed and the error told. */
+static int finish(bool ok, const struct export_request *request, struct fp_writer *out,
+                  const struct fp_error *error)
 {
-    if (profile->modules.len == 1) return profile->modules.at[0];
-    cli_say("the legacy format holds one module, this profile has %zu", profile->modules.len);
-    return NULL;
-}
-
-static bool legacy_edges(struct fp_arena *arena, const struct fp_module *module,
-                         struct fp_writer *out, struct fp_error *error)
-{
-    size_t count;
-    const struct fp_function **order = fp_legacy_order(arena, &module->program, &count);
-    FP_VEC(uint64_t) all = {0};
-    for (size_t i = 0; i < count; i++) {
-        struct fp_counts counts;
-        struct fp_edge_counts edges;
-        size_t n;
-        fp_profile_counts(arena, module, order[i], &counts);
-        if (!fp_edges_of(arena, &counts, &edges, error)) return false;
-        uint32_t *list = fp_legacy_edges(arena, order[i], &n);
-        for (size_t k = 0; k < n; k++)
-            fp_vec_push(arena, &all, list[k] == FP_NONE ? edges.entries : edges.edges[list[k]]);
-    }
-    fp_legacy_write_counts(out, FP_LEGACY_EDGES, all.at, all.len);
-    return true;
-}
-
-static bool legacy_paths(struct fp_arena *arena, const struct fp_module *module,
-                         struct fp_writer *out, struct fp_error *error)
-{
-    size_t count;
-    const struct fp_function **order = fp_legacy_order(arena, &module->program, &count);
-    FP_VEC(struct fp_legacy_function_paths) functions = {0};
-    for (size_t i = 0; i < count; i++) {
-        struct fp_counts counts;
-        fp_profile_counts(arena, module, order[i], &counts);
-        if (!counts.npaths) continue;
-        struct fp_legacy_path_entry *entries =
-            FP_NEW_ARRAY(arena, struct fp_legacy_path_entry, counts.npaths);
-        for (size_t k = 0; k < counts.npaths; k++)
-            entries[k] = (struct fp_legacy_path_entry){counts.paths[k].id, counts.paths[k].count};
-        struct fp_legacy_function_paths one = {(uint32_t)i + 1, entries, counts.npaths};
-        fp_vec_push(arena, &functions, one);
-    }
-    return fp_legacy_write_paths(out, functions.at, functions.len, error);
+    if (ok) return cli_output(request->output, out);
+    fp_writer_free(out);
+    return cli_fail(error, NULL);
 }
 
 static int export_legacy(struct fp_profile *profile, const struct export_request *request)
 {
-    const char *what = request->what;
-    struct fp_module *module = only_module(profile);
-    struct fp_arena arena = {0};
     struct fp_writer out = {0};
     struct fp_error error = {0};
-    if (!module) return EXIT_FAILED;
-    for (size_t i = 0; i < profile->runs.len && i < 1;
-         i++) /* the program's name differs by build */
-        fp_legacy_write_arguments(&out, profile->runs.at[i].args + (profile->runs.at[i].nargs > 0),
-                                  profile->runs.at[i].nargs - (profile->runs.at[i].nargs > 0));
-    bool ok = !strcmp(what, "paths") ? legacy_paths(&arena, module, &out, &error)
-                                     : legacy_edges(&arena, module, &out, &error);
-    fp_arena_free(&arena);
-    if (ok) return cli_output(request->output, &out);
-    fp_writer_free(&out);
-    return cli_fail(&error, NULL);
+    bool ok = fp_legacy_export(profile, !strcmp(request->what, "paths"), &out, &error);
+    return finish(ok, request, &out, &error);
 }
 
 /* A guide with a part of the counts would make compilations take the rest for code that

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <inttypes.h>
 #include <string.h>
 
 size_t fp_utf8_length(const char *string, size_t left)
@@ -107,4 +108,15 @@ void fp_say(struct fp_writer *out, const char *format, ...)
     va_end(again);
     if (len > 0) fp_write_bytes(out, text, (size_t)len);
     if (text != room) free(text);
+}
+
+void fp_group_digits(uint64_t value, char text[32])
+{
+    char digits[24];
+    size_t len = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, value), at = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0) text[at++] = ',';
+        text[at++] = digits[i];
+    }
+    text[at] = 0;
 }

@@ -25,4 +25,7 @@ const char *fp_plain(struct fp_arena *arena, const char *text);
 /* The same in its place, where bytes that are not UTF-8 are '?' too. */
 void fp_make_plain(char *text);
 
+/* "1,234,567"; the longest has 26 letters. */
+void fp_group_digits(uint64_t value, char text[32]);
+
 #endif
