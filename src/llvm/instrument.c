@@ -15,6 +15,8 @@
 #include "llvm/emit/iredges.h"
 #include "llvm/emit/iredit.h"
 #include "llvm/emit/irframe.h"
+#include "llvm/read/irbody.h"
+#include "llvm/read/ircalls.h"
 #include "llvm/read/irgraph.h"
 #include "llvm/read/irguide.h"
 #include "llvm/emit/irhooks.h"

@@ -64,6 +64,14 @@ HOOKS = {
     "standin": {"rt_create_thread", "rt_create_c11_thread"},
 }
 
+# src/llvm within itself: room -> rooms and headers it may include; the driver, which is
+# outside the rooms, all
+LLVM_LAW = {
+    "read": {"read", "shim.h"},
+    "emit": {"emit", "read", "shim.h"},
+    "use": {"use", "read", "shim.h"},
+}
+
 
 def sources(top):
     for folder, _, names in os.walk(top):
@@ -88,6 +96,14 @@ def problem(folder, kind, name):
     if first in LAW[folder] or name in ALSO.get(folder, ()):
         return None
     return "%s may not use %s" % (folder, first)
+
+
+def llvm_problem(room, name):
+    """room: of src/llvm, or a file of the driver"""
+    parts = name.split("/")
+    if parts[0] == "llvm" and room in LLVM_LAW and parts[1] not in LLVM_LAW[room]:
+        return "src/llvm/%s may not use %s" % (room, name)
+    return None
 
 
 def runtime_problem(room, kind, name):
@@ -132,11 +148,13 @@ def wrong_includes(top):
     bad, count = [], 0
     for area in ("src", "tool", "runtime"):
         for path in sources(os.path.join(top, area)):
-            below = os.path.relpath(path, os.path.join(top, area)).split(os.sep)[0]
+            below, room = (os.path.relpath(path, os.path.join(top, area)).split(os.sep) + [""])[:2]
             folder = below if area == "src" else area
             for kind, name in includes(path):
                 count += 1
                 what = runtime_problem(below, kind, name) if area == "runtime" else problem(folder, kind, name)
+                if folder == "llvm" and kind == '"':
+                    what = what or llvm_problem(room, name)
                 if what:
                     bad.append("%s: includes %s: %s" % (os.path.relpath(path, top), name, what))
     return bad, count

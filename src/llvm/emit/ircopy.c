@@ -1,4 +1,4 @@
-/* Turns, hits and callees: see ircopy.h. */
+/* Turns and hits: see ircopy.h. */
 #include "llvm/emit/ircopy.h"
 
 #include "base/vec.h"
@@ -8,44 +8,6 @@
 #include "llvm/shim.h"
 
 #include <string.h>
-
-/* ---- one body only ---- */
-
-static bool has_address_taken(LLVMBasicBlockRef bb)
-{
-    for (LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(bb)); use;
-         use = LLVMGetNextUse(use))
-        if (LLVMIsABlockAddress(LLVMGetUser(use))) return true;
-    return false;
-}
-
-static bool is_call(LLVMValueRef inst)
-{
-    LLVMOpcode opcode = LLVMGetInstructionOpcode(inst);
-    return opcode == LLVMCall || opcode == LLVMInvoke;
-}
-
-static bool is_single(LLVMValueRef inst)
-{
-    if (LLVMGetInstructionOpcode(inst) == LLVMCallBr) return true;
-    if (!is_call(inst)) return false;
-    LLVMValueRef callee = LLVMGetCalledValue(inst);
-    if (LLVMIsAInlineAsm(callee)) return true;
-    return LLVMIsAFunction(callee) && (fp_ir_has_attribute(callee, "noduplicate") ||
-                                       fp_ir_has_attribute(callee, "returns_twice"));
-}
-
-bool fp_ir_has_one_body(LLVMValueRef function)
-{
-    if (fp_ir_has_attribute(function, "presplitcoroutine")) return true;
-    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb;
-         bb = LLVMGetNextBasicBlock(bb)) {
-        if (has_address_taken(bb)) return true;
-        for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i))
-            if (is_single(i)) return true;
-    }
-    return false;
-}
 
 /* ---- turns ---- */
 
@@ -137,24 +99,4 @@ void fp_ir_emit_hits(struct fp_editor *ed, const struct fp_plan *plan)
         fp_edit_at_head(ed, b);
         add_hits(ed, hits);
     }
-}
-
-/* ---- callees ---- */
-
-void fp_ir_list_callees(struct fp_arena *arena, LLVMValueRef function, struct fp_function *f)
-{
-    FP_VEC(const char *) names = {0};
-    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb;
-         bb = LLVMGetNextBasicBlock(bb))
-        for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i)) {
-            if (!is_call(i)) continue;
-            LLVMValueRef callee = LLVMGetCalledValue(i);
-            if (!LLVMIsAFunction(callee) || LLVMGetIntrinsicID(callee)) continue;
-            size_t len;
-            const char *name = LLVMGetValueName2(callee, &len);
-            fp_vec_push(arena, &names, fp_arena_strndup(arena, name, len));
-        }
-    f->source.callees = names.at;
-    f->source.ncallees = (uint32_t)names.len;
-    f->flags |= FP_FUNCTION_CALLEES;
 }

@@ -3,7 +3,6 @@
 #define FP_LLVM_IRPATH_H
 
 #include "llvm/emit/iredit.h"
-#include "flags/flags.h"
 
 /* Emits everything that the plan asks for. The function's flags say how its
  * counters are kept, its path_slots and edge_slots how many there are. pep: paths are

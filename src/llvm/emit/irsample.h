@@ -5,7 +5,6 @@
 
 #include "base/vec.h"
 #include "llvm/emit/iredit.h"
-#include "flags/flags.h"
 
 struct fp_sample_point {
     LLVMValueRef counters;

@@ -10,7 +10,7 @@
 #include "llvm/use/irdispatch.h"
 #include "llvm/read/irguide.h"
 #include "llvm/use/irsuper.h"
-#include "llvm/emit/irvalues.h"
+#include "llvm/use/irtargets.h"
 #include "llvm/use/irweights.h"
 #include "llvm/shim.h"
 

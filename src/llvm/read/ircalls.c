@@ -1,0 +1,88 @@
+/* Calls: see ircalls.h.
+ *
+ * Which calls have values is as in LLVM's own profiles (PGOInstrumentation.cpp): calls of
+ * what is no constant; memcpy, memmove, memset, memcmp and bcmp of a size that is none.
+ * Calls by invoke have no size sites: none of these throws. */
+#include "llvm/read/ircalls.h"
+
+#include <string.h>
+
+bool fp_ir_is_call(LLVMValueRef inst)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(inst);
+    return opcode == LLVMCall || opcode == LLVMInvoke;
+}
+
+/* ---- values ---- */
+
+static bool has_size(LLVMValueRef callee)
+{
+    static const char *const operations[] = {"llvm.memcpy.p", "llvm.memmove.p", "llvm.memset.p"};
+    size_t len;
+    const char *name = LLVMGetValueName2(callee, &len);
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+        if (!strncmp(name, operations[i], strlen(operations[i]))) return true;
+    return LLVMIsDeclaration(callee) && (!strcmp(name, "memcmp") || !strcmp(name, "bcmp"));
+}
+
+static bool find_value(LLVMValueRef inst, struct fp_value_call *call)
+{
+    enum { SIZE = 2 };
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(inst);
+    if (!fp_ir_is_call(inst)) return false;
+    LLVMValueRef callee = LLVMGetCalledValue(inst);
+    if (LLVMIsAInlineAsm(callee)) return false;
+    if (!LLVMIsConstant(callee)) {
+        *call = (struct fp_value_call){inst, callee, FP_VALUE_TARGET, 0};
+        return true;
+    }
+    if (opcode != LLVMCall || !LLVMIsAFunction(callee) || LLVMGetNumArgOperands(inst) <= SIZE)
+        return false;
+    LLVMValueRef size = LLVMGetOperand(inst, SIZE);
+    if (!has_size(callee) || LLVMIsConstant(size)) return false;
+    *call = (struct fp_value_call){inst, size, FP_VALUE_SIZE, 0};
+    return true;
+}
+
+void fp_ir_find_values(struct fp_arena *arena, LLVMValueRef function, fp_value_calls *calls)
+{
+    uint32_t numbers[2] = {0, 0};
+    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb;
+         bb = LLVMGetNextBasicBlock(bb))
+        for (LLVMValueRef inst = LLVMGetFirstInstruction(bb); inst;
+             inst = LLVMGetNextInstruction(inst)) {
+            struct fp_value_call call;
+            if (!find_value(inst, &call)) continue;
+            call.number = numbers[call.kind]++;
+            if (call.number < FP_VALUE_SITES) fp_vec_push(arena, calls, call);
+        }
+}
+
+bool fp_ir_has_values(LLVMValueRef function)
+{
+    struct fp_arena arena = {0};
+    fp_value_calls calls = {0};
+    fp_ir_find_values(&arena, function, &calls);
+    fp_arena_free(&arena);
+    return calls.len != 0;
+}
+
+/* ---- callees ---- */
+
+void fp_ir_list_callees(struct fp_arena *arena, LLVMValueRef function, struct fp_function *f)
+{
+    FP_VEC(const char *) names = {0};
+    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb;
+         bb = LLVMGetNextBasicBlock(bb))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i)) {
+            if (!fp_ir_is_call(i)) continue;
+            LLVMValueRef callee = LLVMGetCalledValue(i);
+            if (!LLVMIsAFunction(callee) || LLVMGetIntrinsicID(callee)) continue;
+            size_t len;
+            const char *name = LLVMGetValueName2(callee, &len);
+            fp_vec_push(arena, &names, fp_arena_strndup(arena, name, len));
+        }
+    f->source.callees = names.at;
+    f->source.ncallees = (uint32_t)names.len;
+    f->flags |= FP_FUNCTION_CALLEES;
+}
