@@ -303,11 +303,10 @@ static struct fp_bitset blocks_in_laps(const struct planner *p)
     return in_laps;
 }
 
-/* Of each block's out-edges with a count that would need a block, the hottest, if it
- * is not colder than all others together: moving it costs what the others run, and saves
- * a jump. On the
- * way round of a lap only the lap's own count may move: another would be made on
- * every lap, and nobody knows how many laps a path had. */
+/* Of each block's out-edges with a count that would need a block, the hottest, if it is
+ * not colder than all others together: moving it costs what the others run, and saves a
+ * jump. On the way round of a lap only the lap's own count may move: another would be
+ * made on every lap, and nobody knows how many laps a path had. */
 static void move_counts(struct planner *p, const double *lap_weights)
 {
     const struct fp_cfg *cfg = p->dag->cfg;
@@ -358,25 +357,54 @@ static void state_facts(struct planner *p)
     }
 }
 
-struct fp_plan *fp_plan_make(struct fp_arena *arena, const struct fp_numbering *numbering,
-                             const double *cfg_weights, const struct fp_plan_options *options)
+/* Visits of the closing block are counted in front of its branch where nothing else is:
+ * behind a test at the bottom of a loop that costs least. */
+static void move_laps(struct planner *p)
 {
-    struct fp_arena scratch = {0};
+    const struct fp_laps *laps = &p->dag->truncation->laps;
+    for (uint32_t i = 0; p->options->lap_exits && i < laps->len; i++) {
+        uint32_t closing = laps->at[i].closing, block = p->dag->cfg->edges[closing].src;
+        if (p->options->lap_exits[i] != FP_NONE && p->plan->at_end[block] == FP_NONE)
+            p->plan->at_end[block] = closing;
+    }
+}
+
+/* Behind a returns-twice call nobody notices that a path begins. */
+static bool may_run(const struct fp_numbering *numbering)
+{
+    const struct fp_cfg *cfg = numbering->dag->cfg;
+    if (numbering->num_paths == 1) return false;
+    for (uint32_t e = 0; e < cfg->nedges; e++)
+        if (cfg->edges[e].kind == FP_EDGE_TWICE) return false;
+    return true;
+}
+
+static struct fp_plan *plan_new(struct fp_arena *arena, const struct fp_numbering *numbering,
+                                const struct fp_plan_options *options)
+{
     const struct fp_dag *dag = numbering->dag;
-    const double *weights = cfg_weights ? fp_dag_weights(&scratch, dag, cfg_weights) : NULL;
     struct fp_plan *plan = FP_NEW(arena, struct fp_plan);
     plan->numbering = numbering;
     plan->laps = options->laps;
+    plan->lap_exits = options->lap_exits;
     plan->on = FP_NEW_ARRAY(arena, struct fp_op, dag->nedges);
     plan->at_end = FP_NEW_ARRAY(arena, uint32_t, dag->cfg->nblocks);
     plan->counted = FP_NEW_ARRAY(arena, bool, dag->cfg->nblocks);
     plan->has_register = FP_NEW_ARRAY(arena, bool, dag->cfg->nblocks);
     plan->offset = FP_NEW_ARRAY(arena, int64_t, dag->cfg->nblocks);
+    return plan;
+}
+
+static void make_plan(struct fp_plan *plan, const double *cfg_weights,
+                      const struct fp_plan_options *options)
+{
+    struct fp_arena scratch = {0};
+    const struct fp_dag *dag = plan->numbering->dag;
     struct planner p = {
         .scratch = &scratch,
         .dag = dag,
-        .n = numbering,
-        .weights = weights,
+        .n = plan->numbering,
+        .weights = cfg_weights ? fp_dag_weights(&scratch, dag, cfg_weights) : NULL,
         .options = options,
         .plan = plan,
         .decided = FP_NEW_ARRAY(&scratch, bool, dag->nverts),
@@ -395,9 +423,56 @@ struct fp_plan *fp_plan_make(struct fp_arena *arena, const struct fp_numbering *
     for (uint32_t d = 0; d < dag->nedges; d++) plan->on[d] = op_on(&p, d);
     plan->running = options->running && is_feasible(&p);
     move_counts(&p, cfg_weights);
+    move_laps(&p);
     state_facts(&p);
     fp_arena_free(&scratch);
+}
+
+struct fp_plan *fp_plan_make(struct fp_arena *arena, const struct fp_numbering *numbering,
+                             const double *cfg_weights, const struct fp_plan_options *options)
+{
+    struct fp_plan *plan = plan_new(arena, numbering, options);
+    struct fp_plan_options how = *options;
+    how.running = options->running && may_run(numbering);
+    make_plan(plan, cfg_weights, &how);
+    if (how.running && !plan->running) {
+        how.running = false;
+        make_plan(plan, cfg_weights, &how);
+    }
     return plan;
+}
+
+bool fp_plan_sets_on(const struct fp_plan *plan, uint32_t e, int64_t *value)
+{
+    const struct fp_dag *dag = plan->numbering->dag;
+    const struct fp_edge *edge = &dag->cfg->edges[e];
+    struct fp_op first = {FP_OP_NONE, 0}, start = {FP_OP_NONE, 0};
+    enum fp_fate fate = dag->truncation->order.fate[e];
+    if (fate == FP_FATE_TRUNCATED) first = plan->on[dag->start_of[edge->dst]];
+    if (fate == FP_FATE_KEPT) first = plan->on[dag->of_edge[e]];
+    if (fate == FP_FATE_KEPT && dag->cfg->flags[edge->src] & FP_BLOCK_HUB)
+        start = plan->on[dag->start_of[edge->src]];
+    *value = first.value;
+    if (first.kind == FP_OP_ADD) *value += start.value;
+    if (first.kind == FP_OP_NONE) *value = start.value;
+    return first.kind == FP_OP_SET || start.kind == FP_OP_SET;
+}
+
+bool fp_plan_sets_before_branch(const struct fp_plan *plan, const double *weights, uint32_t e,
+                                int64_t value, const bool *has_block)
+{
+    const struct fp_dag *dag = plan->numbering->dag;
+    const struct fp_cfg *cfg = dag->cfg;
+    uint32_t src = cfg->edges[e].src;
+    if (has_block[e]) return false;
+    for (uint32_t o = cfg->first_out[src]; o < cfg->first_out[src + 1]; o++) {
+        int64_t other;
+        if (o == e || dag->truncation->order.fate[o] == FP_FATE_DEAD) continue;
+        if (!fp_plan_sets_on(plan, o, &other) || other == value) continue;
+        if (has_block[o] || !plan->has_register[cfg->edges[o].dst]) continue;
+        if (weights[o] > weights[e] || (weights[o] == weights[e] && o < e)) return false;
+    }
+    return true;
 }
 
 struct fp_edge_ops fp_plan_on_edge(const struct fp_plan *plan, uint32_t cfg_edge)

@@ -48,8 +48,8 @@ struct fp_plan_options {
     bool exits;         /* keep a path uncounted while a block that may leave lies ahead */
     bool running;       /* r is never set, not even at the entry: a path's sum is how far r has
                      moved since it began. FP_OP_SET then only tells what r stands for.
-                     Where paths are sampled, whoever looks knows both (paper 002).
-                     Not with returns-twice edges */
+                     Where paths are sampled, the sampler knows both (paper 002). The plan
+                     says where that is not possible */
     bool branch_counts; /* allow counts in front of a branch, for fp_recover */
     bool no_chords;     /* leave values where the numbering put them, but for edges that
                        can carry none (for comparison) */
@@ -57,13 +57,18 @@ struct fp_plan_options {
                                        NULL: all. Other paths are not counted, and
                                        nothing is done where only they go on */
     const struct fp_bitset *laps;   /* laps to count, or NULL: all */
+    const uint32_t *lap_exits;      /* per lap: the edge on which it is counted instead of
+                                       on its closing edge (lapexits.h), or FP_NONE. NULL:
+                                       none is */
 };
 
 struct fp_plan {
     const struct fp_numbering *numbering;
     const struct fp_bitset *laps; /* as in the options */
-    bool running;                 /* as in the options, but false where an edge that can
-                                     carry no code would need some */
+    const uint32_t *lap_exits;    /* as in the options */
+    bool running;                 /* as in the options, but false with one path, with
+                                     returns-twice edges, and where an edge that can carry
+                                     no code would need some */
     struct fp_op *on;             /* per dag edge */
     uint32_t *at_end;             /* per block: the cfg edge whose first op happens at the block's
                          end instead, whichever way is taken; or FP_NONE */
@@ -77,6 +82,16 @@ struct fp_plan {
 /* cfg_weights: per cfg edge, or NULL for all alike. */
 struct fp_plan *fp_plan_make(struct fp_arena *arena, const struct fp_numbering *numbering,
                              const double *cfg_weights, const struct fp_plan_options *options);
+
+/* Is r set on the cfg edge, and to what? A path that comes from a hub starts behind it. */
+bool fp_plan_sets_on(const struct fp_plan *plan, uint32_t cfg_edge, int64_t *value);
+
+/* May r be set to `value` in front of the branch that ends the source of a cfg edge,
+ * whichever way is then taken? A block on the edge, which few take, costs more jumps than
+ * it saves. Not if another way out sets r to something else and is hotter. has_block: per
+ * cfg edge, whether it has a block of its own already. */
+bool fp_plan_sets_before_branch(const struct fp_plan *plan, const double *cfg_weights,
+                                uint32_t cfg_edge, int64_t value, const bool *has_block);
 
 /* What happens on a cfg edge: first the op for the path that it continues or
  * ends, then, on a truncated edge, the op for the path that starts. A lap's

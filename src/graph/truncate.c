@@ -185,8 +185,8 @@ static void cut_to_soft_limit(struct cutter *c, uint64_t soft)
     }
 }
 
-/* Halving the soft limit must end: with every possible edge cut, what remains
- * grows with the edges only. */
+/* Terminates: the soft limit is divided by 16 each round; at 0 every edge that can be cut
+ * is cut. */
 static uint64_t cut_to_limit(struct cutter *c, uint64_t limit, struct fp_arena *scratch)
 {
     uint64_t total = fp_count_paths(c->cfg, c->order, c->from);
@@ -323,6 +323,13 @@ static int by_closing_edge(const void *a, const void *b)
 {
     uint32_t x = ((const struct fp_lap *)a)->closing, y = ((const struct fp_lap *)b)->closing;
     return (x > y) - (x < y);
+}
+
+/* Estimates are bad at how often a loop goes round: by an estimate, a loop has to look
+ * hotter before paths end at its door. */
+double fp_loop_entries(bool measured)
+{
+    return measured ? 4 : 8;
 }
 
 void fp_truncate(struct fp_arena *arena, const struct fp_cfg *cfg, const double *weights,

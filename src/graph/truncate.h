@@ -34,6 +34,9 @@ struct fp_truncation {
     uint64_t num_paths;    /* laps not included */
 };
 
+/* What loop_entries should be. measured: weights are of a run, not estimates. */
+double fp_loop_entries(bool measured);
+
 /* weights may be NULL: static ones are made. */
 void fp_truncate(struct fp_arena *arena, const struct fp_cfg *cfg, const double *weights,
                  const struct fp_limits *limits, struct fp_truncation *out);

@@ -25,6 +25,7 @@ void fp_editor_init(struct fp_editor *ed, struct fp_ir *ir, enum fp_threads thre
         .threads = threads,
         .one_instruction = one_instruction,
         .edge_block = FP_NEW_ARRAY(ir->arena, LLVMBasicBlockRef, ir->f->paths.cfg->nedges),
+        .has_block = FP_NEW_ARRAY(ir->arena, bool, ir->f->paths.cfg->nedges),
         .pending = FP_NONE,
     };
     LLVMMetadataRef subprogram = LLVMGetSubprogram(ir->function);
@@ -130,6 +131,7 @@ void fp_edit_on_edge(struct fp_editor *ed, uint32_t e, bool behind)
         if (!ed->edge_block[e]) {
             bool hub = cfg->flags[edge->src] & FP_BLOCK_HUB;
             ed->edge_block[e] = hub ? arrival_block(ed, e) : split_edge(ed, e);
+            ed->has_block[e] = true;
         }
         position_before(ed, LLVMGetBasicBlockTerminator(ed->edge_block[e]));
     }

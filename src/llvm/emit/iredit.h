@@ -17,6 +17,7 @@ struct fp_editor {
                              store into one: at -O0 */
     LLVMValueRef slot;             /* where the path register is kept for others to see, or NULL */
     LLVMBasicBlockRef *edge_block; /* per cfg edge: the block made on it, or NULL */
+    bool *has_block;               /* per cfg edge: is there one? */
     uint32_t pending;              /* block whose end was last written to */
     LLVMValueRef before_pending;
 };

@@ -1,0 +1,135 @@
+/* The code that a path plan becomes, while it is made. Private to the files that make it:
+ *
+ *   irpath.c      the order of things; counts on edges and in blocks
+ *   irregister.c  the path register as SSA values
+ *   irinplace.c   the path register set by assembly, in loops
+ *   ircycles.c    when the path in flight began
+ *   irprobe.c     counts in a hash table
+ *   irends.c      ends of sampled paths
+ *
+ * For counters in an array, r is not the id but the address of its counter: setting r is
+ * one lea, counting one inc through it. For a hash table r is the key. For sampled paths
+ * r is the id itself, so that it fits an immediate operand and the compiler can see
+ * through it; with traps it is mostly a word of the stack that runs on (footpath/abi.h),
+ * which most edges leave alone, so that the code generator has one register more.
+ */
+#ifndef FP_LLVM_IRCODE_H
+#define FP_LLVM_IRCODE_H
+
+#include "base/vec.h"
+#include "graph/loops.h"
+#include "graph/plan.h"
+#include "llvm/emit/irsample.h"
+
+/* A phi to fill: one value per live in-edge of the cfg block. */
+struct fp_code_phi {
+    uint32_t block;
+    LLVMValueRef phi;
+    LLVMValueRef *values; /* in order of the block's in-edges */
+};
+
+/* A count in a hash table, made at the end: it needs branches. */
+struct fp_code_probe {
+    LLVMValueRef marker; /* the instruction in front of which to count */
+    LLVMValueRef key;
+};
+
+struct fp_code {
+    struct fp_editor *ed;
+    const struct fp_plan *plan;
+    const struct fp_dag *dag;
+    const struct fp_cfg *cfg;
+    struct fp_arena *arena;
+    bool hashed, cycles;
+    bool in_place; /* see irinplace.c */
+    struct fp_loops loops;
+    LLVMValueRef counters, laps;
+    uint64_t slots, lap_slots, stride;
+    LLVMTypeRef register_type;
+    LLVMValueRef *reg;   /* per block: r on entering it */
+    LLVMValueRef *since; /* with cycles, per block: when the path in flight began */
+    LLVMValueRef *now;   /* with cycles, per cfg edge: when it ended a path */
+    LLVMValueRef entered;
+    FP_VEC(struct fp_code_phi) phis;
+    FP_VEC(struct fp_code_probe) probes;
+    struct fp_sampling *sampling; /* or NULL */
+    bool *at_branch;   /* with traps, per block: path ends of all its ways out are in front
+                        of its branch */
+    LLVMValueRef word; /* where a running register lies, or NULL */
+};
+
+static inline bool fp_code_is_count(struct fp_op op)
+{
+    return op.kind == FP_OP_COUNT || op.kind == FP_OP_COUNT_REG;
+}
+
+static inline enum fp_fate fp_code_fate(const struct fp_code *c, uint32_t edge)
+{
+    return (enum fp_fate)c->dag->truncation->order.fate[edge];
+}
+
+static inline bool fp_code_is_live(const struct fp_code *c, uint32_t edge)
+{
+    return fp_code_fate(c, edge) != FP_FATE_DEAD;
+}
+
+/* ---- irregister.c ---- */
+
+/* r for a sum of `value`; r plus `value`, at the builder's place. */
+LLVMValueRef fp_code_constant(struct fp_code *c, int64_t value);
+LLVMValueRef fp_code_plus(struct fp_code *c, LLVMValueRef r, int64_t value);
+
+/* c->reg[block]. Needs: the registers of the blocks before it in topological order. */
+void fp_code_make_register(struct fp_code *c, uint32_t block);
+
+/* A phi at the head of the block, to be filled by fp_code_fill_phis from *values, which
+ * is all NULL. */
+LLVMValueRef fp_code_new_phi(struct fp_code *c, uint32_t block, LLVMTypeRef type,
+                             LLVMValueRef **values);
+
+/* An indirect jump sets r where it arrives: an edge from the hub to a block that also has
+ * other ways in gets a block of its own. */
+void fp_code_make_arrivals(struct fp_code *c);
+
+/* When all edges that get a block of their own have it. */
+void fp_code_fill_phis(struct fp_code *c);
+
+/* ---- irinplace.c ---- */
+
+void fp_code_choose_in_place(struct fp_code *c);
+
+/* r as it is set by assembly behind the edge; NULL where that is not to be done. */
+LLVMValueRef fp_code_set_in_place(struct fp_code *c, uint32_t edge);
+
+/* ---- ircycles.c ---- */
+
+LLVMValueRef fp_code_read_cycles(struct fp_code *c);
+/* c->since[block]. */
+void fp_code_make_since(struct fp_code *c, uint32_t block);
+LLVMValueRef fp_code_since_on_edge(struct fp_code *c, uint32_t edge);
+
+/* ---- irprobe.c ---- */
+
+/* Counts a key in the hash table, at the builder's place. The code is made by
+ * fp_code_emit_probes, when no more blocks are looked at. */
+void fp_code_probe_later(struct fp_code *c, LLVMValueRef key);
+void fp_code_emit_probes(struct fp_code *c);
+
+/* ---- irends.c ---- */
+
+/* A running register becomes a word of the frame. */
+void fp_code_make_word(struct fp_code *c);
+/* The only code of a running register: what an edge does to it. */
+void fp_code_move_word(struct fp_code *c, uint32_t edge, struct fp_op op);
+void fp_code_start_word(struct fp_code *c);
+
+/* A sampled path ends at the builder's place, on the dag edge; it came from the block. */
+void fp_code_sample(struct fp_code *c, uint32_t dag_edge, uint32_t block);
+void fp_code_sample_lap(struct fp_code *c, int64_t id);
+
+/* Chooses the blocks of which all path ends are in front of the branch, and marks their
+ * targets. Needs: nothing emitted yet. */
+void fp_code_choose_branch_ends(struct fp_code *c);
+void fp_code_emit_branch_ends(struct fp_code *c, uint32_t block);
+
+#endif

@@ -1,0 +1,131 @@
+/* Counts in a hash table (footpath/abi.h). */
+#include "footpath/abi.h"
+#include "llvm/emit/ircode.h"
+#include "llvm/emit/irrange.h"
+#include "llvm/shim.h"
+
+#include <stddef.h>
+
+/* The word `index` words behind base + offset. */
+static LLVMValueRef word_behind(struct fp_code *c, LLVMValueRef base, LLVMValueRef offset,
+                                int64_t index)
+{
+    LLVMBuilderRef builder = c->ed->builder;
+    LLVMTypeRef byte = LLVMInt8TypeInContext(c->ed->context);
+    unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(base));
+    LLVMValueRef distance = LLVMConstInt(c->ed->i64, (uint64_t)index * 8, 1);
+    LLVMValueRef at = LLVMBuildBitCast(builder, base, LLVMPointerType(byte, space), "");
+    at = LLVMBuildGEP2(builder, byte, at, &offset, 1, "");
+    at = LLVMBuildGEP2(builder, byte, at, &distance, 1, "");
+    return LLVMBuildBitCast(builder, at, LLVMPointerType(c->ed->i64, space), "");
+}
+
+/* All paths that can come have small ids. */
+static bool is_direct(struct fp_ir_ranges *ranges, const struct fp_code_probe *probe,
+                      uint64_t *high)
+{
+    struct fp_ir_range keys = fp_ir_range_of(ranges, probe->key);
+    if (!keys.known || keys.low < 1 || keys.high > FP_HASH_DIRECT) return false;
+    if ((uint64_t)keys.high > *high) *high = (uint64_t)keys.high;
+    return true;
+}
+
+static void count_directly(struct fp_code *c, const struct fp_code_probe *probe)
+{
+    struct fp_editor *ed = c->ed;
+    LLVMValueRef words =
+        fp_edit_counters(ed, FP_DIRECT_PREFIX, ed->ir->f->id, ed->ir->f->layout.direct_slots);
+    LLVMPositionBuilderBefore(ed->builder, probe->marker);
+    LLVMValueRef offset = LLVMBuildShl(ed->builder, probe->key, LLVMConstInt(ed->i64, 3, 0), "");
+    fp_edit_add_to(ed, word_behind(c, words, offset, -1), NULL);
+}
+
+/* The level of a table may be another one at any time: the load is volatile. */
+static LLVMValueRef load_level(struct fp_code *c)
+{
+    LLVMTypeRef pointer = LLVMPointerType(c->ed->i64, 0);
+    LLVMValueRef word = fp_edit_word(c->ed, c->counters, c->slots, 0);
+    LLVMValueRef level = LLVMBuildLoad2(c->ed->builder, c->ed->i64, word, "");
+    LLVMSetVolatile(level, 1);
+    return LLVMBuildIntToPtr(c->ed->builder, level, pointer, "");
+}
+
+static void weigh_hit(struct fp_editor *ed, LLVMValueRef branch)
+{
+    LLVMValueRef weights[] = {LLVMMDStringInContext(ed->context, "branch_weights", 14),
+                              LLVMConstInt(ed->i32, 2000, 0), LLVMConstInt(ed->i32, 1, 0)};
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(ed->context, "prof", 4),
+                    LLVMMDNodeInContext(ed->context, weights, 3));
+}
+
+/* Where the key's entry would be, behind the level's head. */
+static LLVMValueRef entry_offset(struct fp_code *c, LLVMValueRef *level, LLVMValueRef key)
+{
+    LLVMBuilderRef builder = c->ed->builder;
+    LLVMTypeRef i64 = c->ed->i64;
+    LLVMValueRef hash = LLVMBuildMul(builder, key, LLVMConstInt(i64, FP_HASH_FACTOR, 0), "");
+    hash = LLVMBuildLShr(builder, hash, LLVMConstInt(i64, FP_HASH_SHIFT, 0), "");
+    *level = load_level(c);
+    return LLVMBuildAnd(builder, hash, LLVMBuildLoad2(builder, i64, *level, ""), "");
+}
+
+/*   entry = level + hash(key); if (entry->key == key) entry->count++; else miss(table, key) */
+static void look_up(struct fp_code *c, const struct fp_code_probe *probe)
+{
+    const int64_t entries = offsetof(struct fp_hash_level, entries) / sizeof(uint64_t);
+    struct fp_editor *ed = c->ed;
+    LLVMBuilderRef builder = ed->builder;
+    LLVMBasicBlockRef before = LLVMGetInstructionParent(probe->marker);
+    LLVMBasicBlockRef after = fp_shim_split_block(probe->marker);
+    LLVMBasicBlockRef hit = LLVMInsertBasicBlockInContext(ed->context, after, "");
+    LLVMBasicBlockRef miss = LLVMInsertBasicBlockInContext(ed->context, after, "");
+    LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(before));
+    LLVMPositionBuilderAtEnd(builder, before);
+    LLVMValueRef level, offset = entry_offset(c, &level, probe->key);
+    LLVMValueRef key = LLVMBuildLoad2(builder, ed->i64, word_behind(c, level, offset, entries), "");
+    LLVMValueRef same = LLVMBuildICmp(builder, LLVMIntEQ, key, probe->key, "");
+    weigh_hit(ed, LLVMBuildCondBr(builder, same, hit, miss));
+    LLVMPositionBuilderAtEnd(builder, hit);
+    fp_edit_add_to(ed, word_behind(c, level, offset, entries + 1), NULL);
+    LLVMBuildBr(builder, after);
+    LLVMPositionBuilderAtEnd(builder, miss);
+    fp_edit_count_call(ed, FP_HASH_MISS_SYMBOL, c->counters, probe->key);
+    LLVMBuildBr(builder, after);
+}
+
+static void count_shared(struct fp_code *c, const struct fp_code_probe *probe)
+{
+    LLVMPositionBuilderBefore(c->ed->builder, probe->marker);
+    fp_edit_count_call(c->ed, FP_HASH_SHARED_SYMBOL, c->counters, probe->key);
+}
+
+static void emit_probe(struct fp_code *c, struct fp_ir_ranges *ranges,
+                       const struct fp_code_probe *probe)
+{
+    uint64_t high = 0;
+    if (is_direct(ranges, probe, &high))
+        count_directly(c, probe);
+    else if (c->ed->threads != FP_THREADS_LOCAL)
+        count_shared(c, probe);
+    else
+        look_up(c, probe);
+    LLVMInstructionEraseFromParent(probe->marker);
+}
+
+/* A marker stands at the place until branches can be made. */
+void fp_code_probe_later(struct fp_code *c, LLVMValueRef key)
+{
+    LLVMValueRef zero = LLVMConstInt(c->ed->i64, 0, 0);
+    struct fp_code_probe probe = {LLVMBuildFreeze(c->ed->builder, zero, ""), key};
+    fp_vec_push(c->arena, &c->probes, probe);
+}
+
+/* How many words beside the table there are must be known before the first is used. */
+void fp_code_emit_probes(struct fp_code *c)
+{
+    struct fp_ir_ranges ranges;
+    fp_ir_ranges_init(&ranges, c->arena);
+    for (size_t i = 0; i < c->probes.len; i++)
+        is_direct(&ranges, &c->probes.at[i], &c->ed->ir->f->layout.direct_slots);
+    for (size_t i = 0; i < c->probes.len; i++) emit_probe(c, &ranges, &c->probes.at[i]);
+}

@@ -1,0 +1,98 @@
+/* From a cfg to a plan: see planning.h. */
+#include "llvm/planning.h"
+
+#include "count/layout.h"
+#include "graph/lapexits.h"
+#include "llvm/read/irlapvars.h"
+
+static struct fp_limits limits_of(const struct fp_job *job)
+{
+    const struct fp_flags *flags = &job->work->flags;
+    struct fp_limits limits = {0};
+    if (flags->cuts != FP_CUTS_FEW) limits.good_paths = flags->array_paths;
+    if (flags->cuts == FP_CUTS_LOOPS)
+        limits.loop_entries =
+            flags->loop_entries > 0 ? flags->loop_entries : fp_loop_entries(job->measured);
+    /* cycles are kept in an array: cut whatever does not fit one */
+    if (flags->cycles) limits.max_paths = flags->array_paths;
+    return limits;
+}
+
+void fp_job_truncate(struct fp_job *job)
+{
+    struct fp_paths *paths = &job->f->paths;
+    struct fp_limits limits = limits_of(job);
+    paths->truncation = FP_NEW(job->arena, struct fp_truncation);
+    fp_truncate(job->arena, paths->cfg, job->ir->weights, &limits, paths->truncation);
+    if (!job->ir->weights) job->ir->weights = FP_NEW_ARRAY(job->arena, double, paths->cfg->nedges);
+}
+
+void fp_job_number(struct fp_job *job)
+{
+    struct fp_paths *paths = &job->f->paths;
+    if (!(job->f->flags & FP_FUNCTION_PATHS)) return;
+    paths->dag = fp_dag_make(job->arena, paths->truncation);
+    double *weights = fp_dag_weights(job->arena, paths->dag, job->ir->weights);
+    /* smart numbering, paper 002, section 3.4: hot edges get 0 and carry no code */
+    bool sampled = job->f->flags & FP_FUNCTION_SAMPLED;
+    enum fp_numbering_order order = sampled ? FP_NUMBER_HOTTEST_FIRST : FP_NUMBER_LARGEST_LAST;
+    paths->numbering = fp_number(job->arena, paths->dag, order, weights);
+    fp_layout_paths(job->f, paths->numbering->num_ids, job->work->flags.array_paths);
+}
+
+void fp_job_choose_edges(struct fp_job *job)
+{
+    struct fp_function *f = job->f;
+    if (!(f->flags & FP_FUNCTION_EDGES)) return;
+    struct fp_flow *flow =
+        fp_flow_make(job->arena, f->paths.cfg, &f->paths.truncation->order, job->ir->weights);
+    f->paths.flow = flow;
+    f->layout.flow_slot = FP_NEW_ARRAY(job->arena, uint32_t, flow->nedges);
+    for (uint32_t i = 0; i < flow->nedges; i++) {
+        enum fp_flow_kind kind = flow->edges[i].kind;
+        bool wanted = f->flags & FP_FUNCTION_CHORDS ? !fp_bitset_has(&flow->in_tree, i)
+                                                    : kind == FP_FLOW_ENTRY || kind == FP_FLOW_EDGE;
+        f->layout.flow_slot[i] = wanted ? fp_layout_add_edge(f) : FP_NONE;
+    }
+}
+
+/* Laps that the program counts itself need no counter in their loop. Only where control
+ * leaves loops by edges alone: with calls that might not return, or where paths in flight
+ * are wanted (--fp-exits), laps are counted one by one. */
+static const uint32_t *find_lap_exits(struct fp_job *job)
+{
+    uint32_t *exits = fp_lap_exits(job->arena, job->f->paths.truncation, job->ir->weights);
+    job->ir->lap_variables = fp_ir_lap_variables(job->ir, exits);
+    return exits;
+}
+
+void fp_job_plan(struct fp_job *job)
+{
+    const struct fp_flags *flags = &job->work->flags;
+    bool sampled = job->f->flags & FP_FUNCTION_SAMPLED;
+    if (!(job->f->flags & FP_FUNCTION_PATHS)) return;
+    struct fp_plan_options how = {
+        .eager = flags->cycles,
+        .exits = flags->exits,
+        .running = sampled && flags->pep == FP_PEP_TRAP,
+        .branch_counts = !flags->cycles && !sampled && !flags->plain_labels,
+    };
+    if (how.branch_counts && !how.exits && !flags->hits) how.lap_exits = find_lap_exits(job);
+    job->plan = fp_plan_make(job->arena, job->f->paths.numbering,
+                             flags->plain_labels ? NULL : job->ir->weights, &how);
+    job->f->layout.at_end = job->plan->at_end;
+}
+
+/* Without paths all that counts is that the block was not passed. */
+void fp_job_note_exits(struct fp_job *job)
+{
+    const struct fp_plan *plan = job->plan;
+    const struct fp_cfg *cfg = job->f->paths.cfg;
+    struct fp_layout *layout = &job->f->layout;
+    if (!(job->f->flags & FP_FUNCTION_EXITS)) return;
+    layout->counted = plan ? plan->counted : FP_NEW_ARRAY(job->arena, bool, cfg->nblocks);
+    layout->has_register = plan ? plan->has_register : FP_NEW_ARRAY(job->arena, bool, cfg->nblocks);
+    layout->offset = plan ? plan->offset : FP_NEW_ARRAY(job->arena, int64_t, cfg->nblocks);
+    for (uint32_t b = 0; !plan && b < cfg->nblocks; b++)
+        layout->counted[b] = fp_cfg_out_degree(cfg, b) == 0;
+}
