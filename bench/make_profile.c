@@ -51,21 +51,38 @@ static void add_lines(struct fp_arena *arena, struct fp_function *f)
     }
 }
 
-static void count_paths(struct making *m, struct fp_function *f, uint64_t paths)
+static void count_paths(struct making *m, struct fp_function *f, const struct fp_sections *at,
+                        uint64_t paths)
 {
     uint64_t ids = f->paths.numbering->num_ids, taken = paths < ids ? paths : ids;
     uint64_t stride = ids / taken;
     for (uint64_t i = 0; i < taken; i++) {
-        uint64_t id = i * stride, count = 1 + next() % 1000000;
-        if (f->flags & FP_FUNCTION_HASHED) {
-            struct fp_table_count one = {m->ntables, id, count};
-            fp_vec_push(&m->arena, &m->tables, one);
-        } else {
-            struct fp_counter one = {m->nwords + id, count};
-            fp_vec_push(&m->arena, &m->counters, one);
-        }
+        struct fp_place place;
+        uint64_t count = 1 + next() % 1000000;
+        if (!fp_layout_of_id(f, at, i * stride, &place)) abort();
+        struct fp_table_count in_table = {place.table, place.path, count};
+        struct fp_counter word = {place.word, count};
+        if (place.in_table)
+            fp_vec_push(&m->arena, &m->tables, in_table);
+        else
+            fp_vec_push(&m->arena, &m->counters, word);
     }
     m->executed += taken;
+}
+
+/* Puts the counters behind those of the functions before. */
+static struct fp_sections place_counters(struct making *m, struct fp_function *f, bool array)
+{
+    fp_layout_paths(f, f->paths.numbering->num_ids, array ? 4096 : 0);
+    if (f->flags & FP_FUNCTION_HASHED) {
+        f->layout.path_address = TABLES + m->ntables++ * FP_HASH_TABLE_SIZE;
+    } else {
+        f->layout.path_address = COUNTERS + m->nwords * 8;
+        m->nwords += f->layout.path_slots;
+    }
+    if (f->layout.edge_slots) f->layout.edge_address = COUNTERS + m->nwords * 8;
+    m->nwords += f->layout.edge_slots;
+    return (struct fp_sections){COUNTERS, m->nwords * 8, TABLES, m->ntables * FP_HASH_TABLE_SIZE};
 }
 
 static void make_function(struct making *m, uint32_t ordinal, uint64_t paths, uint32_t blocks)
@@ -88,17 +105,9 @@ static void make_function(struct making *m, uint32_t ordinal, uint64_t paths, ui
     f.layout.at_end = FP_NEW_ARRAY(arena, uint32_t, f.paths.cfg->nblocks);
     for (uint32_t b = 0; b < f.paths.cfg->nblocks; b++) f.layout.at_end[b] = FP_NONE;
     f.paths.flow = fp_flow_make(arena, f.paths.cfg, &f.paths.truncation->order, NULL);
-    if (ordinal % 2 || f.paths.numbering->num_ids > 4096) f.flags |= FP_FUNCTION_HASHED;
-    bool hashed = f.flags & FP_FUNCTION_HASHED;
-    f.layout.path_slots = hashed ? FP_HASH_TABLE_SIZE / 8 : f.paths.numbering->num_ids;
-    f.layout.path_address =
-        hashed ? TABLES + m->ntables * FP_HASH_TABLE_SIZE : COUNTERS + m->nwords * 8;
-    f.id = fp_function_id(next(), f.flags, f.layout.path_slots, 0);
-    count_paths(m, &f, paths);
-    if (hashed)
-        m->ntables++;
-    else
-        m->nwords += f.layout.path_slots;
+    struct fp_sections at = place_counters(m, &f, ordinal % 2 == 0);
+    f.id = fp_function_id(next(), f.flags, f.layout.path_slots, f.layout.edge_slots);
+    count_paths(m, &f, &at, paths);
     fp_map_write_record(&m->map, &f);
 }
 
