@@ -149,22 +149,43 @@ void cli_progress(const char *what, size_t done, size_t all)
 
 /* ---- profiles ---- */
 
-/* Everything that was noted, and the failure if there is one. */
-void cli_tell_load(const struct fp_load *load)
+/* What was noted: files first, then how many were skipped, then modules. `about_map` is
+ * what to do where a module has no map. */
+static void tell_warnings(const struct footpath_warning *warnings, size_t count, size_t skipped,
+                          size_t files, const char *about_map)
 {
     size_t i = 0;
-    for (; i < load->notes.len && load->notes.at[i].kind <= FP_LOAD_BAD_FILE; i++)
-        cli_fail(&load->notes.at[i].error, NULL);
-    if (load->skipped && load->failure != FP_LOAD_FAILED_FILE)
-        cli_say("skipped %zu of %zu profiles", load->skipped, load->read);
-    for (; i < load->notes.len; i++)
-        cli_fail(&load->notes.at[i].error, load->notes.at[i].kind == FP_LOAD_NO_PROGRAM
-                                               ? "name the program that ran by --binary FILE"
-                                               : NULL);
-    if (load->failure && load->failure != FP_LOAD_FAILED_PROGRAMS)
-        cli_fail(&load->error, load->failure == FP_LOAD_FAILED_BINARY
-                                   ? "--binary names the program that ran"
-                                   : NULL);
+    for (; i < count && warnings[i].kind <= FOOTPATH_WARNING_SKIPPED; i++)
+        cli_say("%s", warnings[i].message);
+    if (skipped) cli_say("skipped %zu of %zu profiles", skipped, files);
+    for (; i < count; i++)
+        cli_say("%s%s", warnings[i].message,
+                warnings[i].kind == FOOTPATH_WARNING_NO_PROGRAM ? about_map : "");
+}
+
+static void tell_failure(enum footpath_result result, const char *error)
+{
+    if (error && result != FOOTPATH_NO_PROGRAM)
+        cli_say("%s%s", error,
+                result == FOOTPATH_BAD_BINARY ? "; --binary names the program that ran" : "");
+}
+
+#define NAME_PROGRAM "; name the program that ran by --binary FILE"
+
+void cli_tell_load(const struct fp_load *load)
+{
+    bool failed = load->result == FOOTPATH_BAD_PROFILE;
+    tell_warnings(load->warnings.at, load->warnings.len, failed ? 0 : load->skipped, load->read,
+                  NAME_PROGRAM);
+    tell_failure(load->result, load->error);
+}
+
+/* Of a combined profile one missing module is told, the first. */
+static size_t told_of_combined(const struct footpath_warning *warnings, size_t count)
+{
+    size_t told = 0;
+    while (told < count && warnings[told].kind != FOOTPATH_WARNING_NO_PROGRAM) told++;
+    return told < count ? told + 1 : count;
 }
 
 static struct fp_load load_of(const struct cli_profiles *profiles)
@@ -176,6 +197,35 @@ static struct fp_load load_of(const struct cli_profiles *profiles)
                             .program = all ? NULL : profiles->program,
                             .all_builds = all || profiles->all_builds,
                             .strict = profiles->strict};
+}
+
+struct footpath *cli_open(const struct cli_profiles *profiles, const char *function, bool edges)
+{
+    struct fp_arena arena = {0};
+    struct fp_load load = load_of(profiles);
+    const char **names = FP_NEW_ARRAY(&arena, const char *, load.nnames + 1);
+    for (size_t i = 0; i < load.nnames; i++) names[i] = load.names[i];
+    struct footpath *fp = footpath_open(&(struct footpath_options){.profiles = names,
+                                                                   .binary = load.binary,
+                                                                   .program = load.program,
+                                                                   .all_programs = load.all_builds,
+                                                                   .function = function,
+                                                                   .strict = load.strict,
+                                                                   .edges = edges});
+    fp_arena_free(&arena);
+    struct footpath_summary summary;
+    size_t count;
+    const struct footpath_warning *warnings = footpath_warnings(fp, &count);
+    enum footpath_result result = footpath_status(fp);
+    footpath_summarize(fp, &summary);
+    if (summary.combined) count = told_of_combined(warnings, count);
+    tell_warnings(warnings, count, result == FOOTPATH_BAD_PROFILE ? 0 : summary.files_skipped,
+                  summary.files,
+                  summary.combined ? "; until then events have no source lines" : NAME_PROGRAM);
+    tell_failure(result, footpath_error(fp));
+    if (result == FOOTPATH_OPENED) return fp;
+    footpath_close(fp);
+    return NULL;
 }
 
 struct fp_profile *cli_read(struct cli_profiles *profiles)
@@ -192,6 +242,7 @@ bool cli_check_binary(const char *binary)
     struct fp_load load = {.binary = binary};
     bool ok = fp_load_check_binary(&load);
     cli_tell_load(&load);
+    fp_load_free(&load);
     return ok;
 }
 

@@ -100,6 +100,10 @@ bool cli_check_bitcode(const char *path);
 struct fp_load;
 void cli_tell_load(const struct fp_load *load);
 
+/* The same profiles through libfootpath. NULL after saying what failed. */
+struct footpath;
+struct footpath *cli_open(const struct cli_profiles *profiles, const char *function, bool edges);
+
 bool cli_colours(FILE *to);
 
 /* On a terminal, once two seconds have passed since the first call: how far

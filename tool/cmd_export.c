@@ -2,6 +2,7 @@
 #include "commands.h"
 
 #include "guide/makeguide.h"
+#include "api/handle.h"
 #include "cli_combined.h"
 #include "paths/legacyexport.h"
 #include "report/coverreport.h"
@@ -84,7 +85,11 @@ static int export_form(struct fp_profile *profile, const struct export_request *
 
 static int export_json(struct fp_profile *profile, const struct export_request *request)
 {
-    return export_form(profile, request, fp_show_json);
+    struct fp_writer out = {0};
+    struct footpath *fp = fp_handle_of_profile(profile, &(struct footpath_options){.edges = 1});
+    fp_show_json(&out, fp);
+    footpath_close(fp);
+    return cli_output(request->output, &out);
 }
 
 static int export_callgrind(struct fp_profile *profile, const struct export_request *request)

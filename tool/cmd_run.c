@@ -42,36 +42,39 @@ static int run_once(char **argv)
     return WEXITSTATUS(status);
 }
 
-static void show(const char *path, uint64_t top)
+static struct footpath *open_one(const char *path)
 {
     struct cli_profiles inputs = {0};
     fp_vec_push(&inputs.arena, &inputs.names, path);
-    struct fp_profile *profile = cli_load(&inputs);
-    if (profile) {
-        struct fp_arena arena = {0};
-        struct fp_writer out = {0};
-        struct fp_show_options how = {
-            .view = FP_SHOW_PATHS, .top = top, .colours = cli_colours(stderr)};
-        fp_show_text(&out, fp_report_make(&arena, profile, &(struct fp_report_options){0}), &how);
-        /* the program's output goes on being what standard output holds */
-        fflush(stdout);
-        fwrite(out.bytes, 1, out.len, stderr);
-        fp_writer_free(&out);
-        fp_arena_free(&arena);
-        fp_profile_free(profile);
-    }
+    struct footpath *fp = cli_open(&inputs, NULL, false);
     fp_arena_free(&inputs.arena);
+    return fp;
+}
+
+static void show(const char *path, uint64_t top)
+{
+    struct footpath *fp = open_one(path);
+    if (!fp) return;
+    struct fp_writer out = {0};
+    struct fp_show_options how = {
+        .view = FP_SHOW_PATHS, .top = top, .colours = cli_colours(stderr)};
+    fp_show_text(&out, fp, &how);
+    /* the program's output goes on being what standard output holds */
+    fflush(stdout);
+    fwrite(out.bytes, 1, out.len, stderr);
+    fp_writer_free(&out);
+    footpath_close(fp);
 }
 
 /* The runs are folded in here, where nobody waits for a dying program. */
 static void show_combined(const char *path, uint64_t top)
 {
-    struct cli_profiles inputs = {0};
     if (cli_compact(path) != EXIT_OK || !top) return;
-    fp_vec_push(&inputs.arena, &inputs.names, path);
     fflush(stdout);
-    cli_show_combined(&inputs, &(struct cli_show_combined){.above = -1, .top = top, .to = stderr});
-    fp_arena_free(&inputs.arena);
+    struct footpath *fp = open_one(path);
+    if (fp)
+        cli_show_combined(fp, &(struct cli_show_combined){.above = -1, .top = top, .to = stderr});
+    footpath_close(fp);
 }
 
 static int run(struct cli_command *command, int argc, char **argv)

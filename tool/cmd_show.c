@@ -38,11 +38,25 @@ static int no_such_function(const char *name)
     return cli_fail(&error, NULL);
 }
 
+/* As text, or with `how` NULL as JSON. */
+static int show_runs(struct footpath *fp, const struct fp_show_options *how, const char *function)
+{
+    struct fp_writer out = {0};
+    size_t count;
+    footpath_functions(fp, &count);
+    if (function && !count) return no_such_function(function);
+    if (how)
+        fp_show_text(&out, fp, how);
+    else
+        fp_show_json(&out, fp);
+    return cli_output(NULL, &out);
+}
+
 static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
     struct cli_profiles inputs = {0};
-    struct fp_report_options what = {0};
+    const char *what = NULL; /* functions */
     struct fp_show_options how = {.view = FP_SHOW_PATHS, .top = 20, .colours = cli_colours(stdout)};
     struct cli_show_combined combined = {.every_kind = true, .above = -1};
     bool json = false;
@@ -50,7 +64,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
         switch (option) {
         case TOP: how.top = combined.top = cli_number(command, "--top", value); break;
-        case FUNCTION: what.function = value; break;
+        case FUNCTION: what = value; break;
         case FUNCTIONS: how.view = FP_SHOW_FUNCTIONS, combined.every_kind = false; break;
         case EDGES: how.view = FP_SHOW_EDGES, combined.every_kind = false; break;
         case BLOCKS: how.view = FP_SHOW_BLOCKS, combined.every_kind = false; break;
@@ -68,34 +82,17 @@ static int run(struct cli_command *command, int argc, char **argv)
         }
     }
     if (!inputs.names.len) fp_vec_push(&inputs.arena, &inputs.names, "footpath.prof");
-    if (fp_is_combined(inputs.names.at[0])) {
-        combined.view = how.view, combined.function = what.function, combined.json = json;
-        if (!json) combined.top = how.top;
-        int status = cli_show_combined(&inputs, &combined);
-        fp_arena_free(&inputs.arena);
-        return status;
-    }
-    struct fp_profile *profile = cli_load(&inputs);
-    if (!profile) {
-        fp_arena_free(&inputs.arena);
-        return EXIT_FAILED;
-    }
-    struct fp_arena arena = {0};
-    struct fp_writer out = {0};
-    what.edges = json || how.view == FP_SHOW_EDGES || how.view == FP_SHOW_BLOCKS;
-    if (!json) what.top = how.top;
-    struct fp_report *report = fp_report_make(&arena, profile, &what);
-    int status = EXIT_OK;
-    if (what.function && !report->nfunctions)
-        status = no_such_function(what.function);
-    else if (json)
-        fp_show_json(&out, report);
-    else
-        fp_show_text(&out, report, &how);
-    fp_arena_free(&arena);
-    fp_profile_free(profile);
+    struct footpath *fp = cli_open(&inputs, what, json || how.view >= FP_SHOW_EDGES);
     fp_arena_free(&inputs.arena);
-    return status == EXIT_OK ? cli_output(NULL, &out) : status;
+    if (!fp) return EXIT_FAILED;
+    struct footpath_summary summary;
+    footpath_summarize(fp, &summary);
+    if (summary.combined && !json) combined.top = how.top;
+    combined.view = how.view, combined.json = json;
+    int status = summary.combined ? cli_show_combined(fp, &combined)
+                                  : show_runs(fp, json ? NULL : &how, what);
+    footpath_close(fp);
+    return status;
 }
 
 struct cli_command command_show = {

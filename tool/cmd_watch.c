@@ -6,6 +6,7 @@
  */
 #include "commands.h"
 
+#include "api/handle.h"
 #include "report/show.h"
 
 #include <errno.h>
@@ -34,7 +35,7 @@ struct watch {
     double every;
     uint64_t looks;
     bool total, json, screen;
-    struct fp_report_options what;
+    struct footpath_options what;
     struct fp_show_options how;
 };
 
@@ -83,15 +84,14 @@ static void subtract(struct fp_profile *profile, const struct fp_profile *before
 
 static int show(const struct watch *w, struct fp_profile *profile)
 {
-    struct fp_arena arena = {0};
     struct fp_writer out = {0};
-    struct fp_report *report = fp_report_make(&arena, profile, &w->what);
+    struct footpath *fp = fp_handle_of_profile(profile, &w->what);
     if (w->screen) fp_write_bytes(&out, "\033[H\033[2J", 7);
     if (w->json)
-        fp_show_json(&out, report);
+        fp_show_json(&out, fp);
     else
-        fp_show_text(&out, report, &w->how);
-    fp_arena_free(&arena);
+        fp_show_text(&out, fp, &w->how);
+    footpath_close(fp);
     int status = cli_output(NULL, &out);
     fflush(stdout);
     return status;
@@ -174,7 +174,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     }
     if (!cli_check_binary(w.binary)) return EXIT_FAILED;
     if (!w.path) w.path = "footpath.prof";
-    if (w.json) w.screen = false, w.what.edges = true;
+    if (w.json) w.screen = false, w.what.edges = 1;
     if (w.screen && access(w.path, R_OK) < 0) cli_say("%s: not there yet; waiting", w.path);
     return watch(&w);
 }

@@ -52,6 +52,14 @@ static void give_flow(struct fp_arena *arena, const struct fp_combined_function 
     }
 }
 
+void fp_combined_counts(struct fp_arena *arena, const struct fp_combined_function *cf,
+                        const struct fp_function *f, struct fp_counts *counts)
+{
+    *counts = (struct fp_counts){.function = f};
+    if (f->paths.numbering) give_paths(arena, cf, counts);
+    if (f->flags & FP_FUNCTION_EDGES) give_flow(arena, cf, counts);
+}
+
 /* A function that several builds have in common is shown in the first alone. */
 static void give_counts(struct fp_combined_view *view, struct fp_module *module,
                         struct fp_table *used)
@@ -66,11 +74,8 @@ static void give_counts(struct fp_combined_view *view, struct fp_module *module,
         struct fp_combined_function *cf =
             keys[i].name ? fp_combined_lookup(view->combined, &keys[i]) : NULL;
         bool fresh = cf && !(*fp_table_add(used, (uintptr_t)cf))++;
-        if (fresh && f->paths.numbering) give_paths(arena, cf, &given[i]);
-        if (f->flags & FP_FUNCTION_EDGES) {
-            static const struct fp_combined_function nothing;
-            give_flow(arena, fresh ? cf : &nothing, &given[i]);
-        }
+        static const struct fp_combined_function nothing;
+        fp_combined_counts(arena, fresh ? cf : &nothing, f, &given[i]);
         if (fresh) *fp_table_add(&view->of, (uintptr_t)f) = (uintptr_t)cf;
     }
     module->given = given;
@@ -123,6 +128,40 @@ struct fp_combined_view *fp_combined_view_make(struct fp_combiner *combiner,
     fp_profile_free(profile);
     return NULL;
 }
+
+/* ---- functions of a combined profile ---- */
+
+static void match_module(const struct fp_combined *c, const struct fp_program *program,
+                         struct fp_arena *arena, const struct fp_function **functions)
+{
+    struct fp_combined_function *keys = fp_combine_keys(arena, program);
+    for (size_t i = 0; i < program->nfunctions; i++) {
+        if (!keys[i].name) continue;
+        const struct fp_combined_function *f = fp_combined_lookup(c, &keys[i]);
+        if (!f || (f->numbering && f->numbering != keys[i].numbering && keys[i].numbering))
+            continue;
+        const struct fp_function **slot = &functions[f->index];
+        /* one that can decode paths is the better one */
+        if (!*slot || !((*slot)->flags & FP_FUNCTION_PATHS)) *slot = &program->functions[i];
+    }
+}
+
+const struct fp_function **fp_combined_functions(struct fp_arena *arena,
+                                                 const struct fp_combined *c,
+                                                 struct fp_combiner *combiner,
+                                                 struct fp_error *missing)
+{
+    const struct fp_function **functions =
+        FP_NEW_ARRAY(arena, const struct fp_function *, c->functions.len);
+    for (size_t i = 0; i < c->modules.len; i++) {
+        const struct fp_program *program =
+            fp_combiner_program(combiner, &c->modules.at[i], &missing[i]);
+        if (program) match_module(c, program, arena, functions);
+    }
+    return functions;
+}
+
+/* ---- distributions ---- */
 
 const struct fp_distribution *fp_combined_view_path(const struct fp_combined_view *view,
                                                     const struct fp_function *f, uint64_t id)

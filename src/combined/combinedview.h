@@ -19,6 +19,17 @@ struct fp_combined_view *fp_combined_view_make(struct fp_combiner *combiner,
                                                struct fp_combined *combined,
                                                struct fp_error *error);
 
+/* The counts of all runs of one function, whose map entry is `function`. */
+void fp_combined_counts(struct fp_arena *arena, const struct fp_combined_function *combined,
+                        const struct fp_function *function, struct fp_counts *counts);
+
+/* Which function of the combiner's maps each function of a combined profile is: by index;
+ * NULL where its module has no map. missing: per module, why it has none. */
+const struct fp_function **fp_combined_functions(struct fp_arena *arena,
+                                                 const struct fp_combined *combined,
+                                                 struct fp_combiner *combiner,
+                                                 struct fp_error *missing);
+
 /* How often a path was taken per call, run by run; NULL where that is not known. */
 const struct fp_distribution *fp_combined_view_path(const struct fp_combined_view *view,
                                                     const struct fp_function *function,

@@ -17,10 +17,24 @@ void fp_load_free(struct fp_load *load)
     fp_arena_free(&load->arena);
 }
 
-static void note(struct fp_load *load, enum fp_load_note_kind kind, const struct fp_error *error)
+static const char *text_of(struct fp_load *load, const struct fp_error *error)
 {
-    struct fp_load_note one = {kind, *error};
-    fp_vec_push(&load->arena, &load->notes, one);
+    char text[1024];
+    fp_error_text(error, text, sizeof text);
+    return fp_arena_strdup(&load->arena, text);
+}
+
+void fp_load_warn(struct fp_load *load, enum footpath_warning_kind kind,
+                  const struct fp_error *error)
+{
+    struct footpath_warning warning = {kind, text_of(load, error)};
+    fp_vec_push(&load->arena, &load->warnings, warning);
+}
+
+static void fail(struct fp_load *load, enum footpath_result result, const struct fp_error *error)
+{
+    load->result = result;
+    load->error = text_of(load, error);
 }
 
 /* ---- runs ---- */
@@ -43,14 +57,14 @@ static void note_left_out(struct fp_load *load, const struct fp_profile *profile
     if (!n) return;
     fp_fail(&error, profile->files.len ? profile->files.at[0] : NULL, "also has %s%s", list,
             n > MOST ? ", ..." : "");
-    note(load, FP_LOAD_ALSO, &error);
+    fp_load_warn(load, FOOTPATH_WARNING_ALSO, &error);
 }
 
 static void note_cut(struct fp_load *load, const char *name)
 {
     struct fp_error error = {0};
     fp_fail(&error, name, "ends in the middle of a record; the runs before it are used");
-    note(load, FP_LOAD_CUT, &error);
+    fp_load_warn(load, FOOTPATH_WARNING_CUT, &error);
 }
 
 static bool add_files(struct fp_load *load, struct fp_profile *profile, const char **names)
@@ -60,11 +74,10 @@ static bool add_files(struct fp_load *load, struct fp_profile *profile, const ch
         if (fp_profile_add(profile, names[i], &error)) continue;
         load->skipped++;
         if (load->strict || load->read == 1) {
-            load->failure = FP_LOAD_FAILED_FILE;
-            load->error = error;
+            fail(load, FOOTPATH_BAD_PROFILE, &error);
             return false;
         }
-        note(load, FP_LOAD_BAD_FILE, &error);
+        fp_load_warn(load, FOOTPATH_WARNING_SKIPPED, &error);
     }
     return true;
 }
@@ -82,11 +95,9 @@ struct fp_profile *fp_load_runs(struct fp_load *load)
     for (size_t i = 0; ok && i < profile->cut.len; i++) note_cut(load, profile->cut.at[i]);
     if (ok) note_left_out(load, profile);
     if (ok && profile->modules.len) return profile;
-    if (ok) {
-        load->failure = FP_LOAD_FAILED_RUNS;
-        fp_fail(&load->error, NULL,
-                "no runs to show; did the instrumented program run to its end?");
-    }
+    struct fp_error none = {0};
+    fp_fail(&none, NULL, "no runs to show; did the instrumented program run to its end?");
+    if (ok) fail(load, FOOTPATH_NO_RUNS, &none);
     fp_profile_free(profile);
     return NULL;
 }
@@ -97,8 +108,9 @@ bool fp_load_check_binary(struct fp_load *load)
 {
     struct fp_arena arena = {0};
     struct fp_program program;
-    bool ok = !load->binary || fp_program_read(&arena, load->binary, &program, &load->error);
-    if (!ok) load->failure = FP_LOAD_FAILED_BINARY;
+    struct fp_error error = {0};
+    bool ok = !load->binary || fp_program_read(&arena, load->binary, &program, &error);
+    if (!ok) fail(load, FOOTPATH_BAD_BINARY, &error);
     fp_arena_free(&arena);
     return ok;
 }
@@ -115,7 +127,7 @@ static void note_other_build(struct fp_load *load, const struct fp_profile *prof
     fp_arena_free(&arena);
     if (fits) return;
     fp_fail(&error, load->binary, "is another build than those that ran; it is not used");
-    note(load, FP_LOAD_OTHER_BUILD, &error);
+    fp_load_warn(load, FOOTPATH_WARNING_OTHER_BUILD, &error);
 }
 
 struct fp_profile *fp_load_profile(struct fp_load *load)
@@ -128,14 +140,14 @@ struct fp_profile *fp_load_profile(struct fp_load *load)
     for (size_t i = 0; i < profile->modules.len; i++) {
         const struct fp_module *module = profile->modules.at[i];
         found += module->have_program;
-        if (!module->have_program) note(load, FP_LOAD_NO_PROGRAM, &module->problem);
+        if (!module->have_program)
+            fp_load_warn(load, FOOTPATH_WARNING_NO_PROGRAM, &module->problem);
     }
     if (found) {
         note_other_build(load, profile);
         return profile;
     }
-    load->failure = FP_LOAD_FAILED_PROGRAMS;
-    load->error = profile->modules.at[0]->problem;
+    fail(load, FOOTPATH_NO_PROGRAM, &profile->modules.at[0]->problem);
     fp_profile_free(profile);
     return NULL;
 }
@@ -148,9 +160,10 @@ struct fp_combined *fp_load_combined(struct fp_load *load, struct fp_combiner *c
     struct fp_combined *c = fp_combined_new(bins);
     for (size_t i = 0; i < load->nnames; i++) {
         struct fp_combine_notes notes = {0};
+        struct fp_error error = {0};
         load->read++;
-        if (!fp_combine_file(combiner, c, load->names[i], NULL, &notes, &load->error)) {
-            load->failure = FP_LOAD_FAILED_FILE;
+        if (!fp_combine_file(combiner, c, load->names[i], NULL, &notes, &error)) {
+            fail(load, FOOTPATH_BAD_PROFILE, &error);
             fp_combined_free(c);
             return NULL;
         }

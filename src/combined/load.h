@@ -1,37 +1,16 @@
 /* Opening what a user names: any number of profile files, or of combined ones, and the
- * programs that ran. What is there is opened; what is missing or wrong is noted.
+ * programs that ran. What is there is opened; what is missing or wrong is a warning.
  *
  *     struct fp_load load = {.names = names, .nnames = n, .binary = NULL};
  *     struct fp_profile *profile = fp_load_profile(&load);
- *     for each of load.notes: tell; and where there is no profile, load.error
+ *     for each of load.warnings: tell; and where there is no profile, load.error
  *     fp_load_free(&load);
  */
 #ifndef FP_COMBINED_LOAD_H
 #define FP_COMBINED_LOAD_H
 
 #include "combined/combine.h"
-
-enum fp_load_note_kind {
-    FP_LOAD_BAD_FILE,    /* the file was skipped */
-    FP_LOAD_CUT,         /* the file ends in the middle of a record */
-    FP_LOAD_ALSO,        /* the file also has runs of other programs or builds */
-    FP_LOAD_NO_PROGRAM,  /* a module's map was not found: it has no functions */
-    FP_LOAD_OTHER_BUILD, /* `binary` is the program of no module */
-};
-
-struct fp_load_note {
-    enum fp_load_note_kind kind;
-    struct fp_error error;
-};
-
-/* Why there is nothing. The notes tell FP_LOAD_FAILED_PROGRAMS; `error` the others. */
-enum fp_load_failure {
-    FP_LOAD_OPENED,
-    FP_LOAD_FAILED_FILE,
-    FP_LOAD_FAILED_BINARY, /* `binary` is no program with a map */
-    FP_LOAD_FAILED_RUNS,   /* the files hold no runs */
-    FP_LOAD_FAILED_PROGRAMS,
-};
+#include "footpath/footpath.h"
 
 struct fp_load {
     const char *const *names;
@@ -42,14 +21,16 @@ struct fp_load {
     bool all_builds; /* all runs, whatever the program */
     bool strict;     /* a bad file among several is a failure */
     /* filled */
-    FP_VEC(struct fp_load_note) notes; /* as they were found */
-    size_t read, skipped;              /* files: asked for, bad */
-    enum fp_load_failure failure;
-    struct fp_error error;
+    FP_VEC(struct footpath_warning) warnings; /* as they were found */
+    size_t read, skipped;                     /* files: asked for, bad */
+    enum footpath_result result;
+    const char *error; /* why there is nothing, or NULL */
     struct fp_arena arena;
 };
 
 void fp_load_free(struct fp_load *load);
+void fp_load_warn(struct fp_load *load, enum footpath_warning_kind kind,
+                  const struct fp_error *error);
 
 /* The runs of the files as one profile, without maps; with them. NULL after a failure. */
 struct fp_profile *fp_load_runs(struct fp_load *load);

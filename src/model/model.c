@@ -26,7 +26,7 @@ static void measure_edge(struct measure *m, uint32_t edge)
 }
 
 static void measure_path(const struct fp_function *f, const struct fp_path *path,
-                         struct fp_report_path *out)
+                         struct footpath_path *out)
 {
     struct measure m = {.f = f};
     measure_block(&m, path->first_block);
@@ -43,21 +43,22 @@ static void measure_path(const struct fp_function *f, const struct fp_path *path
 
 struct model_maker {
     struct fp_report *report;
+    struct fp_arena *arena; /* the report's */
     const struct fp_report_options *options;
     struct fp_arena counts;  /* of one function */
     struct fp_arena scratch; /* of one path, or a few */
     FP_VEC(struct fp_report_function) functions;
-    FP_VEC(struct fp_report_path) paths;
+    FP_VEC(struct footpath_path) paths;
 };
 
 static void add_path(struct model_maker *m, struct fp_report_function *rf,
-                     struct fp_report_path path, bool at_entry)
+                     struct footpath_path path, bool at_entry)
 {
     path.cost = path.cycles ? (double)path.cycles : (double)path.count * path.instructions;
     rf->cost += path.cost;
     rf->path_count = fp_add_saturated(rf->path_count, path.count);
     if (at_entry) rf->calls = fp_add_saturated(rf->calls, path.count);
-    fp_vec_push(m->report->arena, &m->paths, path);
+    fp_vec_push(m->arena, &m->paths, path);
 }
 
 static void add_whole_paths(struct model_maker *m, struct fp_report_function *rf,
@@ -72,16 +73,16 @@ static void add_whole_paths(struct model_maker *m, struct fp_report_function *rf
         weights[b] = f->source.blocks[b].instructions;
     for (size_t i = 0; i < counts->npaths; i++) ids[i] = counts->paths[i].id;
     fp_measure_paths(f->paths.numbering, weights, ids, counts->npaths, measures);
-    fp_vec_reserve(m->report->arena, &m->paths, m->paths.len + counts->npaths);
+    fp_vec_reserve(m->arena, &m->paths, m->paths.len + counts->npaths);
     for (size_t i = 0; i < counts->npaths; i++) {
         const struct fp_path_count *one = &counts->paths[i];
-        struct fp_report_path path = {.function = (uint32_t)m->functions.len,
-                                      .id = one->id,
-                                      .stop = FP_NONE,
-                                      .count = one->count,
-                                      .cycles = one->cycles,
-                                      .instructions = measures[i].weight,
-                                      .branches = measures[i].branches};
+        struct footpath_path path = {.function = (uint32_t)m->functions.len,
+                                     .id = one->id,
+                                     .stop = FP_NONE,
+                                     .count = one->count,
+                                     .cycles = one->cycles,
+                                     .instructions = measures[i].weight,
+                                     .branches = measures[i].branches};
         if (measures[i].known) add_path(m, rf, path, measures[i].at_entry);
     }
 }
@@ -94,11 +95,11 @@ static void add_paths(struct model_maker *m, struct fp_report_function *rf,
     add_whole_paths(m, rf, counts);
     for (size_t i = 0; i < counts->npartials; i++) {
         const struct fp_partial_path *one = &counts->partials[i];
-        struct fp_report_path path = {.function = (uint32_t)m->functions.len,
-                                      .id = FP_NO_ID,
-                                      .stop = one->block,
-                                      .prefix = one->prefix,
-                                      .count = (uint64_t)one->count};
+        struct footpath_path path = {.function = (uint32_t)m->functions.len,
+                                     .id = FP_NO_ID,
+                                     .stop = one->block,
+                                     .prefix = one->prefix,
+                                     .count = (uint64_t)one->count};
         if (one->count <= 0 || !fp_path_decode_partial(&m->scratch, rf->function->paths.numbering,
                                                        one->block, one->prefix, &decoded))
             continue;
@@ -107,6 +108,18 @@ static void add_paths(struct model_maker *m, struct fp_report_function *rf,
     }
     rf->executed_paths = counts->npaths;
     rf->npaths = m->paths.len - rf->first_path;
+}
+
+struct footpath_path *fp_report_paths_of(struct fp_arena *arena, const struct fp_counts *counts,
+                                         uint32_t function, size_t *npaths)
+{
+    struct model_maker m = {.arena = arena};
+    struct fp_report_function rf = {.function = counts->function};
+    add_paths(&m, &rf, counts);
+    for (size_t i = 0; i < m.paths.len; i++) m.paths.at[i].function = function;
+    fp_arena_free(&m.scratch);
+    *npaths = m.paths.len;
+    return m.paths.at;
 }
 
 /* Without paths the cost is that of the blocks. */
@@ -133,10 +146,9 @@ static void add_function(struct model_maker *m, const struct fp_module *module,
         fp_profile_counts(&m->counts, module, f, &counts);
         bool paths = f->flags & FP_FUNCTION_PATHS;
         if (f->flags & FP_FUNCTION_CYCLES) report->cycles = true;
-        if (m->options->edges || !paths) {
-            if (!fp_edges_of(report->arena, &counts, &rf.edges, &error))
-                rf.problem = fp_arena_strdup(report->arena, error.what);
-        }
+        if ((m->options->edges || !paths) &&
+            !fp_edges_of(report->arena, &counts, &rf.edges, &error))
+            rf.problem = fp_arena_strdup(report->arena, error.what);
         if (paths)
             add_paths(m, &rf, &counts);
         else
@@ -150,6 +162,18 @@ static void add_function(struct model_maker *m, const struct fp_module *module,
     fp_vec_push(report->arena, &m->functions, rf);
 }
 
+void fp_report_edges(struct fp_report *report, struct fp_report_function *rf)
+{
+    struct fp_arena scratch = {0};
+    struct fp_counts counts;
+    struct fp_error error = {0};
+    if (rf->edges.edges || rf->problem || rf->function->flags & FP_FUNCTION_SKIPPED) return;
+    fp_profile_counts(&scratch, rf->module, rf->function, &counts);
+    if (!fp_edges_of(report->arena, &counts, &rf->edges, &error))
+        rf->problem = fp_arena_strdup(report->arena, error.what);
+    fp_arena_free(&scratch);
+}
+
 /* ---- order ---- */
 
 static int more_costly(double a, double b)
@@ -157,11 +181,15 @@ static int more_costly(double a, double b)
     return (a < b) - (a > b);
 }
 
+int fp_path_order(const struct footpath_path *a, const struct footpath_path *b)
+{
+    int order = more_costly(a->cost, b->cost);
+    return order ? order : (a->id > b->id) - (a->id < b->id);
+}
+
 static int paths_by_cost(const void *a, const void *b)
 {
-    const struct fp_report_path *x = a, *y = b;
-    int order = more_costly(x->cost, y->cost);
-    return order ? order : (x->id > y->id) - (x->id < y->id);
+    return fp_path_order(a, b);
 }
 
 static int functions_by_cost(const void *a, const void *b)
@@ -214,7 +242,7 @@ static void select_first(struct ranked_path *all, size_t n, size_t keep)
     }
 }
 
-static void rank_paths(struct fp_report *report, size_t top)
+void fp_report_rank(struct fp_report *report, size_t top)
 {
     struct fp_arena scratch = {0};
     struct ranked_path *all = FP_NEW_ARRAY(&scratch, struct ranked_path, report->npaths);
@@ -236,12 +264,12 @@ static void sort_all(struct fp_report *report, const struct fp_report_options *o
         qsort(report->functions, report->nfunctions, sizeof *report->functions, functions_by_cost);
     for (size_t i = 0; i < report->nfunctions; i++) {
         struct fp_report_function *rf = &report->functions[i];
-        if (rf->npaths && !options->top)
+        if (rf->npaths && !options->unordered)
             qsort(report->paths + rf->first_path, rf->npaths, sizeof *report->paths, paths_by_cost);
         for (size_t k = 0; k < rf->npaths; k++)
             report->paths[rf->first_path + k].function = (uint32_t)i;
     }
-    rank_paths(report, options->top);
+    if (!options->unordered) fp_report_rank(report, 0);
 }
 
 struct fp_report *fp_report_make(struct fp_arena *arena, struct fp_profile *profile,
@@ -250,7 +278,7 @@ struct fp_report *fp_report_make(struct fp_arena *arena, struct fp_profile *prof
     struct fp_report *report = FP_NEW(arena, struct fp_report);
     report->arena = arena;
     report->profile = profile;
-    struct model_maker m = {.report = report, .options = options};
+    struct model_maker m = {.report = report, .arena = arena, .options = options};
     for (size_t i = 0; i < profile->modules.len; i++) {
         const struct fp_module *module = profile->modules.at[i];
         for (size_t k = 0; k < module->program.nfunctions; k++)
@@ -265,10 +293,16 @@ struct fp_report *fp_report_make(struct fp_arena *arena, struct fp_profile *prof
     return report;
 }
 
-bool fp_report_decode(struct fp_arena *arena, const struct fp_report *report,
-                      const struct fp_report_path *path, struct fp_path *decoded)
+bool fp_path_decode_any(struct fp_arena *arena, const struct fp_numbering *numbering,
+                        const struct footpath_path *path, struct fp_path *decoded)
 {
-    const struct fp_numbering *n = report->functions[path->function].function->paths.numbering;
-    if (path->id != FP_NO_ID) return fp_path_decode(arena, n, path->id, decoded);
-    return fp_path_decode_partial(arena, n, path->stop, path->prefix, decoded);
+    if (path->id != FP_NO_ID) return fp_path_decode(arena, numbering, path->id, decoded);
+    return fp_path_decode_partial(arena, numbering, path->stop, path->prefix, decoded);
+}
+
+bool fp_report_decode(struct fp_arena *arena, const struct fp_report *report,
+                      const struct footpath_path *path, struct fp_path *decoded)
+{
+    return fp_path_decode_any(arena, report->functions[path->function].function->paths.numbering,
+                              path, decoded);
 }

@@ -6,17 +6,10 @@
 #ifndef FP_MODEL_MODEL_H
 #define FP_MODEL_MODEL_H
 
+#include "footpath/footpath.h"
 #include "paths/edges.h"
 
-struct fp_report_path {
-    uint32_t function; /* index in the report */
-    uint64_t id;       /* FP_NO_ID for a partial path */
-    uint32_t stop;     /* of a partial path: the block it was left in */
-    uint64_t prefix;
-    uint64_t count, cycles;
-    uint32_t instructions, branches;
-    double cost;
-};
+_Static_assert(FOOTPATH_NO_ID == FP_NO_ID && FOOTPATH_NONE == FP_NONE, "as footpath.h says");
 
 struct fp_report_function {
     const struct fp_module *module;
@@ -34,9 +27,9 @@ struct fp_report {
     struct fp_profile *profile;
     struct fp_report_function *functions; /* most costly first */
     size_t nfunctions;
-    struct fp_report_path *paths; /* function by function */
+    struct footpath_path *paths; /* function by function */
     size_t npaths;
-    uint32_t *by_cost; /* paths, most costly first */
+    uint32_t *by_cost; /* paths, most costly first: fp_report_rank */
     size_t nby_cost;   /* all, or those asked for */
     double cost;
     uint64_t count; /* of all paths */
@@ -47,32 +40,47 @@ struct fp_report {
 struct fp_report_options {
     const char *function; /* only functions whose name contains this */
     bool edges;           /* fill edges */
-    size_t top; /* not 0: by_cost needs no more than this, and paths of functions no order */
+    bool unordered;       /* paths in no order: fp_report_rank is left to the caller */
 };
 
 struct fp_report *fp_report_make(struct fp_arena *arena, struct fp_profile *profile,
                                  const struct fp_report_options *options);
 
+/* Fills by_cost with the `top` most costly paths of all, or with 0 all of them. */
+void fp_report_rank(struct fp_report *report, size_t top);
+
+/* Fills the edges of a function, where they are not yet. */
+void fp_report_edges(struct fp_report *report, struct fp_report_function *rf);
+
+/* The order of paths: most costly first. */
+int fp_path_order(const struct footpath_path *a, const struct footpath_path *b);
+
+/* The paths of `counts` with their costs, in no order. `function` is their index. */
+struct footpath_path *fp_report_paths_of(struct fp_arena *arena, const struct fp_counts *counts,
+                                         uint32_t function, size_t *npaths);
+
+/* A path, or one that never ended. */
+bool fp_path_decode_any(struct fp_arena *arena, const struct fp_numbering *numbering,
+                        const struct footpath_path *path, struct fp_path *decoded);
 bool fp_report_decode(struct fp_arena *arena, const struct fp_report *report,
-                      const struct fp_report_path *path, struct fp_path *decoded);
+                      const struct footpath_path *path, struct fp_path *decoded);
 
-/* One step of a path as people read it: a line, with what the branch there did. */
-struct fp_path_step {
-    const struct fp_position *position;
-    uint32_t block;
-    uint32_t edge; /* the edge taken there if it is one of several, else FP_NONE */
-};
+/* A position as it is shown; `position` may be NULL. */
+struct footpath_place fp_place_of(const struct fp_function *function,
+                                  const struct fp_position *position);
 
-/* The steps of a path. Lines that say nothing new are left out. */
-struct fp_path_step *fp_path_steps(struct fp_arena *arena, const struct fp_function *function,
-                                   const struct fp_path *path, size_t *nsteps);
+/* A path with its steps as people read them. Lines that say nothing new are left out. */
+void fp_path_route(struct fp_arena *arena, const struct fp_function *function,
+                   const struct fp_path *path, struct footpath_route *route);
 
 /* "8 8(false) 11(true) 17"; file names where it leaves the function's file. */
+char *fp_route_text(struct fp_arena *arena, const char *file, const struct footpath_route *route);
 char *fp_path_text(struct fp_arena *arena, const struct fp_function *function,
                    const struct fp_path *path);
 
 /* "true", "false", "case 3", "default", or "" */
-char *fp_edge_label_text(struct fp_arena *arena, const struct fp_function *function, uint32_t edge);
+const char *fp_edge_label_text(struct fp_arena *arena, const struct fp_function *function,
+                               uint32_t edge);
 
 /* C++ names as people write them. */
 const char *fp_demangle(struct fp_arena *arena, const char *name);

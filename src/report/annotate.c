@@ -82,7 +82,7 @@ static void mark_paths(struct page *p, struct sheet *s)
     s->npaths = s->rf->npaths < p->options->paths ? s->rf->npaths : (size_t)p->options->paths;
     for (size_t k = 0; k < s->npaths; k++) {
         struct fp_path path;
-        const struct fp_report_path *one = &p->report->paths[s->rf->first_path + k];
+        const struct footpath_path *one = &p->report->paths[s->rf->first_path + k];
         if (!fp_report_decode(&p->scratch, p->report, one, &path)) continue;
         mark_block(s, path.first_block, 1u << k);
         for (uint32_t i = 0; i < path.nedges; i++)
@@ -267,7 +267,7 @@ static void say_head(struct page *p, const struct sheet *s)
            percent(rf->cost, p->report->cost), rf->calls, rf->executed_paths);
     for (size_t k = 0; k < s->npaths; k++) {
         struct fp_path path;
-        const struct fp_report_path *one = &p->report->paths[rf->first_path + k];
+        const struct footpath_path *one = &p->report->paths[rf->first_path + k];
         if (!fp_report_decode(&p->scratch, p->report, one, &path)) continue;
         fp_say(p->out, "  %c %5.1f%% %14" PRIu64 "  %s\n", (char)('A' + k),
                percent(one->cost, rf->cost), one->count,

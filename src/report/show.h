@@ -1,9 +1,9 @@
-/* What `footpath show` prints. */
+/* What `footpath show` prints. Written on footpath/footpath.h alone. */
 #ifndef FP_REPORT_SHOW_H
 #define FP_REPORT_SHOW_H
 
+#include "footpath/footpath.h"
 #include "report/json.h"
-#include "model/model.h"
 
 enum fp_show_view { FP_SHOW_PATHS, FP_SHOW_FUNCTIONS, FP_SHOW_EDGES, FP_SHOW_BLOCKS };
 
@@ -13,8 +13,8 @@ struct fp_show_options {
     bool colours;
 };
 
-void fp_show_text(struct fp_writer *out, const struct fp_report *report,
+void fp_show_text(struct fp_writer *out, struct footpath *fp,
                   const struct fp_show_options *options);
-void fp_show_json(struct fp_writer *out, const struct fp_report *report);
+void fp_show_json(struct fp_writer *out, struct footpath *fp);
 
 #endif

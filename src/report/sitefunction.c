@@ -109,7 +109,7 @@ static void json_way(struct fp_json *j, const struct fp_path *path)
     fp_json_end(j, ']');
 }
 
-static void json_id(struct fp_json *j, const struct fp_report_path *path)
+static void json_id(struct fp_json *j, const struct footpath_path *path)
 {
     char text[64];
     if (path->id == FP_NO_ID)
@@ -177,7 +177,7 @@ static void sum_columns(struct fp_pages *site, uint32_t index, const struct side
     double *costs = FP_NEW_ARRAY(&site->arena, double, sides->n);
     for (size_t c = 0; c < sides->n; c++)
         for (size_t i = 0; i < rf->npaths; i++) {
-            const struct fp_report_path *path = &site->report->paths[rf->first_path + i];
+            const struct footpath_path *path = &site->report->paths[rf->first_path + i];
             const uint64_t *count = fp_table_find(&sides->counts[c], path->id);
             if (count) costs[c] += (double)*count * path->instructions;
         }
@@ -215,7 +215,7 @@ static void json_paths(struct fp_json *j, struct fp_pages *site, uint32_t index,
     sum_columns(site, index, &sides);
     fp_json_key(j, "p"), fp_json_begin(j, '[');
     for (size_t i = 0; i < rf->npaths; i++) {
-        const struct fp_report_path *path = &site->report->paths[rf->first_path + i];
+        const struct footpath_path *path = &site->report->paths[rf->first_path + i];
         struct fp_path decoded;
         if (i >= listed || !fp_report_decode(scratch, site->report, path, &decoded)) {
             rest = fp_add_saturated(rest, path->count);

@@ -139,7 +139,7 @@ static void json_hottest(struct fp_json *j, const struct fp_pages *site)
     struct fp_arena scratch = {0};
     fp_json_key(j, "hot"), fp_json_begin(j, '[');
     for (size_t i = 0; i < r->nby_cost && i < HOTTEST; i++) {
-        const struct fp_report_path *path = &r->paths[r->by_cost[i]];
+        const struct footpath_path *path = &r->paths[r->by_cost[i]];
         const struct fp_report_function *rf = &r->functions[path->function];
         struct fp_path decoded;
         if (!fp_report_decode(&scratch, r, path, &decoded)) continue;

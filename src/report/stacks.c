@@ -13,7 +13,7 @@ static void each_path(const struct fp_report *r, const struct fp_report_function
 {
     struct fp_arena scratch = {0};
     for (size_t i = 0; i < rf->npaths; i++) {
-        const struct fp_report_path *one = &r->paths[rf->first_path + i];
+        const struct footpath_path *one = &r->paths[rf->first_path + i];
         struct fp_path path;
         if (!fp_report_decode(&scratch, r, one, &path)) continue;
         char *text = rf->function->source.npositions

@@ -3,6 +3,7 @@
 
 #include "base/checksum.h"
 #include "profile/mapcode.h"
+#include "api/handle.h"
 #include "report/show.h"
 
 #include <string.h>
@@ -58,15 +59,14 @@ bool fuzz_read_map(const unsigned char *bytes, size_t len, struct fp_error *erro
     struct fp_program program = {0};
     bool ok = fp_program_parse(&profile->arena, "map", bytes, len, NULL, 0, &program, error);
     if (ok) {
-        struct fp_arena arena = {0};
         struct fp_writer out = {0};
         add_counts(profile, &program);
         profile->modules.at[0]->program = program;
         profile->modules.at[0]->have_program = true;
-        fp_show_json(&out,
-                     fp_report_make(&arena, profile, &(struct fp_report_options){.edges = true}));
+        struct footpath *fp = fp_handle_of_profile(profile, &(struct footpath_options){.edges = 1});
+        fp_show_json(&out, fp);
+        footpath_close(fp);
         fp_writer_free(&out);
-        fp_arena_free(&arena);
     }
     fp_profile_free(profile);
     return ok;

@@ -2,6 +2,7 @@
 #include "fuzz.h"
 #include "readers.h"
 
+#include "api/handle.h"
 #include "combined/combine.h"
 #include "report/showcombined.h"
 
@@ -12,8 +13,10 @@ static void show(struct fp_combined *combined)
     const struct fp_function **none =
         FP_NEW_ARRAY(&arena, const struct fp_function *, combined->functions.len);
     struct fp_show_combined options = {.above = 0.5, .utf8 = true};
-    fp_show_combined_text(&out, combined, none, &options);
-    fp_show_combined_json(&out, combined, none, &options);
+    struct footpath *fp = fp_handle_of_combined(combined, none);
+    fp_show_combined_text(&out, fp, &options);
+    fp_show_combined_json(&out, fp, &options);
+    footpath_close(fp);
     fp_combined_encode(&out, combined);
     fp_writer_free(&out);
     fp_arena_free(&arena);

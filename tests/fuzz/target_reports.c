@@ -9,6 +9,7 @@
 #include "report/coverreport.h"
 #include "report/dot.h"
 #include "report/exports.h"
+#include "api/handle.h"
 #include "report/show.h"
 #include "report/sourceprofile.h"
 #include "report/statsreport.h"
@@ -38,10 +39,12 @@ static void show(struct fp_writer *out, struct fp_arena *arena, struct fp_profil
     struct fp_report *report =
         fp_report_make(arena, profile, &(struct fp_report_options){.edges = true});
     struct fp_sources sources = {0};
+    struct footpath *fp = fp_handle_of_profile(profile, &(struct footpath_options){.edges = 1});
     for (int view = FP_SHOW_PATHS; view <= FP_SHOW_BLOCKS; view++)
-        fp_show_text(out, report,
+        fp_show_text(out, fp,
                      &(struct fp_show_options){.view = (enum fp_show_view)view, .top = 50});
-    fp_show_json(out, report);
+    fp_show_json(out, fp);
+    footpath_close(fp);
     fp_annotate_text(out, report, &sources, &(struct fp_annotate_options){.top = 20, .paths = 26});
     fp_annotate_json(out, report, &sources, &(struct fp_annotate_options){.top = 20, .paths = 26});
     fp_write_callgrind(out, report);

@@ -1,0 +1,109 @@
+/* footpath show --json: see show.h; docs/formats/show.schema.json. */
+#include "report/show.h"
+
+static void json_steps(struct fp_json *j, const struct footpath_route *route)
+{
+    fp_json_key(j, "blocks"), fp_json_begin(j, '[');
+    for (uint32_t i = 0; i < route->nsteps; i++) {
+        const struct footpath_step *step = &route->steps[i];
+        fp_json_begin(j, '{');
+        fp_json_key(j, "file"), fp_json_string(j, step->place.file);
+        fp_json_key(j, "line"), fp_json_uint(j, step->place.line);
+        if (step->branch) fp_json_key(j, "branch"), fp_json_string(j, step->branch);
+        fp_json_end(j, '}');
+    }
+    fp_json_end(j, ']');
+}
+
+static void json_path(struct fp_json *j, struct footpath *fp, const struct footpath_path *path)
+{
+    static const char *const ends[] = {"exit", "edge", "lap", "left"};
+    struct footpath_route route;
+    if (!footpath_decode(fp, path, &route)) return;
+    fp_json_begin(j, '{');
+    j->compact = true; /* a path a line: there may be many, and long ones */
+    fp_json_key(j, "id");
+    if (path->id == FOOTPATH_NO_ID)
+        fp_json_null(j);
+    else
+        fp_json_uint(j, path->id);
+    fp_json_key(j, "count"), fp_json_uint(j, path->count);
+    if (path->cycles) fp_json_key(j, "cycles"), fp_json_uint(j, path->cycles);
+    fp_json_key(j, "branches"), fp_json_uint(j, path->branches);
+    fp_json_key(j, "instructions"), fp_json_uint(j, path->instructions);
+    fp_json_key(j, "starts_at"),
+        fp_json_string(j, route.start == FOOTPATH_STARTS_AT_ENTRY ? "entry" : "edge");
+    fp_json_key(j, "ends_at"), fp_json_string(j, ends[route.end]);
+    fp_json_key(j, "lines"), fp_json_string(j, footpath_route_text(fp, &route));
+    fp_json_key(j, "block_ids"), fp_json_begin(j, '[');
+    for (uint32_t i = 0; i < route.nblocks; i++) fp_json_uint(j, route.blocks[i]);
+    fp_json_end(j, ']');
+    json_steps(j, &route);
+    fp_json_end(j, '}');
+    j->compact = false;
+}
+
+static void json_edges(struct fp_json *j, struct footpath *fp, const struct footpath_function *f)
+{
+    const struct footpath_edge *edges = footpath_edges(fp, f);
+    if (!edges) return;
+    fp_json_key(j, "edges"), fp_json_begin(j, '[');
+    for (uint32_t e = 0; e < f->nedges; e++) {
+        const char *label = footpath_branch(fp, f, e);
+        fp_json_begin(j, '{');
+        fp_json_key(j, "from"), fp_json_uint(j, edges[e].from);
+        fp_json_key(j, "to"), fp_json_uint(j, edges[e].to);
+        fp_json_key(j, "count"), fp_json_uint(j, edges[e].count);
+        if (*label) fp_json_key(j, "branch"), fp_json_string(j, label);
+        fp_json_end(j, '}');
+    }
+    fp_json_end(j, ']');
+}
+
+static void json_measured(struct fp_json *j, struct footpath *fp, const struct footpath_function *f)
+{
+    size_t npaths;
+    const struct footpath_path *const *paths = footpath_paths(fp, f, &npaths);
+    fp_json_key(j, "num_paths"), fp_json_uint(j, f->possible_paths);
+    fp_json_key(j, "executed_paths"), fp_json_uint(j, f->executed_paths);
+    fp_json_key(j, "calls"), fp_json_uint(j, f->calls);
+    fp_json_key(j, "cuts"), fp_json_uint(j, f->cuts);
+    if (footpath_problem(fp, f))
+        fp_json_key(j, "problem"), fp_json_string(j, footpath_problem(fp, f));
+    fp_json_key(j, "paths"), fp_json_begin(j, '[');
+    for (size_t i = 0; i < npaths; i++) json_path(j, fp, paths[i]);
+    fp_json_end(j, ']');
+    json_edges(j, fp, f);
+}
+
+static void json_function(struct fp_json *j, struct footpath *fp, const struct footpath_function *f)
+{
+    fp_json_begin(j, '{');
+    fp_json_key(j, "name"), fp_json_string(j, footpath_name(fp, f));
+    fp_json_key(j, "linkage_name"), fp_json_string(j, f->linkage_name);
+    fp_json_key(j, "file"), fp_json_string(j, f->file);
+    fp_json_key(j, "line"), fp_json_uint(j, f->line);
+    if (f->not_measured)
+        fp_json_key(j, "not_measured"), fp_json_string(j, f->not_measured);
+    else
+        json_measured(j, fp, f);
+    fp_json_end(j, '}');
+}
+
+void fp_show_json(struct fp_writer *out, struct footpath *fp)
+{
+    struct fp_json j = {.out = out};
+    struct footpath_summary summary;
+    size_t count;
+    const struct footpath_function *functions = footpath_functions(fp, &count);
+    footpath_summarize(fp, &summary);
+    fp_json_begin(&j, '{');
+    fp_json_key(&j, "format_version"), fp_json_uint(&j, 1);
+    fp_json_key(&j, "runs"), fp_json_uint(&j, summary.runs);
+    fp_json_key(&j, "cost_unit"), fp_json_string(&j, summary.cycles ? "cycles" : "instructions");
+    fp_json_key(&j, "functions"), fp_json_begin(&j, '[');
+    for (size_t i = 0; i < count; i++) json_function(&j, fp, &functions[i]);
+    fp_json_end(&j, ']');
+    fp_json_end(&j, '}');
+    fp_write_u8(out, '\n');
+}

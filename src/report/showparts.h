@@ -1,0 +1,35 @@
+/* What the text forms of `footpath show` share. */
+#ifndef FP_REPORT_SHOWPARTS_H
+#define FP_REPORT_SHOWPARTS_H
+
+#include "footpath/footpath.h"
+#include "report/json.h"
+
+#define FP_BOLD "\033[1m"
+#define FP_DIM "\033[2m"
+#define FP_PLAIN "\033[0m"
+
+struct fp_show_out {
+    struct fp_writer *out;
+    struct footpath *fp;
+    bool colours;
+    struct fp_arena scratch;
+};
+
+/* The code, or "" without colours. */
+const char *fp_show_colour(const struct fp_show_out *v, const char *code);
+
+/* The last part of a file name, plain. */
+const char *fp_show_file(struct fp_show_out *v, const char *file);
+
+/* "file.c:12"; without lines the function's file. */
+void fp_show_place(struct fp_show_out *v, const struct footpath_function *function,
+                   const struct footpath_place *place);
+
+/* "file.c:12(true) -> file.c:13  edge 3->4" */
+void fp_show_edge(struct fp_show_out *v, const struct footpath_function *function, uint32_t edge);
+
+/* "... 17 more; --top 0 shows all", where there are more. */
+void fp_show_more(struct fp_show_out *v, size_t more);
+
+#endif
