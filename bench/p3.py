@@ -27,7 +27,7 @@ INPUTS = os.environ.get("FOOTPATH_INPUTS", os.path.join(ROOT, ".cache", "inputs"
 BIN = os.environ.get("FOOTPATH_BIN", os.path.join(ROOT, "build", "bin"))
 FOOTPATH = os.path.join(BIN, "footpath")
 
-# Name in the table, options of footpath plan; `guided` ones get --guide.
+# Name in the table, options of footpath divide; `guided` ones get --guide.
 METHODS = [
     ("PBL", ["--strategy", "procedures", "--labels", "plain"], False),
     ("P3", ["--strategy", "p3", "--labels", "plain"], False),
@@ -73,7 +73,7 @@ def profile(p, exe, which, limit):
 
 
 def plan(exe, copies, options, guide, measure):
-    command = [FOOTPATH, "plan", exe, "-k", str(copies), "--json", "-o", os.path.join(WORK, "plan"), "--measure", measure]
+    command = [FOOTPATH, "divide", exe, "-k", str(copies), "--json", "-o", os.path.join(WORK, "plan"), "--measure", measure]
     command += options + (["--guide", guide] if guide else [])
     before = os.times()
     done = subprocess.run(command, capture_output=True, text=True)

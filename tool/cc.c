@@ -146,18 +146,18 @@ static void take_flag(struct invocation *in, const char *program, const char *wo
 }
 
 /* The plugin could only leave the program uncounted, which nobody would notice. */
-static void read_plan(struct invocation *in, const char *program)
+static void read_division(struct invocation *in, const char *program)
 {
     struct fp_error error = {0};
     struct fp_division division;
     char message[1024];
-    must_read(program, in->flags.plan);
-    if (!fp_division_read(&in->arena, in->flags.plan, &division, &error)) {
+    must_read(program, in->flags.division);
+    if (!fp_division_read(&in->arena, in->flags.division, &division, &error)) {
         fp_error_text(&error, message, sizeof message);
-        die(program, message, "", "make the plan again, by footpath plan");
+        die(program, message, "", "make the division again, by footpath divide");
     }
     if (in->flags.copy >= division.ncopies)
-        die(program, in->flags.plan,
+        die(program, in->flags.division,
             fp_arena_printf(&in->arena, " has copies 0 to %u, not %u", division.ncopies - 1,
                             in->flags.copy),
             "give one of these to --fp-copy");
@@ -171,21 +171,21 @@ static const char *word_of(struct invocation *in, const char *name, size_t value
     return fp_arena_printf(&in->arena, "%.*s", (int)len, word);
 }
 
-/* A plan divides paths, and every copy must know which it is. */
-static void check_plan(struct invocation *in, const char *program)
+/* A division and the number of a copy go together, and only with exact path counts. */
+static void check_division(struct invocation *in, const char *program)
 {
     const struct fp_flags *flags = &in->flags;
     bool copy = fp_flag_given(flags, "copy");
-    if (!flags->plan && !copy) return;
-    if (!flags->plan || !copy)
-        die(program, flags->plan ? "--fp-plan" : "--fp-copy", " without the other",
-            "give --fp-plan=FILE and --fp-copy=I");
+    if (!flags->division && !copy) return;
+    if (!flags->division || !copy)
+        die(program, flags->division ? "--fp-division" : "--fp-copy", " without the other",
+            "give --fp-division=FILE and --fp-copy=I");
     if (flags->mode != FP_MODE_PATH && flags->mode != FP_MODE_NONE)
-        die(program, "--fp-plan does not go with --fp-mode=", word_of(in, "mode", flags->mode),
+        die(program, "--fp-division does not go with --fp-mode=", word_of(in, "mode", flags->mode),
             "use --fp-mode=path");
     if (flags->cycles)
-        die(program, "--fp-plan does not go with --fp-metric=", "cycles", "leave it out");
-    read_plan(in, program);
+        die(program, "--fp-division does not go with --fp-metric=", "cycles", "leave it out");
+    read_division(in, program);
 }
 
 static void take_environment(struct invocation *in, const char *program)
@@ -494,7 +494,7 @@ int main(int argc, char **argv)
     /* a build that uses a profile counts only if it is told to */
     if (!fp_flag_given(&in.flags, "mode"))
         in.flags.mode = in.flags.use ? FP_MODE_NONE : FP_MODE_PATH;
-    check_plan(&in, program);
+    check_division(&in, program);
     add_guides(&in, program);
     in.look = cc_look_at(&in.all_args);
     bool none = in.flags.mode == FP_MODE_NONE;

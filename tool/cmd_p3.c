@@ -78,20 +78,20 @@ static struct fp_profile *load(const char *name, const char *binary)
     return profile;
 }
 
-/* ---- planning and building ---- */
+/* ---- dividing and building ---- */
 
 static char *reference_program(struct p3 *p)
 {
     return fp_arena_printf(&p->arena, "%s/%s", p3_file(p, P3_REFERENCE, "build"), p->argv[0]);
 }
 
-static bool plan(struct p3_request *r)
+static bool divide(struct p3_request *r)
 {
     struct fp_arena arena = {0};
     struct fp_error error = {0};
     struct fp_program program;
     struct fp_division division;
-    char *file = fp_arena_printf(&r->p.arena, "%s/plan", r->p.work);
+    char *file = fp_arena_printf(&r->p.arena, "%s/division", r->p.work);
     struct fp_profile *guide = r->guide ? load(r->guide, NULL) : NULL;
     if (r->guide && !guide) return false;
     r->how.guide = guide;
@@ -113,7 +113,7 @@ static bool build_all(struct p3_request *r)
     unlink(done);
     if (!p3_build(&r->p, P3_REFERENCE)) return false;
     progress("built the reference", start);
-    if (!plan(r)) return false;
+    if (!divide(r)) return false;
     for (uint32_t i = 0; i < r->p.ncopies; i++) {
         if (!p3_build(&r->p, (int)i)) return false;
         snprintf(text, sizeof text, "built copy %u of %u", i + 1, r->p.ncopies);
@@ -183,7 +183,7 @@ static bool collate(struct p3_request *r, struct outcome *o)
     struct fp_program reference;
     struct fp_division division;
     struct fp_run run;
-    char *file = fp_arena_printf(arena, "%s/plan", r->p.work);
+    char *file = fp_arena_printf(arena, "%s/division", r->p.work);
     bool ok = fp_program_read(arena, reference_program(&r->p), &reference, &error) &&
               fp_division_read(arena, file, &division, &error);
     if (ok && division.ncopies != r->p.ncopies)
@@ -342,13 +342,14 @@ struct cli_command command_p3 = {
     .name = "p3",
     .arguments = "--build COMMAND PROGRAM [ARGUMENT...]",
     .summary = "Profile by K copies that run at the same time, each counting a part",
-    .text = "Builds the program once as usual, plans, builds the copies, runs them with the same\n"
-            "input and makes one ordinary profile. COMMAND runs in an empty folder, or with\n"
-            "--source in a copy of that, where it leaves PROGRAM; $CC and $CXX are the compilers,\n"
-            "$FOOTPATH_SOURCE is the current folder. Each copy runs in a folder of its own, where\n"
-            "what is in the current folder appears as links. What copy 0 writes is shown; others\n"
-            "that write something else, end otherwise or count otherwise are an error.\n"
-            "The exit status is the program's, or 1.",
+    .text =
+        "Builds the program once as usual, divides it, builds the copies, runs them with the same\n"
+        "input and makes one ordinary profile. COMMAND runs in an empty folder, or with\n"
+        "--source in a copy of that, where it leaves PROGRAM; $CC and $CXX are the compilers,\n"
+        "$FOOTPATH_SOURCE is the current folder. Each copy runs in a folder of its own, where\n"
+        "what is in the current folder appears as links. What copy 0 writes is shown; others\n"
+        "that write something else, end otherwise or count otherwise are an error.\n"
+        "The exit status is the program's, or 1.",
     .options = options,
     .run = run,
 };

@@ -66,7 +66,7 @@ static char *compiler(struct p3 *p, const char *name)
     return fp_arena_printf(&p->arena, "%s/%s", fp_own_folder(&p->arena), name);
 }
 
-/* What the plugin is told: the plan, and that files below this build folder are the
+/* What the plugin is told: the division, and that files below this build folder are the
  * same as those below another. */
 static char *flags_for(struct p3 *p, int copy)
 {
@@ -75,7 +75,7 @@ static char *flags_for(struct p3 *p, int copy)
                                   cli_as_word(&p->arena, p3_file(p, copy, "build")));
     if (p->hits) flags = fp_arena_printf(&p->arena, "%s --fp-hits", flags);
     if (copy == P3_REFERENCE) return fp_arena_printf(&p->arena, "%s --fp-callees", flags);
-    return fp_arena_printf(&p->arena, "%s --fp-plan=%s/plan --fp-copy=%d", flags,
+    return fp_arena_printf(&p->arena, "%s --fp-division=%s/division --fp-copy=%d", flags,
                            cli_as_word(&p->arena, p->work), copy);
 }
 

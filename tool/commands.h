@@ -10,10 +10,10 @@ extern struct cli_command command_infer, command_learn, command_record;
 extern struct cli_command command_compare, command_dot, command_export, command_import,
     command_info, command_instrument, command_merge, command_run, command_show, command_verify,
     command_watch;
-extern struct cli_command command_p3, command_plan;
+extern struct cli_command command_divide, command_p3;
 extern struct cli_command command_optimize, command_pgo;
 
-/* The strategy of a plan by its name. */
+/* The strategy of a division by its name. */
 bool cli_strategy(const char *name, enum fp_strategy *strategy);
 
 extern struct cli_command command_annotate, command_completion, command_coverage, command_diff,

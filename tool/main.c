@@ -8,7 +8,7 @@ struct cli_command *const cli_commands[] = {
     &command_stats, &command_diff,    &command_verify, &command_compare,    &command_watch,
     &command_merge, &command_combine, &command_dot,    &command_instrument, &command_optimize,
     &command_pgo,   &command_export,  &command_import, &command_record,     &command_infer,
-    &command_learn, &command_plan,    &command_p3,     &command_info,       &command_completion,
+    &command_learn, &command_divide,  &command_p3,     &command_info,       &command_completion,
 };
 const size_t cli_ncommands = sizeof cli_commands / sizeof *cli_commands;
 
@@ -73,5 +73,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < cli_ncommands; i++)
         if (!strcmp(argv[1], cli_commands[i]->name))
             return cli_commands[i]->run(cli_commands[i], argc - 2, argv + 2);
+    struct cli_command plan = command_divide; /* by its old name */
+    plan.name = "plan";
+    if (!strcmp(argv[1], plan.name)) return plan.run(&plan, argc - 2, argv + 2);
     return unknown(argv[1]);
 }

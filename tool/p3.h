@@ -1,8 +1,8 @@
 /* footpath p3 in three files: options and the order of things (cmd_p3.c), building
  * (cmd_p3_build.c), running (cmd_p3_run.c).
  *
- * The work folder:  plan              the plan
- *                   reference/build   the ordinary build that is planned for
+ * The work folder:  division          which copy counts what
+ *                   reference/build   the ordinary build, which is divided
  *                   copy-I/build      copy I
  *                   copy-I/run        its working directory
  *                   copy-I/profile    what it counted

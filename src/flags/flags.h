@@ -70,7 +70,7 @@ struct fp_flags {
     uint64_t array_paths;     /* functions with more paths count in a hash table */
     double loop_entries;      /* see fp_limits; 0: by what weights are worth */
     uint32_t copy;            /* which copy of the division this is */
-    const char *plan;         /* file of a division */
+    const char *division;     /* file that says what each copy counts */
     const char *allow, *deny; /* lists of patterns */
     const char *guide;        /* a guide: counts of an earlier run */
     const char *use;          /* a guide, to optimise by */

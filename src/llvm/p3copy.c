@@ -9,12 +9,12 @@ bool fp_p3_read_division(struct fp_work *work)
 {
     const struct fp_flags *flags = &work->flags;
     struct fp_error error = {0};
-    if (!flags->plan) return true;
+    if (!flags->division) return true;
     struct fp_division *division = FP_NEW(&work->arena, struct fp_division);
-    if (!fp_division_read(&work->arena, flags->plan, division, &error))
+    if (!fp_division_read(&work->arena, flags->division, division, &error))
         return fp_say_error(&error, "nothing is instrumented");
     if (flags->copy >= division->ncopies) {
-        fp_fail(&error, flags->plan, "has copies 0 to %u, not %u", division->ncopies - 1,
+        fp_fail(&error, flags->division, "has copies 0 to %u, not %u", division->ncopies - 1,
                 flags->copy);
         return fp_say_error(&error, "nothing is instrumented");
     }

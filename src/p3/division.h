@@ -1,4 +1,4 @@
-/* A division: which copy of a program profiles what (paper 004). `footpath plan` makes
+/* A division: which copy of a program profiles what (paper 004). `footpath divide` makes
  * it (divide.h), the compiler plugin reads it when it builds a copy, and so does the
  * collation (collate.h). docs/formats/division.md describes the file.
  *

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""footpath plan and footpath p3 on whole programs.
+"""footpath divide and footpath p3 on whole programs.
 
     run.py --bin BUILD/bin [--count N] [--seed S] [--case NAME]...
 
 Random programs: for every strategy the collated profile must be that of the ordinary
 build, path by path (footpath p3 --check), and the executed operations those that the
-plan foresaw. Then everything that must be an error: copies that write, end or count
-otherwise, plans for another program, nonsense on the command line.
+division foresaw. Then everything that must be an error: copies that write, end or count
+otherwise, divisions of another program, nonsense on the command line.
 """
 import json
 import os
@@ -128,12 +128,13 @@ class Tester(harness.Bench):
                 self.compare_hits(json.loads(done.stderr[done.stderr.index("{"):]), options, what)
 
     def compare_hits(self, outcome, options, what):
-        plan = self.footpath("plan", "footpath-p3/reference/build/prog", "--measure", "guide.prof", "--json", "-o", "plan", *options)
-        plan = json.loads(plan.stdout)
+        division = self.footpath("divide", "footpath-p3/reference/build/prog", "--measure", "guide.prof", "--json",
+                                 "-o", "division", *options)
+        division = json.loads(division.stdout)
         hits = [copy["hits"] for copy in outcome["copies"]]
         # by turns, what is foreseen is an average
-        if plan["turns"] == 0:
-            expect(hits == plan["loads"], "%s: hits %s, foreseen %s" % (what, hits, plan["loads"]))
+        if division["turns"] == 0:
+            expect(hits == division["loads"], "%s: hits %s, foreseen %s" % (what, hits, division["loads"]))
 
     def code_of(self, *flags):
         """The instructions of each function of prog.c."""
@@ -152,9 +153,10 @@ class Tester(harness.Bench):
         self.write("prog.c", Maker(random.Random(5)).program(6))
         plain = self.code_of("--fp-mode=none")
         self.cc("-O2", "-w", "prog.c", "-o", "prog")
-        done = self.footpath("plan", "prog", "-k", "3", "--strategy", "procedures", "-o", "plan")
+        # by the old names, which stay
+        done = self.footpath("plan", "prog", "-k", "3", "--strategy", "procedures")
         expect(done.returncode == 0 and "copy 2" in done.stdout, "plan: " + done.stdout + done.stderr)
-        copies = [self.code_of("--fp-plan=plan", "--fp-copy=%d" % i) for i in range(3)]
+        copies = [self.code_of("--fp-plan=footpath.plan", "--fp-copy=%d" % i) for i in range(3)]
         expect(len(plain) >= 7, "%d functions in prog.o" % len(plain))
         for name in plain:
             more = [self.additions(plain[name], copy[name]) for copy in copies]
@@ -191,7 +193,7 @@ class Tester(harness.Bench):
                                 "#else\n#define more(x) (x)\n#endif\n"
                                 "int __attribute__((noinline)) same(int x) { return x > 5 ? x * 2 : x; }\n"
                                 "int main(int c, char **v) { return same(c) + more(c) - 2; }\n")
-        script = 'case $FOOTPATH_CC_FLAGS in *fp-plan*) more=-DMORE;; esac; $CC -O1 $more -o prog $FOOTPATH_SOURCE/changed.c'
+        script = 'case $FOOTPATH_CC_FLAGS in *fp-division*) more=-DMORE;; esac; $CC -O1 $more -o prog $FOOTPATH_SOURCE/changed.c'
         self.fails(self.p3(script, "-k", "2"), r"(copy \d has it and the division has not|copy \d was to count it)")
 
     def own_folders(self):
@@ -211,28 +213,28 @@ class Tester(harness.Bench):
 
     def usage(self):
         for words, status, pattern in (
-                (["plan"], 2, "no program given"),
-                (["plan", "x", "--strategy", "best"], 2, "unknown strategy best"),
-                (["plan", "x", "-k", "0"], 2, "-k needs a number from 1"),
-                (["plan", "/nonexistent"], 1, "cannot open"),
+                (["divide"], 2, "no program given"),
+                (["divide", "x", "--strategy", "best"], 2, "unknown strategy best"),
+                (["divide", "x", "-k", "0"], 2, "-k needs a number from 1"),
+                (["divide", "/nonexistent"], 1, "cannot open"),
                 (["p3", "--build", "true", "-k", "2"], 2, "no program given"),
                 (["p3", "prog"], 2, "no --build command"),
                 (["p3", "--build", "exit 3", "prog"], 1, "the build failed with status 3"),
                 (["p3", "--build", "true", "prog"], 1, "the build made no such program"),
                 (["p3", "--build", "true", "--work", "a b", "prog"], 1, "no spaces")):
             self.fails(self.footpath(*words), pattern, status)
-        for command in ("plan", "p3"):
+        for command in ("divide", "p3"):
             done = self.footpath(command, "--help")
             expect(done.returncode == 0 and "usage: footpath " + command in done.stdout, command + " --help")
         self.write("plain.c", "int main(void) { return 0; }\n")
         self.cc("plain.c", "-o", "plain")
-        self.fails(self.footpath("plan", "plain", "--strategy", "p3"), "build it with --fp-callees")
-        expect(self.footpath("plan", "plain", "-o", "plan").returncode == 0, "plan of a small program")
-        for flags, pattern in ((["--fp-plan=plan"], "--fp-plan without the other"),
-                               (["--fp-plan=plan", "--fp-copy=x"], "--fp-copy needs a number"),
-                               (["--fp-plan=plan", "--fp-copy=0", "--fp-mode=edge"], "does not go with --fp-mode=edge"),
-                               (["--fp-plan=plan", "--fp-copy=7"], "has copies 0 to 1, not 7"),
-                               (["--fp-plan=plain.c", "--fp-copy=0"], "expected a division of footpath")):
+        self.fails(self.footpath("divide", "plain", "--strategy", "p3"), "build it with --fp-callees")
+        expect(self.footpath("divide", "plain", "-o", "division").returncode == 0, "division of a small program")
+        for flags, pattern in ((["--fp-division=division"], "--fp-division without the other"),
+                               (["--fp-division=division", "--fp-copy=x"], "--fp-copy needs a number"),
+                               (["--fp-division=division", "--fp-copy=0", "--fp-mode=edge"], "does not go with --fp-mode=edge"),
+                               (["--fp-division=division", "--fp-copy=7"], "has copies 0 to 1, not 7"),
+                               (["--fp-division=plain.c", "--fp-copy=0"], "expected a division of footpath")):
             said = self.cc(*flags, "-c", "plain.c", "-o", "plain.o", status=2).stderr
             expect(pattern in said, "%s: %s" % (flags, said))
 

@@ -1,4 +1,4 @@
-/* The plan file: what is written is read again; what is broken is refused with an
+/* The division file: what is written is read again; what is broken is refused with an
  * error, never read past its end. */
 #include "base/checksum.h"
 #include "base/io.h"
@@ -85,7 +85,7 @@ static bool parse_broken(struct fp_arena *arena, unsigned char *bytes, size_t le
         memcpy(bytes + 16, &payload, 8);
         memcpy(bytes + 24, &sum, 8);
     }
-    bool ok = fp_division_parse(arena, bytes, len, "plan", &d, &error);
+    bool ok = fp_division_parse(arena, bytes, len, "division", &d, &error);
     CHECK(ok || error.set);
     return ok;
 }
@@ -98,7 +98,7 @@ static void check_broken(const struct fp_file *file)
     struct fp_error error = {0};
     memcpy(copy, file->bytes, file->len);
     copy[file->len - 1] ^= 1;
-    CHECK(!fp_division_parse(&arena, copy, file->len, "plan", &d, &error));
+    CHECK(!fp_division_parse(&arena, copy, file->len, "division", &d, &error));
     CHECK(strstr(error.what, "expected checksum"));
     for (size_t len = 0; len < file->len; len += 1 + file->len / 97) {
         /* malloc'ed to the byte, for the sanitizers */
@@ -119,7 +119,7 @@ static void check_broken(const struct fp_file *file)
 
 int main(void)
 {
-    char name[] = "/tmp/footpath-plan-XXXXXX";
+    char name[] = "/tmp/footpath-division-XXXXXX";
     int fd = mkstemp(name);
     CHECK(fd >= 0);
     close(fd);

@@ -1,4 +1,4 @@
-/* footpath plan: divide the profiling of a program among copies of it. */
+/* footpath divide (once footpath plan): divide the profiling of a program among copies of it. */
 #include "commands.h"
 
 #include "p3/divide.h"
@@ -8,7 +8,7 @@
 
 static const struct cli_option options[] = {
     {"-k", "K", "number of copies (2)"},
-    {"-o", "FILE", "where to write the plan (footpath.plan)"},
+    {"-o", "FILE", "where to write the division (footpath.division)"},
     {"--strategy", "NAME", "invocations, cuts, procedures or p3 (invocations)"},
     {"--guide", "PROFILE", "an earlier profile: what is hot"},
     {"--labels", "NAME", "weighted, or plain: all edges alike, as in the paper (weighted)"},
@@ -80,13 +80,13 @@ static struct fp_profile *load_one(const char *name)
     return profile;
 }
 
-struct plan_request {
+struct divide_request {
     const char *program, *output, *guide, *measure;
     struct fp_divide_options how;
     bool json;
 };
 
-static int make_plan(const struct plan_request *r)
+static int divide(const struct divide_request *r)
 {
     struct fp_arena arena = {0};
     struct fp_error error = {0};
@@ -121,8 +121,9 @@ out:
 static int run(struct cli_command *command, int argc, char **argv)
 {
     struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct plan_request r = {.output = "footpath.plan",
-                             .how = {.ncopies = 2, .strategy = FP_STRATEGY_INVOCATIONS}};
+    bool old_name = !strcmp(command->name, "plan");
+    struct divide_request r = {.output = old_name ? "footpath.plan" : "footpath.division",
+                               .how = {.ncopies = 2, .strategy = FP_STRATEGY_INVOCATIONS}};
     char *value;
     for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
         if (option == COPIES) {
@@ -147,16 +148,16 @@ static int run(struct cli_command *command, int argc, char **argv)
         r.program = value;
     }
     if (!r.program) cli_usage(command, "no program given");
-    return make_plan(&r);
+    return divide(&r);
 }
 
-struct cli_command command_plan = {
-    .name = "plan",
+struct cli_command command_divide = {
+    .name = "divide",
     .arguments = "PROGRAM",
     .summary = "Divide the profiling of a program among K copies of it",
     .text = "PROGRAM is built by footpath-cc with --fp-mode=path. Each copy is then built with\n"
-            "the same flags and --fp-plan=FILE --fp-copy=I, I from 0; footpath p3 does that,\n"
-            "runs the copies and makes one profile of theirs.\n"
+            "the same flags and --fp-division=FILE --fp-copy=I, I from 0; footpath p3 does\n"
+            "that, runs the copies and makes one profile of theirs.\n"
             "The load of a copy is the number of operations it executes for profiling, by the\n"
             "counts of a profile; without one, the number of operations in its code.",
     .options = options,
