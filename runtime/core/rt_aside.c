@@ -17,7 +17,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { KEY_DIGITS = 16, MOST_TAKEN = 64, LARGEST = 1 << 30 };
@@ -159,43 +158,41 @@ static bool key_in(const char *entry, const char *base, uint64_t *key)
     return true;
 }
 
-/* As the kernel gives them. */
-struct entry {
-    uint64_t inode;
-    int64_t offset;
-    uint16_t len;
-    unsigned char type;
-    char name[];
+struct found_keys {
+    const char *base; /* name of the profile without its folder */
+    uint64_t keys[MOST_TAKEN];
+    size_t count;
 };
 
-static size_t find_keys(const struct rt_file *profile, uint64_t *keys, size_t room)
+static bool find_key(const char *entry, void *context)
 {
-    char folder[RT_LONGEST_NAME], bytes[4096] __attribute__((aligned(8)));
+    struct found_keys *found = context;
+    if (found->count == MOST_TAKEN || !key_in(entry, found->base, &found->keys[found->count]))
+        return false;
+    found->count++;
+    return true;
+}
+
+static void find_keys(const struct rt_file *profile, struct found_keys *found)
+{
+    char folder[RT_LONGEST_NAME];
     struct rt_text text = {folder, 0, sizeof folder};
-    const char *slash = strrchr(profile->path, '/'), *base = slash ? slash + 1 : profile->path;
-    size_t count = 0;
+    const char *slash = strrchr(profile->path, '/');
+    found->base = slash ? slash + 1 : profile->path;
+    found->count = 0;
     rt_folder_of(&text, profile->path);
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return 0;
-    for (long len; count < room && (len = syscall(SYS_getdents64, fd, bytes, sizeof bytes)) > 0;)
-        for (long at = 0; at < len && count < room;) {
-            const struct entry *entry = (const struct entry *)(bytes + at);
-            count += key_in(entry->name, base, &keys[count]);
-            at += entry->len;
-        }
-    close(fd);
-    return count;
+    rt_each_entry(folder, find_key, found);
 }
 
 /* The mark goes first: a file that is made later sets it again. Where there are more
  * files than are taken in at a time, it comes back. */
 void rt_take_in(struct rt_file *profile)
 {
-    uint64_t keys[MOST_TAKEN];
+    struct found_keys found;
     uint64_t id = profile->header.id & ~FP_PROFILE_ASIDE;
     if (!mark(profile, id)) return;
-    size_t count = find_keys(profile, keys, MOST_TAKEN);
+    find_keys(profile, &found);
     size_t taken = 0;
-    for (size_t i = 0; i < count; i++) taken += take_one(profile, keys[i]);
-    if (count == MOST_TAKEN && taken) mark(profile, id | FP_PROFILE_ASIDE);
+    for (size_t i = 0; i < found.count; i++) taken += take_one(profile, found.keys[i]);
+    if (found.count == MOST_TAKEN && taken) mark(profile, id | FP_PROFILE_ASIDE);
 }

@@ -217,6 +217,12 @@ void rt_hash_empty_copy(const struct rt_module *module, int64_t bias) FP_HIDDEN;
 uint32_t rt_thread_id(void) FP_HIDDEN;
 uint64_t rt_now_ms(void) FP_HIDDEN;
 void rt_sleep_ms(void) FP_HIDDEN; /* 1 ms */
+/* Calls with the name of every entry of a folder. Returns how many calls returned true. */
+uint32_t rt_each_entry(const char *folder, bool (*call)(const char *name, void *context),
+                       void *context) FP_HIDDEN;
+/* Maps the memory of a table at the first need, and keeps its address in *link. Several
+ * threads and handlers may do so at once: all get the same memory. NULL: no memory. */
+void *rt_map_once(void **link, size_t size) FP_HIDDEN;
 
 /* ---- the record of a run: rt_write.c ---- */
 

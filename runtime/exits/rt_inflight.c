@@ -9,8 +9,15 @@
 #include "exits/rt_marks.h"
 #include "exits/rt_site.h"
 
-#include <string.h>
-#include <sys/mman.h>
+/* ---- records ---- */
+
+void *rt_pool_take(struct rt_pool *pool, size_t size, uint32_t most)
+{
+    char *records = rt_map_once(&pool->records, most * size);
+    if (!records || __atomic_load_n(&pool->used, __ATOMIC_RELAXED) >= most) return NULL;
+    uint32_t i = __atomic_fetch_add(&pool->used, 1, __ATOMIC_RELAXED);
+    return i < most ? records + i * size : NULL;
+}
 
 /* ---- where a frame is ---- */
 
@@ -69,24 +76,16 @@ enum { TABLE_SIZE = 1 << 14, PLACES = 64 };
 enum { EMPTY, BUSY, READY };
 
 struct left_table {
-    struct left_table *more;
+    void *more; /* the next table, or NULL */
     struct rt_left_count entries[TABLE_SIZE];
 };
 
-static struct left_table *left_tables;
+static void *left_tables; /* the first table, or NULL */
 
-static struct left_table *next_table(struct left_table **link)
+static struct left_table *next_table(void **link)
 {
     struct left_table *table = __atomic_load_n(link, __ATOMIC_ACQUIRE);
-    if (table) return table;
-    struct left_table *made = mmap(NULL, sizeof *made, PROT_READ | PROT_WRITE,
-                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (made == MAP_FAILED) return NULL;
-    rt_hide_from_helgrind(made, sizeof *made);
-    if (__atomic_compare_exchange_n(link, &table, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        return made;
-    munmap(made, sizeof *made);
-    return table;
+    return table ? table : rt_map_once(link, sizeof *table);
 }
 
 static bool is_entry_of(struct rt_left_count *entry, const struct rt_left *left)
@@ -114,7 +113,7 @@ static uint64_t hash_of(const struct rt_left *left)
 struct rt_left_count *rt_left_entry(const struct rt_left *left)
 {
     uint64_t at = hash_of(left);
-    struct left_table **link = &left_tables;
+    void **link = &left_tables;
     for (struct left_table *table; (table = next_table(link)); link = &table->more)
         for (uint64_t i = 0; i < PLACES; i++) {
             struct rt_left_count *entry = &table->entries[(at + i) % TABLE_SIZE];

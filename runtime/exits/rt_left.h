@@ -16,6 +16,15 @@ struct rt_left_count {
     int64_t count;
 };
 
+/* Records that are taken one by one and never given back. */
+struct rt_pool {
+    void *records; /* mapped at the first need */
+    uint32_t used;
+};
+
+/* NULL: no memory, or all records are taken. */
+void *rt_pool_take(struct rt_pool *pool, size_t size, uint32_t most) FP_HIDDEN;
+
 /* The entry of this key, made at the first need. NULL: no memory. */
 struct rt_left_count *rt_left_entry(const struct rt_left *left) FP_HIDDEN;
 

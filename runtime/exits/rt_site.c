@@ -6,7 +6,6 @@
 
 #include <elf.h>
 #include <link.h>
-#include <sys/mman.h>
 
 /* ---- the code of this module ---- */
 
@@ -46,25 +45,12 @@ enum { TABLE_BITS = 12, PLACES = 8, SITES = 1 << TABLE_BITS };
 
 static struct {
     struct rt_site *places[SITES + PLACES];
-    uint32_t used;
-    struct rt_site *sites; /* SITES of them */
+    struct rt_pool pool; /* SITES of them */
 } table;
 
 static struct rt_site *new_site(void)
 {
-    struct rt_site *none = NULL;
-    if (!__atomic_load_n(&table.sites, __ATOMIC_ACQUIRE)) {
-        struct rt_site *made = mmap(NULL, SITES * sizeof *made, PROT_READ | PROT_WRITE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (made == MAP_FAILED) return NULL;
-        rt_hide_from_helgrind(made, SITES * sizeof *made);
-        if (!__atomic_compare_exchange_n(&table.sites, &none, made, false, __ATOMIC_ACQ_REL,
-                                         __ATOMIC_ACQUIRE))
-            munmap(made, SITES * sizeof *made);
-    }
-    if (__atomic_load_n(&table.used, __ATOMIC_RELAXED) >= SITES) return NULL;
-    uint32_t i = __atomic_fetch_add(&table.used, 1, __ATOMIC_RELAXED);
-    return i < SITES ? &table.sites[i] : NULL;
+    return rt_pool_take(&table.pool, sizeof(struct rt_site), SITES);
 }
 
 /* What the frame holds, or that it holds nothing. */

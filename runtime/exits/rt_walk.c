@@ -6,8 +6,6 @@
 
 #include "exits/rt_site.h"
 
-#include <sys/mman.h>
-
 static inline uint64_t word_at(uint64_t address)
 {
     return *(const uint64_t *)address;
@@ -38,22 +36,8 @@ static inline bool walk_again(const struct rt_walk *walk, uint64_t until, uint64
 
 static struct rt_walk *new_walk(void)
 {
-    static struct rt_walk *walks;
-    static uint32_t used;
-    struct rt_walk *none = NULL;
-    size_t size = MOST_WALKS * sizeof *walks;
-    if (!__atomic_load_n(&walks, __ATOMIC_ACQUIRE)) {
-        struct rt_walk *made = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (made == MAP_FAILED) return NULL;
-        rt_hide_from_helgrind(made, size);
-        if (!__atomic_compare_exchange_n(&walks, &none, made, false, __ATOMIC_ACQ_REL,
-                                         __ATOMIC_ACQUIRE))
-            munmap(made, size);
-    }
-    if (__atomic_load_n(&used, __ATOMIC_RELAXED) >= MOST_WALKS) return NULL;
-    uint32_t i = __atomic_fetch_add(&used, 1, __ATOMIC_RELAXED);
-    return i < MOST_WALKS ? &walks[i] : NULL;
+    static struct rt_pool walks;
+    return rt_pool_take(&walks, sizeof(struct rt_walk), MOST_WALKS);
 }
 
 struct frame {
@@ -80,9 +64,7 @@ __attribute__((noinline)) static RT_ENTRY void keep_walk(const struct frame *fra
                                                          uint64_t until, uint64_t sp)
 {
     struct rt_site *first = frames[0].site;
-    if (__atomic_load_n(&first->nwalks, __ATOMIC_RELAXED) >= MOST_PER_SITE ||
-        !depends_on_sp(frames, n))
-        return;
+    if (!depends_on_sp(frames, n)) return;
     __atomic_fetch_add(&first->nwalks, 1, __ATOMIC_RELAXED);
     struct rt_walk *walk = new_walk();
     if (!walk) return;
@@ -119,7 +101,8 @@ __attribute__((noinline)) static bool walk_sites(struct rt_site *site, uint64_t 
     if (until < sp) return false; /* from a signal stack, or to another one */
     for (size_t i = 0; i < n; i++)
         if (frames[i].site->counts) rt_site_count(frames[i].site, frames[i].reg);
-    keep_walk(frames, n, until, first_sp);
+    if (__atomic_load_n(&frames[0].site->nwalks, __ATOMIC_RELAXED) < MOST_PER_SITE)
+        keep_walk(frames, n, until, first_sp);
     return true;
 }
 

@@ -7,6 +7,7 @@
  * theirs by another name for us to go on with.
  *
  * Signals that the runtime needs for samples stay unblocked (rt_mask.c). */
+#include "standin/rt_handler.h"
 #include "threads/rt_create.h"
 
 #include <dlfcn.h>
@@ -21,7 +22,6 @@
 #pragma weak rt_create_thread
 #pragma weak rt_create_c11_thread
 
-typedef int sigaction_function(int, const struct sigaction *, struct sigaction *);
 extern create_function __interceptor_pthread_create __attribute__((weak));
 extern sigaction_function __interceptor_sigaction __attribute__((weak));
 

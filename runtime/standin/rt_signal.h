@@ -9,22 +9,12 @@
 /* Signals whose handlers interrupt system calls: siginterrupt. */
 static sigset_t interrupting;
 
-static sighandler_t set_handler(int number, const struct sigaction *action)
-{
-    struct sigaction old;
-    if (action->sa_handler == SIG_ERR || number < 1 || number >= NSIG) {
-        errno = EINVAL;
-        return SIG_ERR;
-    }
-    return sigaction(number, action, &old) < 0 ? SIG_ERR : old.sa_handler;
-}
-
 STAND_IN sighandler_t signal(int number, sighandler_t handler)
 {
     struct sigaction action = {.sa_handler = handler};
     sigaddset(&action.sa_mask, number);
     if (sigismember(&interrupting, number) != 1) action.sa_flags = SA_RESTART;
-    return set_handler(number, &action);
+    return set_handler(sigaction, number, &action);
 }
 
 extern sighandler_t bsd_signal(int number, sighandler_t handler); /* not in newer headers */
@@ -38,11 +28,9 @@ STAND_IN_WEAK sighandler_t ssignal(int number, sighandler_t handler)
     return signal(number, handler);
 }
 
-/* What signal() is for programs that ask for ISO C alone. */
 STAND_IN sighandler_t __sysv_signal(int number, sighandler_t handler)
 {
-    struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
-    return set_handler(number, &action);
+    return set_handler_once(sigaction, number, handler);
 }
 
 STAND_IN_WEAK sighandler_t sysv_signal(int number, sighandler_t handler)

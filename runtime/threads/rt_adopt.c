@@ -7,21 +7,9 @@
  */
 #include "core/rt_unwind.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-/* As the kernel gives them. */
-struct folder_entry {
-    uint64_t inode;
-    int64_t offset;
-    uint16_t len;
-    unsigned char type;
-    char name[];
-};
 
 static bool has_region(const struct rt_process *process, uint32_t tid)
 {
@@ -30,21 +18,22 @@ static bool has_region(const struct rt_process *process, uint32_t tid)
     return false;
 }
 
+struct thread_visit {
+    bool (*call)(uint32_t tid, void *context);
+    void *context;
+};
+
+static bool visit_thread(const char *name, void *context)
+{
+    const struct thread_visit *visit = context;
+    uint32_t tid = (uint32_t)strtoul(name, NULL, 10);
+    return tid && visit->call(tid, visit->context);
+}
+
 uint32_t rt_each_thread(bool (*call)(uint32_t tid, void *context), void *context)
 {
-    char bytes[4096] __attribute__((aligned(8)));
-    uint32_t count = 0;
-    int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return 0;
-    for (long len; (len = syscall(SYS_getdents64, folder, bytes, sizeof bytes)) > 0;)
-        for (long at = 0; at < len;) {
-            const struct folder_entry *entry = (const struct folder_entry *)(bytes + at);
-            uint32_t tid = (uint32_t)strtoul(entry->name, NULL, 10);
-            at += entry->len;
-            if (tid) count += call(tid, context);
-        }
-    close(folder);
-    return count;
+    struct thread_visit visit = {call, context};
+    return rt_each_entry("/proc/self/task", visit_thread, &visit);
 }
 
 /* A copy for a thread that has none, but not for the first. */

@@ -356,7 +356,7 @@ struct start {
 enum { MOST_STARTS = 256 };
 static struct start starts[MOST_STARTS]; /* of threads not begun yet */
 
-static struct start *take_start(void)
+static struct start *free_start(void)
 {
     for (;;) {
         for (size_t i = 0; i < MOST_STARTS; i++)
@@ -365,10 +365,23 @@ static struct start *take_start(void)
     }
 }
 
+static struct start *take_start(void *arg)
+{
+    struct start *start = free_start();
+    start->arg = arg;
+    start->mask = rt_mask_believed();
+    return start;
+}
+
+static void give_start_back(struct start *start)
+{
+    __atomic_store_n(&start->used, 0, __ATOMIC_RELEASE);
+}
+
 static struct start begin(void *context)
 {
     struct start *slot = context, start = *slot;
-    __atomic_store_n(&slot->used, 0, __ATOMIC_RELEASE);
+    give_start_back(slot);
     begin_thread();
     rt_mask_believe(start.mask);
     return start;
@@ -398,24 +411,20 @@ int rt_create_thread(create_function *real, pthread_t *thread, const pthread_att
                      void *(*routine)(void *), void *arg)
 {
     if (!threads_are_ours()) return real(thread, attributes, routine, arg);
-    struct start *start = take_start();
+    struct start *start = take_start(arg);
     start->pthread = routine;
-    start->arg = arg;
-    start->mask = rt_mask_believed();
     int result = real(thread, attributes, begin_pthread, start);
-    if (result) __atomic_store_n(&start->used, 0, __ATOMIC_RELEASE);
+    if (result) give_start_back(start);
     return result;
 }
 
 int rt_create_c11_thread(c11_function *real, thrd_t *thread, thrd_start_t routine, void *arg)
 {
     if (!threads_are_ours()) return real(thread, routine, arg);
-    struct start *start = take_start();
+    struct start *start = take_start(arg);
     start->c11 = routine;
-    start->arg = arg;
-    start->mask = rt_mask_believed();
     int result = real(thread, begin_c11, start);
-    if (result != thrd_success) __atomic_store_n(&start->used, 0, __ATOMIC_RELEASE);
+    if (result != thrd_success) give_start_back(start);
     return result;
 }
 
