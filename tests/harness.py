@@ -142,7 +142,6 @@ def arguments(doc, *more, llvm="19"):
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=os.path.abspath, metavar="FOLDER", help="where footpath and footpath-cc are")
     parser.add_argument("--llvm", default=llvm, help="version (%(default)s)")
-    parser.add_argument("--keep", action="store_true", help="leave the folders of the cases")
     for words, options in more:
         parser.add_argument(*words.split(), **options)
     return parser
@@ -184,6 +183,7 @@ def main(doc, *more, bench=Bench, cases=None):
     if cases is None:
         cases = {name[5:]: f for name, f in vars(sys.modules["__main__"]).items() if name.startswith("case_")}
     parser = arguments(doc, *more)
+    parser.add_argument("--keep", action="store_true", help="leave the folders of the cases")
     parser.add_argument("--list", action="store_true", help="print the names of the cases")
     parser.add_argument("--case", action="append", choices=list(cases), metavar="NAME", help="run this one")
     args = parse(parser)

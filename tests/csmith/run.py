@@ -9,7 +9,6 @@ all of them. The flags in VARIANTS take turns as well. A program that fails is k
 in the folder that --save names, with the commands that show it.
 A program that runs longer than a few seconds uninstrumented is replaced by the next.
 """
-import argparse
 import concurrent.futures
 import os
 import shutil
@@ -18,7 +17,9 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
 import limits  # noqa: E402
+from harness import Failure  # noqa: E402
 
 # what decides which code of the plugin and the runtime a program meets
 VARIANTS = [
@@ -31,10 +32,6 @@ VARIANTS = [
 ]
 CSMITH = ["--no-packed-struct", "--max-funcs", "6", "--max-block-depth", "5", "--max-expr-complexity", "6"]
 PLAIN_LIMIT, LIMIT = 5, 100  # seconds of CPU time
-
-
-class Failure(Exception):
-    pass
 
 
 class TooLong(Exception):
@@ -107,18 +104,15 @@ def program(args, number):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--count", type=int, default=20)
-    parser.add_argument("--llvm", default="14,19,22")
-    parser.add_argument("--opt", default="-O0,-O2")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--all", action="store_true")
-    parser.add_argument("--save")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--include", default="/usr/include/csmith")
-    args = parser.parse_args()
-    args.bin = os.path.abspath(args.bin)
+    args = harness.parse(harness.arguments(
+        __doc__,
+        ("--count", {"type": int, "default": 20}),
+        ("--opt", {"default": "-O0,-O2"}),
+        ("--seed", {"type": int, "default": 1}),
+        ("--all", {"action": "store_true"}),
+        ("--save", {}),
+        ("--jobs", {"type": int, "default": 2}),
+        ("--include", {"default": "/usr/include/csmith"}), llvm="14,19,22"))
     if not shutil.which("csmith"):
         print("csmith was not found; install the package csmith")
         return 1

@@ -10,7 +10,6 @@ Counts are verified where the mode allows: those of check builds by themselves, 
 builds with exits against an edge-min build of the same cell. A cell that fails prints the
 commands that repeat it.
 """
-import argparse
 import concurrent.futures
 import os
 import shlex
@@ -23,16 +22,13 @@ import table
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.dirname(HERE)
-PROGRAMS = os.path.join(TESTS, "programs")
-sys.path[:0] = [TESTS, PROGRAMS]
+sys.path[:0] = [TESTS, os.path.join(TESTS, "programs")]
+import harness  # noqa: E402
 import limits  # noqa: E402
+from harness import PROGRAMS, Failure  # noqa: E402
 from run import directives  # noqa: E402
 
 CPU = 120  # seconds of a run
-
-
-class Failure(Exception):
-    pass
 
 
 def build_flags(cell):
@@ -154,19 +150,17 @@ def one(args, cell):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--llvm", required=True, help="versions, with commas between")
-    parser.add_argument("--mode", required=True, choices=table.MODES)
-    parser.add_argument("--everything", action="store_true")
-    parser.add_argument("--random", type=int, metavar="N")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--list", action="store_true", help="print the cells and run none")
-    parser.add_argument("--keep", action="store_true", help="leave the builds")
-    args = parser.parse_args()
+    args = harness.parse(harness.arguments(
+        __doc__,
+        ("--mode", {"required": True, "choices": table.MODES}),
+        ("--everything", {"action": "store_true"}),
+        ("--random", {"type": int, "metavar": "N"}),
+        ("--seed", {"type": int, "default": 1}),
+        ("--jobs", {"type": int, "default": 1}),
+        ("--list", {"action": "store_true", "help": "print the cells and run none"}),
+        ("--keep", {"action": "store_true", "help": "leave the builds"})))
     os.environ["FOOTPATH_VERIFY_IR"] = "1"
-    args.bin, llvms = os.path.abspath(args.bin), args.llvm.split(",")
+    llvms = args.llvm.split(",")
     if args.random:
         cells = table.some(llvms, args.mode, args.random, args.seed)
     elif args.everything:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds and runs scenario programs in check mode and verifies them.
 
-    run.py --bin BUILD/bin --llvm 19 [--opt=-O2] [--keep] PROGRAM...
+    run.py --bin BUILD/bin --llvm 19 [--opt=-O2] [--keep] [--case PROGRAM]...
 
 The comment at the top of a program says how:
 
@@ -18,28 +18,15 @@ edges that the paths imply must be the edges that were counted: in one check bui
 and across a path build and an edge-min build of the same program (both --fp-exits);
 paths are counted with and without cycles.
 """
-import argparse
-import json
+import glob
 import os
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
 import limits  # noqa: E402
-
-
-SKIPPED = 77  # what ctest takes for skipped
-
-
-class Failure(Exception):
-    pass
-
-
-class Skipped(Exception):
-    pass
+from harness import PROGRAMS, ROOT, Failure, Skipped, equal, expect  # noqa: E402
 
 
 def directives(path):
@@ -57,21 +44,14 @@ def directives(path):
     return found, runs
 
 
-class Tester:
-    def __init__(self, args, folder):
-        self.args, self.folder = args, folder
-        self.passed = 0
-
-    def tool(self, *words):
-        return subprocess.run([os.path.join(self.args.bin, "footpath"), *words], capture_output=True, text=True)
-
+class Tester(harness.Bench):
     def build(self, source, found, mode, out):
         plus = source.endswith(".cc")
         if mode:
-            compiler = [os.path.join(self.args.bin, "footpath-c++" if plus else "footpath-cc"), "--fp-llvm=" + self.args.llvm]
+            compiler = [self.bin("footpath-c++" if plus else "footpath-cc"), "--fp-llvm=" + self.args.llvm]
             compiler += mode.split()
         else:
-            compiler = ["clang%s-%s" % ("++" if plus else "", self.args.llvm), "-idirafter", INCLUDE]
+            compiler = ["clang%s-%s" % ("++" if plus else "", self.args.llvm), "-idirafter", os.path.join(ROOT, "include")]
         flags = " ".join(found["cflags"]).split() + [self.args.opt, "-w"]
         libraries = []
         for lib in found["lib"]:
@@ -82,11 +62,11 @@ class Tester:
         return out
 
     def must(self, command):
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode or (done.stderr and "warning" not in done.stderr):
-            raise Failure("%s\n%s%s" % (" ".join(command), done.stdout, done.stderr))
+        done = self.run(*command)
+        expect(not done.stderr or "warning" in done.stderr, "%s\n%s" % (" ".join(command), done.stderr))
 
-    def run(self, exe, args, profile):
+    def ends(self, exe, args, profile):
+        """Status and output of a run."""
         if profile and os.path.exists(profile):
             os.unlink(profile)
         env = dict(os.environ, LC_ALL="C")
@@ -97,30 +77,22 @@ class Tester:
         done = limits.run([exe] + args, 120, capture_output=True, env=env, cwd=os.path.dirname(exe))
         return done.returncode, done.stdout
 
-    def verify(self, *profiles):
-        done = self.tool("verify", *profiles)
-        if done.returncode or "identical" not in done.stdout:
-            raise Failure("verify %s: %s%s" % (" ".join(profiles), done.stdout, done.stderr))
-
     def check_run(self, plain, checked, args, expected):
         profile = os.path.join(self.folder, "check.prof")
-        wanted = self.run(plain, args, None)
-        if wanted[0] != expected:
-            raise Failure("uninstrumented: status %d, expected %d" % (wanted[0], expected))
-        got = self.run(checked, args, profile)
-        if got != wanted:
-            raise Failure("%s: got %r, expected %r" % (args, got, wanted))
+        wanted = self.ends(plain, args, None)
+        equal(wanted[0], expected, "status, uninstrumented")
+        got = self.ends(checked, args, profile)
+        equal(got, wanted, str(args))
         self.verify(profile)
         return profile
 
     def check_counts(self, profile, what, lines):
         for line in lines:
             function, count = line.split()
-            shown = json.loads(self.tool("show", "--json", "--function", function, profile).stdout)
+            shown = self.json("show", "--json", "--function", function, profile, status=None)
             got = [f[what] for f in shown["functions"] if f["name"] == function]
             got = sum(len(x) if isinstance(x, list) else x for x in got)
-            if got != int(count):
-                raise Failure("%s: %s is %d, expected %s" % (function, what, got, count))
+            equal(got, int(count), "%s: %s" % (function, what))
 
     def scenario(self, source):
         found, runs = directives(source)
@@ -140,9 +112,9 @@ class Tester:
             if "deterministic" not in " ".join(found["not"]):
                 names = ("paths", "cycles", "edges")
                 profiles = [os.path.join(self.folder, n + ".prof") for n in names]
-                wanted = self.run(builds["plain"], args, None)
+                wanted = self.ends(builds["plain"], args, None)
                 for name, profile_name in zip(names, profiles):
-                    got = self.run(builds[name], args, profile_name)
+                    got = self.ends(builds[name], args, profile_name)
                     if got != wanted:
                         raise Failure("%s: %s: got %r, expected %r" % (args, name, got, wanted))
                 if "daemon" not in args:
@@ -150,47 +122,19 @@ class Tester:
                     if "cycles" not in " ".join(found["not"]):
                         self.verify(profiles[1], profiles[2])
             alone, each = (os.path.join(self.folder, n + ".prof") for n in ("alone", "each"))
-            got = self.run(builds["alone"], args, alone)
-            if got != self.run(builds["plain"], args, None):
+            got = self.ends(builds["alone"], args, alone)
+            if got != self.ends(builds["plain"], args, None):
                 raise Failure("%s: --fp-mode=path changes the program: %r" % (args, got))
             if found["returns"]:
-                self.run(builds["each"], args, each)
+                self.ends(builds["each"], args, each)
                 self.verify(alone, each)
             self.check_counts(profile, "executed_paths", found["paths"])
             self.check_counts(profile, "calls", found["calls"])
             self.check_counts(profile, "paths", found["rows"])
-            self.passed += 1
 
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--llvm", default="19")
-    parser.add_argument("--opt", default="-O2")
-    parser.add_argument("--keep", action="store_true")
-    parser.add_argument("programs", nargs="+")
-    args = parser.parse_args()
-    os.environ["FOOTPATH_VERIFY_IR"] = "1"
-    failed = passed = skipped = 0
-    for source in args.programs:
-        folder = tempfile.mkdtemp(prefix="footpath-")
-        tester = Tester(args, folder)
-        try:
-            tester.scenario(os.path.abspath(source))
-        except Skipped as reason:
-            print("%s: %s" % (os.path.basename(source), reason))
-            skipped += 1
-        except (Failure, subprocess.TimeoutExpired) as failure:
-            print("%s %s LLVM %s: %s" % (os.path.basename(source), args.opt, args.llvm, failure))
-            failed += 1
-        passed += tester.passed
-        if not args.keep:
-            shutil.rmtree(folder)
-    print("%d passed, %d failed, %d skipped" % (passed, failed, skipped))
-    return 1 if failed else 0 if passed else SKIPPED if skipped else 1
-
-
-INCLUDE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "include")
 
 if __name__ == "__main__":
-    sys.exit(main())
+    os.environ["FOOTPATH_VERIFY_IR"] = "1"
+    sources = sorted(glob.glob(os.path.join(PROGRAMS, "*.c")) + glob.glob(os.path.join(PROGRAMS, "*.cc")))
+    harness.main(__doc__, ("--opt", {"default": "-O2"}), bench=Tester,
+                 cases={os.path.basename(path): lambda t, path=path: t.scenario(path) for path in sources})

@@ -16,7 +16,6 @@ Exit status 1 if anything differs. Runs are compared across builds under fixed_h
 address is ordered alike; where that is not enough, corpus.py says so and why, and
 the line of that program repeats it.
 """
-import argparse
 import collections
 import concurrent.futures
 import json
@@ -28,8 +27,9 @@ import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "bench"))
+sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "tests")]
 import corpus  # noqa: E402
+import harness  # noqa: E402
 import inputs  # noqa: E402
 
 # names of one length: a longer path is another stack and other addresses
@@ -154,9 +154,8 @@ def one(args, program, data):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", default=os.path.join(ROOT, "build", "bin"))
-    parser.add_argument("--llvm", default="19")
+    parser = harness.arguments(__doc__)
+    parser.set_defaults(bin=os.path.join(ROOT, "build", "bin"))
     parser.add_argument("--opt", default="-O2")
     parser.add_argument("--size", default="small", choices=["small", "large"])
     parser.add_argument("--short", action="store_true")

@@ -12,7 +12,6 @@ itself, where its suite can do so: one that passes then depends on time, and is 
 With --use the program is counted while its tests run and built a third time by that profile
 (--fp-use), with --eager copying wherever it is possible; the tests must say the same once more.
 """
-import argparse
 import glob
 import json
 import os
@@ -24,8 +23,9 @@ import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "bench"))
+sys.path[:0] = [os.path.join(ROOT, "bench"), os.path.join(ROOT, "tests")]
 import corpus  # noqa: E402
+import harness  # noqa: E402
 from recipes import SUITES  # noqa: E402
 
 # what a build is made with; None: clang alone
@@ -210,9 +210,8 @@ def training(args, counted):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", default=os.path.join(ROOT, "build", "bin"))
-    parser.add_argument("--llvm", default="19")
+    parser = harness.arguments(__doc__)
+    parser.set_defaults(bin=os.path.join(ROOT, "build", "bin"))
     parser.add_argument("--modes", default="check", help="of " + ", ".join(MODES))
     parser.add_argument("--programs", "--suites", default=",".join(SUITES), help="of " + ", ".join(SUITES))
     parser.add_argument("--work", default=os.path.join(ROOT, ".cache", "suites"), help="folder for builds; the user nobody must be able to enter it")

@@ -9,16 +9,17 @@ clang and by footpath-cc with default linker flags. Both must do the same, also 
 of address space; the counts must be right. --compare prints time and memory of both links
 and runs.
 """
-import argparse
 import concurrent.futures
-import json
 import os
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
+from harness import Failure, expect  # noqa: E402
 
 FUNCTION = """void f%(n)d(unsigned x, volatile int *s);
 __attribute__((noinline)) void f%(n)d(unsigned x, volatile int *s)
@@ -27,10 +28,6 @@ __attribute__((noinline)) void f%(n)d(unsigned x, volatile int *s)
 }
 """
 TURN = "if (x >> %d & 1) *s = %d;"
-
-
-class Failure(Exception):
-    pass
 
 
 def write_sources(folder, count, per_file, turns):
@@ -89,22 +86,18 @@ def build(compiler, sources, folder, jobs, turns):
     return seconds, memory
 
 
-def tool(args, *words):
-    done = subprocess.run([os.path.join(args.bin, "footpath"), *words], capture_output=True, text=True)
-    return done.returncode, done.stdout + done.stderr
-
-
-def check_calls(args, profile):
-    shown = json.loads(tool(args, "show", "--json", "--top", "0", profile)[1])
+def check_calls(b, profile):
+    args = b.args
+    shown = b.json("show", "--json", "--top", "0", profile)
     got = [f["calls"] for f in shown["functions"] if f["name"].startswith("f")]
     called = sum(len(range(first, min(first + args.per_file, args.count), 3))
                  for first in range(0, args.count, args.per_file))
-    if len(got) != args.count or sum(got) != 5 * called or max(got) != 5:
-        raise Failure("expected %d functions, %d of them called 5 times; got %d and %d calls" % (
-            args.count, called, len(got), sum(got)))
+    expect(len(got) == args.count and sum(got) == 5 * called and max(got) == 5,
+           "expected %d functions, %d of them called 5 times; got %d and %d calls" % (args.count, called, len(got), sum(got)))
 
 
-def check(args, folder):
+def case_tables(b):
+    args, folder = b.args, b.folder
     clang = ["clang-" + args.llvm]
     footpath = [os.path.join(args.bin, "footpath-cc"), "--fp-llvm=" + args.llvm, "--fp-mode=check",
                 *(["--fp-array-paths=1"] if args.turns < 13 else [])]
@@ -124,10 +117,8 @@ def check(args, folder):
     if results["clang"] != results["footpath"] or results["clang"][2]:
         raise Failure("expected %r, got %r" % (results["clang"], results["footpath"]))
     profile = os.path.join(folder, "footpath", "out.prof")
-    status, text = tool(args, "verify", profile)
-    if status or ": identical" not in text:
-        raise Failure("verify: " + text)
-    check_calls(args, profile)
+    b.verify(profile)
+    check_calls(b, profile)
     os.unlink(profile)
     # what the program itself takes, and little more: counts may be lost with a word, nothing else
     here = os.path.join(folder, "footpath")
@@ -137,32 +128,7 @@ def check(args, folder):
         raise Failure("with little address space: expected %r, got %r" % (results["clang"], got))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--llvm", default="19")
-    parser.add_argument("--count", type=int, default=17000)
-    parser.add_argument("--turns", type=int, default=1)
-    parser.add_argument("--per-file", type=int, default=1000)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--compare", action="store_true")
-    parser.add_argument("--keep", action="store_true")
-    args = parser.parse_args()
-    args.bin = os.path.abspath(args.bin)
-    folder = tempfile.mkdtemp(prefix="footpath-scale-")
-    try:
-        check(args, folder)
-    except Failure as failure:
-        print("%d functions: %s" % (args.count, failure))
-        return 1
-    finally:
-        if args.keep:
-            print(folder)
-        else:
-            shutil.rmtree(folder)
-    print("%d functions with hash tables: right" % args.count)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    harness.main(__doc__, ("--count", {"type": int, "default": 17000}), ("--turns", {"type": int, "default": 1}),
+                 ("--per-file", {"type": int, "default": 1000}), ("--jobs", {"type": int, "default": os.cpu_count()}),
+                 ("--compare", {"action": "store_true"}))

@@ -26,6 +26,10 @@ import tempfile
 
 import suites
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import harness  # noqa: E402
+from harness import Failure  # noqa: E402
+
 LEVELS = ["O0", "O1", "O2", "O3", "Os"]
 MODES = collections.OrderedDict([
     ("path", ["--fp-mode=path"]),
@@ -63,10 +67,6 @@ def limited(command, folder, env=None, cpu=None):
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     texts = [open(name, "rb").read(MOST_OUTPUT) for name in (out, err)]
     return Result(status, texts[0], texts[1], after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-
-
-class Failure(Exception):
-    pass
 
 
 def first_line(text):
@@ -234,20 +234,17 @@ def words_of(known):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--bin", required=True, help="folder of footpath and footpath-cc")
-    parser.add_argument("--suites", help="folder with gcc.c-torture and the others; unpacked there if it does not exist")
-    parser.add_argument("--llvm", default="19")
-    parser.add_argument("--levels", type=words_of(LEVELS), default=LEVELS)
-    parser.add_argument("--modes", type=words_of(list(MODES)), default=list(MODES))
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--every", type=int, default=1, help="take each Nth program only")
-    parser.add_argument("--part", type=part, default=(1, 1), help="I/N: of those, the Ith of N parts")
-    parser.add_argument("--only", action="append", help="programs whose name has this in it")
-    parser.add_argument("--list-failures", help="write the failures to a file as well")
-    parser.add_argument("--keep", help="keep what is built below this folder")
-    args = parser.parse_args()
-    args.bin = os.path.abspath(args.bin)
+    args = harness.parse(harness.arguments(
+        __doc__.split("\n\n")[0],
+        ("--suites", {"help": "folder with gcc.c-torture and the others; unpacked there if it does not exist"}),
+        ("--levels", {"type": words_of(LEVELS), "default": LEVELS}),
+        ("--modes", {"type": words_of(list(MODES)), "default": list(MODES)}),
+        ("--jobs", {"type": int, "default": os.cpu_count()}),
+        ("--every", {"type": int, "default": 1, "help": "take each Nth program only"}),
+        ("--part", {"type": part, "default": (1, 1), "help": "I/N: of those, the Ith of N parts"}),
+        ("--only", {"action": "append", "help": "programs whose name has this in it"}),
+        ("--list-failures", {"help": "write the failures to a file as well"}),
+        ("--keep", {"help": "keep what is built below this folder"})))
     args.suites = os.path.abspath(args.suites or os.path.join(args.bin, "..", "torture"))
     args.keep = args.keep and os.path.abspath(args.keep)
     return args
