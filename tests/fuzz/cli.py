@@ -9,7 +9,6 @@ sanitizer speaks, or when it takes more than 500 MB of memory or 5 s of processo
 file is below 5 MB. With tools that were built with sanitizers (make sanitize) limits of
 memory do not apply. Bad inputs are kept.
 """
-import argparse
 import collections
 import concurrent.futures
 import os
@@ -22,8 +21,10 @@ import sys
 import tempfile
 import threading
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "hostile"))
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [TESTS, os.path.join(TESTS, "hostile")]
 import formats  # noqa: E402
+import harness  # noqa: E402
 
 MOST_MB, MOST_SECONDS, LARGEST = 500, 5, 5 << 20
 EXPORTS = ["json", "lcov", "callgrind", "speedscope", "collapsed", "guide", "legacy", "llvm-sample", "gcc-afdo"]
@@ -179,15 +180,13 @@ class Campaign:
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--seeds", required=True)
-    parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", default="bad-inputs")
-    args = parser.parse_args()
-    args.bin, args.seeds, args.keep = (os.path.abspath(path) for path in (args.bin, args.seeds, args.keep))
+    args = harness.parse(harness.arguments(
+        __doc__,
+        ("--seeds", {"type": os.path.abspath, "required": True}),
+        ("--runs", {"type": int, "default": 1000}),
+        ("--jobs", {"type": int, "default": os.cpu_count()}),
+        ("--seed", {"type": int, "default": 1}),
+        ("--keep", {"type": os.path.abspath, "default": "bad-inputs"})))
     campaign = Campaign(args)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         list(pool.map(campaign.one, range(args.runs)))

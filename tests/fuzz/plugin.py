@@ -7,7 +7,6 @@ BUILD is configured with -DFOOTPATH_SANITIZE_PLUGIN=ON. The runtime of the sanit
 before everything else. A compilation is bad when a sanitizer speaks, when the compiler dies, or when it
 fails without a message of footpath. Some damaged files must be refused and some must pass.
 """
-import argparse
 import collections
 import concurrent.futures
 import os
@@ -23,6 +22,7 @@ import cli
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import formats  # noqa: E402
+import harness  # noqa: E402
 import limits  # noqa: E402
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "programs")
@@ -151,16 +151,13 @@ def check_sanitized(args):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--llvm", default="19")
-    parser.add_argument("--programs", type=int, default=100)
-    parser.add_argument("--damaged", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--keep", default="bad-inputs")
-    args = parser.parse_args()
-    args.bin, args.keep = os.path.abspath(args.bin), os.path.abspath(args.keep)
+    args = harness.parse(harness.arguments(
+        __doc__,
+        ("--programs", {"type": int, "default": 100}),
+        ("--damaged", {"type": int, "default": 300}),
+        ("--seed", {"type": int, "default": 1}),
+        ("--jobs", {"type": int, "default": os.cpu_count()}),
+        ("--keep", {"type": os.path.abspath, "default": "bad-inputs"})))
     check_sanitized(args)
     with tempfile.TemporaryDirectory(prefix="footpath-plugin-") as folder:
         campaign = Campaign(args, folder)

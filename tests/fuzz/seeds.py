@@ -5,17 +5,17 @@
 
 The programs stay in FOLDER: profiles name them.
 """
-import argparse
 import os
 import struct
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "hostile"))
+sys.path[:0] = [os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "hostile")]
 import formats  # noqa: E402
+import harness  # noqa: E402
+from harness import PROGRAMS  # noqa: E402
 
-PROGRAMS = os.path.join(os.path.dirname(HERE), "programs")
 SEEDS = [
     ("control_flow.c", "--fp-mode=path --fp-callees"),
     ("control_flow.c", "--fp-mode=edge-min"),
@@ -83,14 +83,18 @@ def of_program(make, number, source, flags):
         raise SystemExit("%s: no seed" % name)
     if os.path.getsize(profile) < LARGEST_REPORT:
         make.write("reports", name, struct.pack("<I", os.path.getsize(section)) + read(section) + read(profile))
+    make.write("alone", name, read(profile))
     make.tool("export", "--format", "guide", "-o", make.path("guide", name), profile)
     make.tool("combine", "-o", make.path("combined", name), profile)
     for what in ("edges", "paths") if "path" in flags else ("edges",):
         make.tool("export", "--format", "legacy", "--what", what, "-o", make.path("legacy", what + name), profile)
+        make.write("import", what + name, read(make.path("legacy", what + name)))
         make.tool("export", "--format", "legacy", "--what", what, "-o", make.path("legacy", "combined" + what + name),
                   make.path("combined", name))
     make.tool("export", "--format", "callgrind", "-o", make.path("callgrind", name), profile)
     subprocess.run(["objcopy", "--strip-debug", exe, make.path("program", name)], check=True)
+    build(make, source, flags.replace("--fp-map=packed", "") + " --fp-map=separate", exe + ".separate")
+    make.write("mapfile", name, read(exe + ".separate.fpmap"))
     if number == 0:
         for strategy in ("invocations", "cuts", "procedures", "p3"):
             make.tool("plan", "-k", "3", "--strategy", strategy, "--guide", profile, "-o",
@@ -123,11 +127,7 @@ def of_samples(make):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--llvm", default="19")
-    parser.add_argument("folder")
-    make = Maker(parser.parse_args())
+    make = Maker(harness.parse(harness.arguments(__doc__, ("folder", {}))))
     os.makedirs(make.args.folder, exist_ok=True)
     for number, (source, flags) in enumerate(SEEDS):
         of_program(make, number, source, flags)

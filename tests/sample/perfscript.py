@@ -90,7 +90,7 @@ def check(b, name):
     expect(len(expected) > 10, "%d samples" % len(expected))
     expect("compressed" not in name or "compressed=1" in state, "compressed: " + state)
     expect(("pipe" in name) == ("pipe=1" in state), "through a pipe: " + state)
-    b.run(b.args.fuzz, b.args.rounds, path)
+    b.run(b.args.fuzz, b.args.rounds, "60", path)
 
 
 if __name__ == "__main__":
