@@ -65,6 +65,9 @@ const struct fp_flag fp_flag_table[] = {
      "with --fp-use: say what is done and why"},
     {"out", FP_FLAG_TEXT, DRIVER, "PATTERN", FIELD(out),
      "at link: where profiles go (footpath.prof); FOOTPATH_OUT overrides it"},
+    {"dump", FP_FLAG_LIST, PLUGIN, "LIST", FIELD(dump),
+     "print graph, path numbers, plan and counters of these functions\n"
+     "while compiling, on stderr"},
     {"llvm", FP_FLAG_TEXT, DRIVER, "N", FIELD(llvm),
      "which clang; the plugin for N must have been built"},
     {"help", FP_FLAG_SWITCH, DRIVER, NULL, FIELD(help),

@@ -72,6 +72,7 @@ struct fp_flags {
     uint32_t copy;            /* which copy of the division this is */
     const char *division;     /* file that says what each copy counts */
     const char *allow, *deny; /* lists of patterns */
+    const char *dump;         /* list of patterns: functions to print */
     const char *guide;        /* a guide: counts of an earlier run */
     const char *use;          /* a guide, to optimise by */
     const char *base;         /* names of files below this folder are taken relative to it */

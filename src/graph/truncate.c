@@ -301,19 +301,38 @@ static void cut_hot_loops(struct cutter *c, const struct fp_loops *loops, double
     }
 }
 
-/* Edges that are truncated though they could be followed, to where no path would begin
- * but for them: not the doors of loops. */
-static uint32_t count_cuts(const struct fp_cfg *cfg, const struct fp_order *order)
+static enum fp_cause natural_cause(enum fp_edge_kind kind)
+{
+    if (kind == FP_EDGE_INDIRECT) return FP_CAUSE_INDIRECT;
+    return kind == FP_EDGE_TWICE ? FP_CAUSE_TWICE : FP_CAUSE_BACK;
+}
+
+enum fp_cause *fp_truncation_causes(struct fp_arena *arena, const struct fp_cfg *cfg,
+                                    const struct fp_order *order)
 {
     struct fp_arena scratch = {0};
     struct fp_order natural;
-    uint32_t cuts = 0;
+    enum fp_cause *causes = FP_NEW_ARRAY(arena, enum fp_cause, cfg->nedges);
     fp_order_make(&scratch, cfg, &natural);
     struct fp_bitset begin = fp_bitset_new(&scratch, cfg->nblocks);
     mark_starts(cfg, natural.fate, &begin);
-    for (uint32_t e = 0; e < cfg->nedges; e++)
-        cuts += order->fate[e] == FP_FATE_TRUNCATED && natural.fate[e] == FP_FATE_KEPT &&
-                !fp_bitset_has(&begin, cfg->edges[e].dst);
+    for (uint32_t e = 0; e < cfg->nedges; e++) {
+        if (order->fate[e] != FP_FATE_TRUNCATED) continue;
+        if (natural.fate[e] == FP_FATE_TRUNCATED)
+            causes[e] = natural_cause(cfg->edges[e].kind);
+        else
+            causes[e] = fp_bitset_has(&begin, cfg->edges[e].dst) ? FP_CAUSE_DOOR : FP_CAUSE_CUT;
+    }
+    fp_arena_free(&scratch);
+    return causes;
+}
+
+static uint32_t count_cuts(const struct fp_cfg *cfg, const struct fp_order *order)
+{
+    struct fp_arena scratch = {0};
+    const enum fp_cause *causes = fp_truncation_causes(&scratch, cfg, order);
+    uint32_t cuts = 0;
+    for (uint32_t e = 0; e < cfg->nedges; e++) cuts += causes[e] == FP_CAUSE_CUT;
     fp_arena_free(&scratch);
     return cuts;
 }

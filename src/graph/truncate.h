@@ -46,6 +46,20 @@ void fp_truncate(struct fp_arena *arena, const struct fp_cfg *cfg, const double 
 bool fp_truncate_as_stored(struct fp_arena *arena, const struct fp_cfg *cfg, const uint8_t *fates,
                            struct fp_truncation *out);
 
+/* Why a path ends on an edge. */
+enum fp_cause {
+    FP_CAUSE_NONE,     /* none does */
+    FP_CAUSE_BACK,     /* a back edge */
+    FP_CAUSE_INDIRECT, /* an indirect jump */
+    FP_CAUSE_TWICE,    /* a returns-twice call */
+    FP_CAUSE_DOOR,     /* it could go on, into a loop: paths begin at its header anyway */
+    FP_CAUSE_CUT,      /* it could go on; there would be too many paths */
+};
+
+/* Of every edge of the cfg. */
+enum fp_cause *fp_truncation_causes(struct fp_arena *arena, const struct fp_cfg *cfg,
+                                    const struct fp_order *order);
+
 /* Paths from each block to a path end under the given fates, and the number of
  * all paths, which is returned. UINT64_MAX is too many. */
 uint64_t fp_count_paths(const struct fp_cfg *cfg, const struct fp_order *order, uint64_t *from);

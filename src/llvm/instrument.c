@@ -5,6 +5,7 @@
  * decided here is which functions are left alone, and why; the reason goes into the map,
  * so that reports can say it.
  */
+#include "llvm/dump.h"
 #include "llvm/emit/ircopy.h"
 #include "llvm/emit/iredges.h"
 #include "llvm/emit/irframe.h"
@@ -66,6 +67,7 @@ static void skip_function(const struct fp_job *job, const char *reason)
     uint64_t of_module = fp_ir_is_local(job->ir->function) ? job->work->module_hash : 0;
     f->flags = FP_FUNCTION_SKIPPED;
     f->skipped = reason;
+    if (fp_filter_dumps(&job->work->filter, f)) fp_job_dump(job);
     f->id = fp_hash64(fp_hash_string(f->name) ^ of_module);
     fp_ir_emit_map(job->work->module, f);
 }
@@ -188,6 +190,7 @@ static void instrument(struct fp_job *job)
     }
     if (work->flags.hits && !work->division) fp_p3_add_hits(job);
     fp_job_note_exits(job);
+    if (fp_filter_dumps(&work->filter, job->f)) fp_job_dump(job);
     edit(job);
     fp_ir_emit_hooks(job->ir->function, work->flags.exits);
     fp_ir_emit_map(work->module, job->f);
@@ -229,7 +232,7 @@ static bool read_flags(struct fp_work *work)
     struct fp_error error = {0};
     if (!fp_flags_read(&work->arena, getenv(FP_PLUGIN_VARIABLE), flags, &error))
         return fp_say_error(&error, "use footpath-cc of the same version as the plugin");
-    if (!fp_filter_read(&work->arena, flags->allow, flags->deny, &work->filter, &error))
+    if (!fp_filter_read(&work->arena, flags, &work->filter, &error))
         return fp_say_error(&error, "lists must be readable wherever the compiler runs");
     /* a check build verifies itself however the program ends */
     if (flags->mode == FP_MODE_CHECK) flags->exits = true;

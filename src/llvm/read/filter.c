@@ -60,12 +60,13 @@ static bool read_list(struct fp_arena *arena, const char *given, struct fp_filte
     return true;
 }
 
-bool fp_filter_read(struct fp_arena *arena, const char *allow, const char *deny,
-                    struct fp_filter *filter, struct fp_error *error)
+bool fp_filter_read(struct fp_arena *arena, const struct fp_flags *flags, struct fp_filter *filter,
+                    struct fp_error *error)
 {
     *filter = (struct fp_filter){0};
-    return read_list(arena, allow, &filter->allow, error) &&
-           read_list(arena, deny, &filter->deny, error);
+    return read_list(arena, flags->allow, &filter->allow, error) &&
+           read_list(arena, flags->deny, &filter->deny, error) &&
+           read_list(arena, flags->dump, &filter->dump, error);
 }
 
 /* From "int ns::g<int>(int)" its "ns::g<int>": without result and parameters. */
@@ -106,4 +107,9 @@ const char *fp_filter_reason(const struct fp_filter *filter, const struct fp_fun
     if (filter->allow.given && !holds(&filter->allow, function))
         return "not on the list of --fp-allow";
     return NULL;
+}
+
+bool fp_filter_dumps(const struct fp_filter *filter, const struct fp_function *function)
+{
+    return filter->dump.given && holds(&filter->dump, function);
 }

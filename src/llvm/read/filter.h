@@ -1,4 +1,5 @@
-/* Which functions to instrument: the lists of --fp-allow and --fp-deny.
+/* Which functions to instrument, and which to print: the lists of --fp-allow, --fp-deny
+ * and --fp-dump.
  *
  * A line of a list is a pattern as of a shell (* ? [...]):
  *
@@ -15,20 +16,24 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "count/function.h"
+#include "flags/flags.h"
 
 struct fp_filter {
     struct fp_filter_list {
         bool given;
         char **functions, **files;
         size_t nfunctions, nfiles;
-    } allow, deny;
+    } allow, deny, dump;
 };
 
-/* Either file may be NULL. */
-bool fp_filter_read(struct fp_arena *arena, const char *allow, const char *deny,
-                    struct fp_filter *filter, struct fp_error *error);
+/* The lists of the flags. */
+bool fp_filter_read(struct fp_arena *arena, const struct fp_flags *flags, struct fp_filter *filter,
+                    struct fp_error *error);
 
 /* Why the function is left out, or NULL. */
 const char *fp_filter_reason(const struct fp_filter *filter, const struct fp_function *function);
+
+/* Is it on the list of --fp-dump? */
+bool fp_filter_dumps(const struct fp_filter *filter, const struct fp_function *function);
 
 #endif
