@@ -19,12 +19,12 @@
 #include "graph/weights.h"
 
 #include "../check.h"
+#include "../each_graph.h"
 #include "../random_cfg.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 static const struct fp_cfg *current; /* for the report of a failure */
 static uint64_t current_index, current_seed;
@@ -670,16 +670,7 @@ static void check_graph(uint64_t index, uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    uint64_t count = 1000, seed = (uint64_t)time(NULL), first = 0;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        uint64_t value = strtoull(argv[i + 1], NULL, 10);
-        if (!strcmp(argv[i], "--count")) count = value;
-        if (!strcmp(argv[i], "--seed")) seed = value;
-        if (!strcmp(argv[i], "--only")) first = value, count = value + 1;
-    }
-    printf("%" PRIu64 " graphs, seed %" PRIu64 "\n", count - first, seed);
-    fflush(stdout);
-    for (uint64_t i = first; i < count; i++) check_graph(i, seed);
+    each_graph(argc, argv, check_graph);
     printf("weight of edges with an operation, guided by a profile / not guided: %.3f\n",
            weighted_cost / unweighted_cost);
     printf("%" PRIu64 " plans with a running register\n", running_plans);
