@@ -1,4 +1,5 @@
-/* A set of small integers, one bit each. */
+/* A set of small integers, one bit each, in an arena. Members must be below `bits`; nothing
+ * checks it. */
 #ifndef FP_BASE_BITSET_H
 #define FP_BASE_BITSET_H
 

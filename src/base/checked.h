@@ -1,5 +1,5 @@
-/* Arithmetic that says when it does not fit. Path counts and everything read
- * from a file go through here. */
+/* Arithmetic that reports an overflow. Numbers of paths and everything read from a file go
+ * through here. */
 #ifndef FP_BASE_CHECKED_H
 #define FP_BASE_CHECKED_H
 
@@ -31,7 +31,8 @@ static inline int64_t fp_add_saturated_signed(int64_t a, int64_t b)
     return fp_add_overflows(a, b, &sum) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
 }
 
-/* A number that was computed as a floating point one: what is no count becomes 0. */
+/* A count from a floating point number: NaN and negative numbers become 0, large ones stop at
+ * UINT64_MAX. */
 static inline uint64_t fp_count_from(double value)
 {
     if (!(value > 0)) return 0;

@@ -155,7 +155,7 @@ char *fp_own_folder(struct fp_arena *arena)
     ssize_t len = readlink("/proc/self/exe", path, sizeof path - 1);
     if (len > 0) {
         path[len] = 0;
-    } else { /* no /proc: by the name it was started with */
+    } else { /* no /proc: use the name that the program was started with */
         const char *name = (const char *)getauxval(AT_EXECFN);
         if (!name || !realpath(name, path)) return fp_arena_strdup(arena, ".");
     }

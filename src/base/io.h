@@ -1,4 +1,5 @@
-/* Whole files in, whole files out. */
+/* Whole files in, whole files out. Readers open a file and parse its bytes; writers hand over
+ * all of it. */
 #ifndef FP_BASE_IO_H
 #define FP_BASE_IO_H
 
@@ -15,8 +16,8 @@ struct fp_file {
 bool fp_file_open(struct fp_file *file, const char *path, struct fp_error *error);
 void fp_file_close(struct fp_file *file);
 
-/* A descriptor of a regular file, or -1 with an error. For files that another file names: a
- * pipe would stop the reader, and to open a device may do something. */
+/* A descriptor of a regular file, or -1 with an error. For files that another file names:
+ * reading a pipe would block, and opening a device may have an effect. */
 int fp_open_regular(const char *path, struct fp_error *error);
 
 /* Written beside the target and renamed onto it, so that a reader sees the old
@@ -26,7 +27,7 @@ bool fp_file_write(const char *path, const void *bytes, size_t len, struct fp_er
 /* Creates path and the folders above it. */
 bool fp_make_folder(const char *path, struct fp_error *error);
 
-/* The folder of the program that runs: what it needs lies beside it. */
+/* The folder of the running program; the files that it needs lie beside it. */
 char *fp_own_folder(struct fp_arena *arena);
 
 #endif

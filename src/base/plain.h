@@ -1,16 +1,16 @@
 /* Text of unknown origin, for a terminal or for a line of a file.
  *
- * Names, paths and arguments come from profiles and programs that a stranger may have made.
- * In plain text control characters are '?' and bytes that are not UTF-8 are U+FFFD, so that
+ * Names, paths and arguments come from profiles and programs that a stranger may have made. In
+ * plain text control characters are '?' and bytes that are not UTF-8 are U+FFFD, so that
  * nothing moves the cursor, changes a terminal, starts a new line or writes backwards. Every
- * text goes through here at the edge: where a report is printed and where a message is.
+ * report and every message passes its text through here when it prints.
  */
 #ifndef FP_BASE_PLAIN_H
 #define FP_BASE_PLAIN_H
 
 #include "base/varint.h"
 
-/* Length of the UTF-8 sequence at text, which has len bytes; 0 if it is none. */
+/* Length of the UTF-8 sequence at text, which has len bytes; 0 if it is not valid. */
 size_t fp_utf8_length(const char *text, size_t len);
 
 /* Is the sequence of this length a control character, of C0, C1 or of writing direction? */

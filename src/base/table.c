@@ -1,4 +1,4 @@
-/* Open-addressing hash maps. */
+/* Open-addressing hash tables: see table.h. */
 #include "base/table.h"
 
 #include "base/checksum.h"

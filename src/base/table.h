@@ -1,7 +1,7 @@
-/* Hash maps: from 64-bit keys, and from strings, to 64-bit values.
+/* Hash tables: from 64-bit keys, and from strings, to 64-bit values.
  *
- * Open addressing with linear probing, in an arena. There is no removal; the
- * readers and analyses that use these only ever add.
+ * Open addressing with linear probing, in an arena. Callers mostly add and find; there is no
+ * removal. Not for keys that an attacker chooses in large numbers: the hash has no secret.
  */
 #ifndef FP_BASE_TABLE_H
 #define FP_BASE_TABLE_H

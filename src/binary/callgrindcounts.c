@@ -200,7 +200,7 @@ static uint64_t executed(const struct fp_callgrind *c, const struct fp_insn *ins
     return count ? *count : 0;
 }
 
-/* The count of the nearest instruction of the block that is no `rep`. */
+/* The count of the nearest instruction of the block that is not a `rep`. */
 static uint64_t count_near(const struct fp_callgrind *c, const struct fp_machine_function *f,
                            uint32_t block, uint32_t index)
 {
@@ -233,7 +233,7 @@ static uint64_t taken(const struct fp_callgrind *c, const struct fp_machine_func
     return sum;
 }
 
-/* Control goes from a block by a jump, or on to the next one. */
+/* Control leaves a block by a jump, or falls through to the next one. */
 static uint64_t edge_count(const struct fp_callgrind *c, const struct fp_machine_function *f,
                            uint32_t edge)
 {
@@ -255,7 +255,7 @@ static uint64_t edge_count(const struct fp_callgrind *c, const struct fp_machine
     return jumped + (ran > away ? ran - away : 0);
 }
 
-/* What arrives at a block less what comes by its ordinary in-edges. */
+/* How often a block ran less how often it was reached by its ordinary in-edges. */
 static uint64_t arrivals(const struct fp_callgrind *c, const struct fp_machine_function *f,
                          uint32_t block, const uint64_t *edges)
 {

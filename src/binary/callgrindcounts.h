@@ -27,13 +27,13 @@ struct fp_callgrind {
 bool fp_callgrind_read(struct fp_arena *arena, const char *path, const char *object,
                        struct fp_callgrind *out, struct fp_error *error);
 
-/* Exact edge counts of a function that was built; false when it did not run. */
+/* Exact edge counts of a function whose cfg was made; false if it did not run. */
 bool fp_callgrind_edges(const struct fp_callgrind *callgrind,
                         const struct fp_machine_function *function, uint64_t *entries,
                         uint64_t *edges);
 
-/* Executions of a block: those of its instructions, of which all are equal but
- * for `rep` and for calls that did not return. */
+/* Executions of a block. All its instructions have the same count, except for `rep` and behind
+ * calls that did not return. */
 uint64_t fp_callgrind_block(const struct fp_callgrind *callgrind,
                             const struct fp_machine_function *function, uint32_t block);
 

@@ -1,4 +1,4 @@
-/* DWARF through libdw: see lines.h. */
+/* DWARF through libdw: see dwarflines.h. */
 #include "binary/dwarflines.h"
 
 #include <dwarf.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #ifndef DW_AT_GNU_discriminator
-#define DW_AT_GNU_discriminator 0x2136 /* of a call site that was inlined */
+#define DW_AT_GNU_discriminator 0x2136 /* of the call that was inlined */
 #endif
 
 enum { DEEPEST = 64 };
@@ -102,8 +102,11 @@ static int by_row(const void *a, const void *b)
     const struct row *x = a, *y = b;
     if (x->address != y->address) return x->address < y->address ? -1 : 1;
     if (x->ends != y->ends)
-        return (int)y->ends - (int)x->ends; /* an end gives way to what starts there */
-    return (x->order > y->order) - (x->order < y->order); /* the last row of an address counts */
+        return (int)y->ends -
+               (int)
+                   x->ends; /* an end of sequence at an address yields to a row that starts there */
+    return (x->order > y->order) -
+           (x->order < y->order); /* of several rows of one address the last counts */
 }
 
 static void load_rows(struct fp_dwarf_lines *lines, struct unit *unit)

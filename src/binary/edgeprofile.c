@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-/* Counters do not exist in the program; they have addresses of their own. */
+/* The program has no counters; these addresses stand for them in the map. */
 enum { COUNTERS_ADDRESS = 0x1000, MOST_FRAMES = 64 };
 
 void fp_edge_profile_init(struct fp_edge_profile *p, struct fp_arena *arena,
@@ -135,7 +135,7 @@ static void describe(struct fp_edge_profile *p, struct fp_arena *arena,
     fp_table_init(&at.scopes, arena);
     place_blocks(&at, m, f);
     f->paths.truncation = FP_NEW(arena, struct fp_truncation);
-    /* nobody counts paths here, but a map has a truncation that keeps ids in range */
+    /* paths are not counted here, but a map needs a truncation, which keeps ids in range */
     fp_truncate(arena, m->cfg, NULL, &(struct fp_limits){.no_laps = true}, f->paths.truncation);
     f->paths.flow = fp_flow_make(arena, m->cfg, &f->paths.truncation->order, NULL);
     f->layout.edge_slots = f->paths.flow->nedges;

@@ -1,7 +1,6 @@
-/* Edge counts of machine code as a profile: the same form that instrumented
- * programs write, with the map of the machine cfg embedded, so that every report
- * works on it.
- */
+/* Edge counts of machine code as a profile. The profile has the form that instrumented programs
+ * write, with the map of the machine cfg embedded, so that every report works on it. Inference
+ * from perf samples and the import of callgrind's counts make such profiles. */
 #ifndef FP_BINARY_EDGEPROFILE_H
 #define FP_BINARY_EDGEPROFILE_H
 
@@ -21,16 +20,16 @@ struct fp_edge_profile {
 void fp_edge_profile_init(struct fp_edge_profile *profile, struct fp_arena *arena,
                           struct fp_object *object);
 
-/* Name, file, line, id and cfg of a function that was built. */
+/* Sets name, file, line, id and cfg of a function whose cfg was made. */
 void fp_edge_profile_identity(struct fp_edge_profile *profile,
                               const struct fp_machine_function *function, struct fp_function *out);
 
-/* A function that was built, with its calls and a count per cfg edge. */
+/* Adds a function whose cfg was made, with its calls and a count per cfg edge. */
 void fp_edge_profile_add(struct fp_edge_profile *profile,
                          const struct fp_machine_function *function, uint64_t entries,
                          const uint64_t *edges);
 
-/* The run record of the object; `map` is room that must live as long. */
+/* Makes the run record of the object. `map` is room that must live as long as the record. */
 struct fp_run fp_edge_profile_run(struct fp_edge_profile *profile, struct fp_embedded_map *map,
                                   char **args, size_t nargs);
 void fp_edge_profile_free(struct fp_edge_profile *profile);

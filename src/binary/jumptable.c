@@ -1,14 +1,15 @@
-/* Jump tables: see jumptable.h. A short backward search over the instructions in
- * front of the jump, in order of addresses, which is the order compilers emit
- * these sequences in; nothing is followed across jumps to them. */
+/* Jump tables: see jumptable.h.
+ *
+ * Searches backwards over a few instructions in front of the jump, by address, which is the
+ * order in which compilers emit these sequences. Jumps into that range are not followed.
+ */
 #include "binary/jumptable.h"
 
 #include <Zydis/Zydis.h>
 
 enum {
-    LOOK_BACK = 24, /* for load, addition and bounds check */
-    LOOK_BACK_BASE =
-        4000, /* the address of the table may be computed far above, in front of a loop */
+    LOOK_BACK = 24,        /* for load, addition and bounds check */
+    LOOK_BACK_BASE = 4000, /* the address of the table may be computed far above, before a loop */
     MOST_ENTRIES = 65536,
 };
 
@@ -173,7 +174,7 @@ uint64_t *fp_jump_table(struct fp_arena *arena, const struct fp_object *object,
         if (!read_entry(&s, i, &target) || fp_machine_insn(f, target, true) == FP_NONE) break;
         fp_vec_push(arena, &targets, target);
     }
-    /* a table that is shorter than its bounds check was not understood */
+    /* an invalid entry within the bounds check: this is not the table */
     if (targets.len < 2 || (bound != MOST_ENTRIES && targets.len < bound)) return NULL;
     *count = targets.len;
     return targets.at;

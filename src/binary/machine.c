@@ -215,12 +215,12 @@ static bool goes_on(struct fp_machine *m, const struct fp_insn *insn)
     return !ends_block(m, insn) || insn->kind == FP_INSN_BRANCH;
 }
 
-/* Padding behind a jump belongs to no block, unless something leads to it. */
+/* Padding behind a jump is in no block, unless something jumps to it. */
 static void make_blocks(struct building *b)
 {
     struct fp_machine_function *f = b->f;
     bool open = false,
-         comes_on = false; /* the block goes on; control comes on from the one before */
+         comes_on = false; /* falls through from the instruction before: the block continues */
     for (uint32_t i = 0; i < f->insns.len; i++) {
         struct fp_insn *insn = &f->insns.at[i];
         bool start = i == 0 || fp_bitset_has(&b->leader, i) || !same_range(f, i - 1);
@@ -311,7 +311,7 @@ static void connect_rest(struct building *b, uint32_t ncode)
     if (b->edges.len == before) return; /* dead code */
     for (size_t i = 0; i < roots.len; i++)
         add_edge(b, f->hub, roots.at[i], FP_EDGE_NORMAL, (struct fp_edge_info){0});
-    if (f->unresolved) /* it may as well be a tail call */
+    if (f->unresolved) /* an unresolved jump may also be a tail call */
         add_edge(b, f->hub, codeless_block(b, &f->tail, 0), FP_EDGE_NORMAL,
                  (struct fp_edge_info){0});
 }
@@ -321,7 +321,7 @@ static void finish(struct building *b)
     struct fp_machine_function *f = b->f;
     struct fp_arena *arena = b->m->arena;
     uint32_t nedges = (uint32_t)b->edges.len;
-    /* fp_cfg_new orders by source and keeps the order else; infos go along */
+    /* fp_cfg_new sorts edges by source, stably; the infos follow the same order */
     uint32_t *place = FP_NEW_ARRAY(&b->scratch, uint32_t, b->blocks.len + 1);
     f->edges = FP_NEW_ARRAY(arena, struct fp_edge_info, nedges);
     for (uint32_t e = 0; e < nedges; e++) place[b->edges.at[e].src + 1]++;

@@ -27,7 +27,7 @@ enum fp_insn_kind {
     FP_INSN_BRANCH, /* a conditional jump */
     FP_INSN_JUMP_INDIRECT,
     FP_INSN_RETURN,
-    FP_INSN_STOP, /* control does not go on: ud2, hlt, not code at all */
+    FP_INSN_STOP, /* control does not continue: ud2, hlt, or not code at all */
 };
 
 enum fp_insn_flag {
@@ -67,7 +67,7 @@ struct fp_machine_function {
     uint32_t unresolved; /* indirect jumps whose targets are not known */
 };
 
-/* All functions of an object, in order of addresses; parts are joined. */
+/* All functions of an object, sorted by address; separate parts are joined. */
 struct fp_machine {
     struct fp_arena *arena;
     struct fp_object *object;
@@ -77,10 +77,10 @@ struct fp_machine {
 };
 void fp_machine_init(struct fp_machine *machine, struct fp_arena *arena, struct fp_object *object);
 
-/* Decodes a function and makes its cfg, once. */
+/* Decodes a function and makes its cfg, the first time it is called for it. */
 void fp_machine_build(struct fp_machine *machine, struct fp_machine_function *function);
 
-/* The function that covers an address, not necessarily built, or NULL. */
+/* The function that covers an address, or NULL; its cfg may not be made yet. */
 struct fp_machine_function *fp_machine_find(const struct fp_machine *machine, uint64_t address);
 
 /* The instruction that starts at, or covers, an address: an index, or FP_NONE. */

@@ -55,8 +55,8 @@ static void read_build_id(struct fp_object *o, Elf_Scn *scn)
 
 /* ---- symbols ---- */
 
-/* Of several names of one address: the longest code, then a global one, then the
- * alphabet, so that two runs choose the same. */
+/* Of several symbols at one address: the longest, then a global one, then by name, so that
+ * every run chooses the same. */
 static int by_address(const void *a, const void *b)
 {
     const struct fp_object_symbol *x = a, *y = b;

@@ -1,7 +1,6 @@
-/* An ELF file as the sampler needs it: where its code is, what its functions are
- * called, which build it is, and its debug information, which may be in a file of
- * its own.
- */
+/* An ELF file as src/binary and src/perf need it: where its code is, the names of its
+ * functions, its build-id, and its debug information, which may be in a file of its own. x86-64
+ * only. */
 #ifndef FP_BINARY_OBJECT_H
 #define FP_BINARY_OBJECT_H
 
@@ -47,18 +46,18 @@ struct fp_object {
     Elf *elf, *debug_elf;
 };
 
-/* False when it is no x86-64 ELF file. Debug information is optional. */
+/* Fails if it is not an x86-64 ELF file. Debug information is optional. */
 bool fp_object_open(struct fp_arena *arena, const char *path, struct fp_object *object,
                     struct fp_error *error);
 void fp_object_close(struct fp_object *object);
 
-/* The address of a byte of the file, as linked; 0 where it is not code. */
+/* The address of a byte of the file, as linked; 0 if it is not code. */
 uint64_t fp_object_address(const struct fp_object *object, uint64_t file_offset);
 
-/* What is loaded at an address, and how many bytes of it follow; NULL outside. */
+/* The bytes that are loaded at an address, and how many follow; NULL outside. */
 const unsigned char *fp_object_bytes(const struct fp_object *object, uint64_t address, size_t *len);
 
-/* The word at an address as the loader leaves it; false outside of the file. */
+/* The word at an address after relocation; false outside of the file. */
 bool fp_object_pointer(const struct fp_object *object, uint64_t address, uint64_t *value);
 
 /* The function that covers an address, or NULL. */

@@ -88,7 +88,7 @@ static int in_order(const void *a, const void *b)
     return order_of(a, b);
 }
 
-/* The same counter twice, which is beside itself then, becomes one. */
+/* Adds up equal counters, which are neighbours after sorting. */
 static size_t join_equal(const struct fp_counters *c, struct fp_table_count *at, size_t n)
 {
     size_t kept = 0;

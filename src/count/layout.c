@@ -9,7 +9,7 @@
 void fp_layout_paths(struct fp_function *f, uint64_t num_ids, uint64_t array_paths)
 {
     bool cycles = f->flags & FP_FUNCTION_CYCLES;
-    bool values = f->flags & FP_FUNCTION_VALUES; /* a table is where they are counted */
+    bool values = f->flags & FP_FUNCTION_VALUES; /* values are counted in a hash table */
     f->flags &= ~(uint32_t)FP_FUNCTION_HASHED;
     f->layout.edge_slots = 0;
     if ((num_ids > array_paths || values) && !cycles) {
@@ -133,7 +133,7 @@ bool fp_layout_of_id(const struct fp_function *f, const struct fp_sections *at, 
 
 /* ---- from counters to ids ---- */
 
-/* Laps of a function whose paths are in a table. */
+/* The laps of a function whose paths are in a hash table. */
 static void each_lap(const struct fp_function *f, const struct fp_sections *at,
                      const struct fp_counters *words, fp_layout_callback *call, void *context)
 {

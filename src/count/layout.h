@@ -40,7 +40,7 @@ struct fp_place {
  * needs: flags of the mode, the truncation. */
 void fp_layout_paths(struct fp_function *f, uint64_t num_ids, uint64_t array_paths);
 
-/* One more word behind the edge counters; returns its slot. */
+/* Adds a word behind the edge counters; returns its slot. */
 uint32_t fp_layout_add_edge(struct fp_function *f);
 
 /* Words from the counter of one id to that of the next, in an array. */
@@ -48,7 +48,7 @@ uint64_t fp_layout_stride(const struct fp_function *f);
 
 /* ---- the readers' side ---- */
 
-/* How many sums of paths there can be; the ids of laps follow. */
+/* How many path sums there can be; the ids of laps follow them. */
 uint64_t fp_layout_sums(const struct fp_function *f);
 
 /* Do the counters that the flags ask for fit into path_slots and edge_slots? `need` is
@@ -58,21 +58,21 @@ bool fp_layout_fits(const struct fp_function *f, uint64_t *need);
 /* Do the counters of the function lie within the sections? */
 bool fp_layout_check(const struct fp_function *f, const struct fp_sections *at);
 
-/* The first of `slots` words at an address, or false where some lie outside. */
+/* The first of `slots` words at an address; false if some of them lie outside. */
 bool fp_layout_word(const struct fp_sections *at, uint64_t address, uint64_t slots,
                     uint64_t *first);
 
-/* The number of the function's hash table; false where it has none in the section. */
+/* The number of the function's hash table; false if it has none in the section. */
 bool fp_layout_table(const struct fp_function *f, const struct fp_sections *at, uint64_t *table);
 
-/* The counter of an id, or of an edge slot; false where there is none. */
+/* The counter of an id, or of an edge slot; false if there is none. */
 bool fp_layout_of_id(const struct fp_function *f, const struct fp_sections *at, uint64_t id,
                      struct fp_place *place);
 bool fp_layout_of_edge(const struct fp_function *f, const struct fp_sections *at, uint32_t slot,
                        struct fp_place *place);
 
-/* The words of the counter section as the ids of one function: calls with each id whose
- * count is not 0. Paths in a table are not words. */
+/* Calls with each id of one function whose count in the counter section is not 0. Paths in a
+ * hash table are not in this section. */
 typedef void fp_layout_callback(uint64_t id, uint64_t count, uint64_t cycles, void *context);
 void fp_layout_each_word(const struct fp_function *f, const struct fp_sections *at,
                          const struct fp_counters *words, fp_layout_callback *call, void *context);

@@ -1,12 +1,13 @@
-/* Values that calls were given: whom an indirect call called, how much a memory
- * operation copied or set. With --fp-values they are counted in the hash table of the
- * function, beside its paths, whose ids are all below.
+/* Values that calls were given: which function an indirect call called, how many bytes a memory
+ * operation copied or set. With --fp-values they are counted in the hash table of the function,
+ * beside its paths. A key has bit 63 set, so it is above all ids:
  *
  *     bit 63: 1   bit 62: kind   bits 40-61: site   bits 0-39: value
  *
- * A site is a call's place among those of its kind in the function. A target is
- * written as its distance from the table, which is the same wherever the program is
- * loaded; one in another module gives a number that fits nothing. */
+ * A site is the place of a call among those of its kind in the function. A target is stored as
+ * its distance from the table, which is the same wherever the program is loaded. A target in
+ * another module gives a distance that no symbol has.
+ */
 #ifndef FP_COUNT_VALUES_H
 #define FP_COUNT_VALUES_H
 

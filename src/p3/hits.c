@@ -20,8 +20,8 @@ uint32_t fp_hits_in_block(const struct fp_plan *plan, uint32_t block)
     return hits;
 }
 
-/* Entering a function is not entering its first block where a loop leads back there:
- * the operation of the entry happens once per call. */
+/* The operation of the entry happens once per call. A loop may lead back to the first block, so
+ * its executions are not the calls. */
 uint64_t fp_plan_hits(const struct fp_plan *plan, const struct fp_flow_counts *counts)
 {
     const struct fp_dag *dag = plan->numbering->dag;

@@ -1,7 +1,7 @@
-/* Hits: how many operations of a plan are executed, given how often each edge is
- * (paper 004, section 4.2, where a hit is an executed probe; here every operation on
- * the path register or a counter is one). An unwind edge carries no code, so what a
- * plan says there is no hit. */
+/* Hits: how many operations of a plan are executed, given how often each edge is (paper 004,
+ * section 4.2). In the paper a hit is an executed probe; here every operation on the path
+ * register or on a counter is one. An unwind edge carries no code, so an operation of the plan
+ * there is no hit. */
 #ifndef FP_P3_HITS_H
 #define FP_P3_HITS_H
 

@@ -35,8 +35,8 @@ static double flow_of(const struct fp_cfg *cfg, const struct fp_path *path, uint
     return (double)count * b.count;
 }
 
-/* The paths of one function. by_id finds those of the actual profile by their number
- * there; a path that has none there is in the estimate alone. */
+/* The paths of one function. by_id finds a path of the actual profile by its number; a path of
+ * the estimate that has no number there is in the estimate alone. */
 static void add_actual_paths(struct pairing *p, const struct fp_counts *counts,
                              struct fp_table *by_id)
 {
@@ -69,7 +69,7 @@ static void add_estimate_paths(struct pairing *p, const struct fp_counts *counts
     }
 }
 
-/* edges: of each profile, or NULL where the function is not in it. */
+/* edges: of each profile, or NULL if the function is not in it. */
 static void add_branches(struct pairing *p, const struct fp_cfg *cfg,
                          const struct fp_edge_counts *actual, const struct fp_edge_counts *estimate)
 {
@@ -165,7 +165,7 @@ static int hotter_in_estimate(const void *a, const void *b)
 {
     const struct fp_pair_path *x = a, *y = b;
     if (x->estimate != y->estimate) return x->estimate < y->estimate ? 1 : -1;
-    /* what the estimate cannot tell apart must not come in the actual order */
+    /* paths with equal estimates must not be sorted by their actual counts */
     return (x->actual > y->actual) - (x->actual < y->actual);
 }
 
@@ -198,8 +198,8 @@ static double sum_of(const double *counts, size_t n)
     return sum;
 }
 
-/* 1 less half the distance of the two distributions: for a branch of two ways, 1 less
- * the difference of how often it is taken. */
+/* 1 minus half the distance between the two distributions. For a branch with two ways that is 1
+ * minus the difference of how often it is taken. */
 static double branch_accuracy(const double *actual, const double *estimate, uint32_t ways)
 {
     double a = sum_of(actual, ways), b = sum_of(estimate, ways), distance = 0;

@@ -57,11 +57,11 @@ extern const struct fp_metric fp_metrics[];
  * the part whose paths are among as many hottest ones of the estimate. */
 double fp_wall_match(const struct fp_pair *pair, const struct fp_metric_options *options);
 
-/* How well the estimate knows which way each branch goes, weighted by how often it ran.
- * A branch that the estimate has not seen counts as wrong. */
+/* How well the estimate predicts which way each branch goes, weighted by how often the branch
+ * ran. A branch that the estimate has not seen counts as wrong. */
 double fp_relative_overlap(const struct fp_pair *pair, const struct fp_metric_options *options);
 
-/* What the two have in common, as parts of all branches taken. */
+/* The overlap of the two as shares of all branches taken. */
 double fp_absolute_overlap(const struct fp_pair *pair, const struct fp_metric_options *options);
 
 /* The degree of overlap of paper 003, section 5.1, over all edges; and the same over

@@ -32,8 +32,8 @@ void fp_coverage_add(struct fp_coverage *a, const struct fp_coverage *b)
 
 /* ---- paths within the edges that ran ---- */
 
-/* Times that control left the function from a block, not counting frames that
- * left in mid-block. */
+/* How often control left the function from a block, not counting frames that were left in
+ * mid-block. */
 static bool leaves(const struct fp_function *f, const struct fp_edge_counts *edges, uint32_t block)
 {
     return fp_cfg_out_degree(f->paths.cfg, block) == 0 && edges->blocks[block];

@@ -8,7 +8,7 @@
 void fp_path_each_edge(const struct fp_cfg *cfg, const struct fp_path *path,
                        void (*visit)(uint32_t edge, void *context), void *context)
 {
-    /* a block behind setjmp has that one in-edge; its arrivals are starts */
+    /* a block behind setjmp has this one in-edge; paths start there */
     if (path->start == FP_STARTS_AT_EDGE && path->end != FP_ENDS_AS_LAP) {
         uint32_t e = cfg->in_edges[cfg->first_in[path->first_block]];
         if (cfg->edges[e].kind == FP_EDGE_TWICE) visit(e, context);
@@ -18,8 +18,8 @@ void fp_path_each_edge(const struct fp_cfg *cfg, const struct fp_path *path,
         visit(path->end_edge, context);
 }
 
-/* Counts of whole paths add up to UINT64_MAX at most. Those of frames that were left may be
- * below 0; they are added modulo 2^64. */
+/* Sums of whole paths stop at UINT64_MAX. Counts of partial paths may be negative and are added
+ * modulo 2^64. */
 struct edge_adding {
     uint64_t *edges;
     uint64_t count;

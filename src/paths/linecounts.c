@@ -1,4 +1,4 @@
-/* Counts of lines: see lines.h. */
+/* Counts of lines: see linecounts.h. */
 #include "paths/linecounts.h"
 
 #include "base/checked.h"
@@ -56,8 +56,8 @@ static void add_lines(struct fp_line_counts *lines, const struct fp_function *f,
     }
 }
 
-/* Exceptions are no branch that someone wrote; blocks that a switch does not name
- * are. */
+/* Unwind edges are not counted as branches of a line: nobody wrote them. Implicit defaults of a
+ * switch are. */
 static bool is_way(const struct fp_function *f, uint32_t e)
 {
     return f->paths.cfg->edges[e].kind <= FP_EDGE_SWITCH &&

@@ -1,8 +1,8 @@
 /* Matching functions: see match.h. */
 #include "paths/match.h"
 
-/* Two static functions of one name in files of one name, in different folders, are told
- * apart by their shape, or else not at all. */
+/* Static functions with the same name, in files with the same name in different folders, are
+ * told apart by their shape. If the shapes are equal too, they are not. */
 static uint64_t key_of(const struct fp_function *f)
 {
     struct fp_identity identity = fp_function_identity(f);

@@ -6,7 +6,7 @@
 
 /* ---- prediction ---- */
 
-/* Was no other way out of the edge's source more frequent? */
+/* Is the edge the most frequent way out of its source? */
 static bool is_heaviest(const struct fp_cfg *cfg, const struct fp_edge_counts *edges, uint32_t edge)
 {
     uint32_t src = cfg->edges[edge].src;

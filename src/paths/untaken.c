@@ -3,15 +3,15 @@
 
 #include <stdlib.h>
 
-#define IDLE 1e-12 /* the chance of an edge that never ran, for the order alone */
+#define IDLE 1e-12 /* the chance of an edge that never ran; used for sorting only */
 
-/* A prefix of a path: how it was come to, and a bound for all that go on from it. */
+/* A prefix of a path: the edges that led to it, and a bound for all paths that continue it. */
 struct taken_prefix {
     uint32_t before; /* index of the prefix it extends, or FP_NONE */
     uint32_t vertex;
     uint64_t sum;  /* of values */
     double chance; /* of coming here */
-    double bound;  /* chance of the likeliest path through here */
+    double bound;  /* chance of the likeliest path with this prefix */
     uint32_t idle;
 };
 
@@ -19,9 +19,9 @@ struct untaken_search {
     struct fp_arena arena;
     const struct fp_function *f;
     const struct fp_edge_counts *edges;
-    double *net;    /* per cfg edge: its count without laps, which are paths apart */
+    double *net;    /* per cfg edge: its count without laps, which are paths of their own */
     double *chance; /* per dag edge */
-    double *best;   /* per vertex: of the likeliest way to EXIT */
+    double *best;   /* per vertex: chance of the likeliest way to EXIT */
     bool *idle;     /* per dag edge */
     double flow;    /* of all paths */
     FP_VEC(struct taken_prefix) all;
@@ -57,7 +57,7 @@ static bool goes_on(const struct untaken_search *s, uint32_t d)
     return to == s->f->paths.dag->exit || s->f->paths.numbering->npaths[to];
 }
 
-/* Where a vertex never ran, nothing tells its ways apart. */
+/* If a vertex never ran, all its ways out are taken as equally likely. */
 static void give_chances(struct untaken_search *s, uint32_t v)
 {
     const struct fp_dag *dag = s->f->paths.dag;

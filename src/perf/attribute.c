@@ -1,4 +1,4 @@
-/* Samples to instructions: see attribute.h. */
+/* From perf samples to instructions: see attribute.h. */
 #include "perf/attribute.h"
 
 #include "base/names.h"
@@ -34,7 +34,7 @@ static struct space *space_of(struct replay *r, uint32_t pid)
 
 /* ---- objects ---- */
 
-/* The program may have been moved: --binary stands for the object of its name. */
+/* If the program was moved, --binary names the file to read for the object of the same name. */
 static const char *file_to_read(struct replay *r, const char *path)
 {
     if (!r->binary || strcmp(fp_base_name(path), fp_base_name(r->binary))) return path;
@@ -169,7 +169,8 @@ static void add_branches(struct replay *r, const struct fp_perf_sample *sample)
 
 static void add_sample(struct replay *r, const struct fp_perf_sample *sample)
 {
-    add_branches(r, sample); /* also of samples that hit elsewhere: records are of the program */
+    add_branches(
+        r, sample); /* also for samples that hit the kernel: branch records are of the program */
     if (sample->mode == FP_PERF_KERNEL || sample->mode == FP_PERF_HYPERVISOR) {
         r->out->kernel++;
         return;

@@ -1,8 +1,8 @@
-/* Block weights: see weights.h. */
+/* Block weights: see blockweights.h. */
 #include "perf/blockweights.h"
 
-/* What a mispredicted branch adds to a block, in units of its size. Where misses are
- * guessed, the prediction was mostly better than the guess. */
+/* What a mispredicted branch adds to the size of a block. A guessed miss adds less: processors
+ * mostly predict better than the guess. */
 enum { GUESSED_MISS_TIME = 4, SAMPLED_MISS_TIME = 14, SAMPLED_MISS_INSTRUCTIONS = 10 };
 
 static size_t first_hit(const struct fp_perf_object *s, uint64_t address)
@@ -34,8 +34,7 @@ double *fp_perf_block_samples(struct fp_arena *arena, const struct fp_perf_objec
     return samples;
 }
 
-/* Rough cycles at the head of the window: four simple instructions per cycle,
- * more for what takes long. */
+/* A rough number of cycles: four simple instructions per cycle, more for slow ones. */
 static double insn_time(const struct fp_insn *insn)
 {
     double time = 0.25;
@@ -77,8 +76,8 @@ static double leaving(const struct fp_machine_function *f, uint32_t block, const
     return sum;
 }
 
-/* How much of what goes along an edge was predicted to go elsewhere. Without samples
- * of it, the less often a way is taken the more it is a surprise. */
+/* The share of an edge's executions that were mispredicted. Without perf samples of misses: the
+ * rarer the way, the larger the share. */
 static double surprise(const struct fp_machine_function *f, uint32_t edge,
                        const struct fp_branch_knowledge *k)
 {
@@ -86,7 +85,7 @@ static double surprise(const struct fp_machine_function *f, uint32_t edge,
     double all = leaving(f, src, k->edges), here = (double)k->edges[edge];
     if (all <= 0 || here <= 0 || fp_cfg_out_degree(f->cfg, src) < 2) return 0;
     if (!k->misses) return 1 - here / all;
-    /* the misses are shared out by how likely each way is a surprise */
+    /* the misses are shared out in proportion to that guess */
     double shares = 0;
     for (uint32_t e = f->cfg->first_out[src]; e < f->cfg->first_out[src + 1]; e++)
         shares += (double)k->edges[e] / all * (1 - (double)k->edges[e] / all);

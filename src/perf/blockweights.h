@@ -1,10 +1,9 @@
-/* From samples of instructions to weights of blocks: an estimate of how often
- * each block ran, in units of the event's period.
+/* From perf samples of instructions to block weights: estimates of how often each block ran, in
+ * units of the event's period (paper 003, section 2.1).
  *
- * For events that count instructions: samples over instructions (section 2.1).
- * For events that count time the samples of a block are divided by the time it
- * should take, by a rough model of latencies, which is closer than the number of
- * its instructions.
+ * For events that count instructions the weight is samples / instructions. For events that
+ * count time the samples of a block are divided by the time that the block should take, by a
+ * rough model of latencies; that is closer than the number of its instructions.
  */
 #ifndef FP_PERF_BLOCKWEIGHTS_H
 #define FP_PERF_BLOCKWEIGHTS_H
@@ -18,15 +17,16 @@ enum fp_normalisation { FP_BY_INSTRUCTIONS, FP_BY_TIME };
 double *fp_perf_block_samples(struct fp_arena *arena, const struct fp_perf_object *sampled,
                               const struct fp_machine_function *function, uint32_t event);
 
-/* What a block is divided by: see above. */
+/* What the samples of a block are divided by: see above. */
 double fp_block_size(const struct fp_machine_function *function, uint32_t block,
                      enum fp_normalisation by);
 
-/* What an inference told, for a better one: mispredicted branches make samples pile
- * up in the block that they lead to, which is then as good as larger. */
+/* What one round of inference tells the next. Mispredicted branches make samples pile up in the
+ * block that they lead to; the next round treats that block as larger. */
 struct fp_branch_knowledge {
     const uint64_t *edges; /* counts */
-    const double *misses;  /* mispredictions by block, sampled; or NULL: guessed from the counts */
+    const double
+        *misses; /* mispredictions by block, from perf samples; NULL: guessed from the counts */
 };
 
 /* The sizes of all blocks; knowledge may be NULL. */

@@ -3,7 +3,7 @@
 
 struct branch_counting {
     const struct fp_machine_function *f;
-    double *steps; /* per instruction: by how much the runs over it differ from the one before */
+    double *steps; /* per instruction: number of runs over it less that over the one before */
     struct fp_branch_counts *out;
 };
 
@@ -17,7 +17,7 @@ static void add_to_edge(struct branch_counting *c, uint32_t src, uint32_t dst, u
         }
 }
 
-/* Code that is not of one function, or not in order, is damaged records. */
+/* A run that is not within one function, or not in order, comes from damaged records. */
 static void add_run(struct branch_counting *c, const struct fp_flow_hits *run)
 {
     const struct fp_machine_function *f = c->f;
@@ -35,7 +35,7 @@ static void add_run(struct branch_counting *c, const struct fp_flow_hits *run)
     }
 }
 
-/* Calls and returns are branches too; they are no edges. */
+/* Calls and returns are branch records too, but not edges. */
 static bool is_jump(const struct fp_insn *insn)
 {
     return insn->kind == FP_INSN_JUMP || insn->kind == FP_INSN_BRANCH ||

@@ -15,9 +15,9 @@
 #include "binary/machine.h"
 
 struct fp_branch_counts {
-    double *blocks; /* the most that any instruction of the block is in runs */
-    double *edges;  /* negative where records cannot tell */
-    double total;   /* of the blocks; 0: no record is in this function */
+    double *blocks; /* the most runs that an instruction of the block is in */
+    double *edges;  /* negative if the records do not say */
+    double total;   /* sum over the blocks; 0: no record is in this function */
 };
 
 void fp_branch_count(struct fp_arena *arena, const struct fp_perf_object *sampled,

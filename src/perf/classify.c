@@ -1,7 +1,7 @@
 /* Classification of blocks: see classify.h. */
 #include "perf/classify.h"
 
-enum { FEWEST_SAMPLES = 8 }; /* below, differences are noise */
+enum { FEWEST_SAMPLES = 8 }; /* with fewer, differences are noise */
 
 enum fp_perf_class fp_classify(const struct fp_block_events *block, double mean_cpi)
 {

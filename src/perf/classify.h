@@ -15,10 +15,10 @@
 #include "perf/infer.h"
 
 struct fp_block_events {
-    double instructions; /* retired, by samples times period */
+    double instructions; /* retired: samples times period */
     double cycles;
     double stalled;                            /* the sum A, in cycles */
-    double instruction_samples, cycle_samples; /* how many samples these rest on */
+    double instruction_samples, cycle_samples; /* the numbers of samples that these come from */
 };
 
 enum fp_perf_class fp_classify(const struct fp_block_events *block, double mean_cpi);

@@ -38,8 +38,8 @@ static bool reachable(const struct inferring *f, uint32_t block)
     return f->order.position[block] != FP_NONE;
 }
 
-/* Weights are bounded so that no sum of supplies, capacities or flows of the network comes near
- * the largest number. A block's capacities add up to 20 times its weight. */
+/* Weights are bounded so that no sum of supplies, capacities or flows can overflow. The
+ * capacities of a block add up to 20 times its weight. */
 static int64_t rounded(const struct inferring *f, double weight)
 {
     const double most =
@@ -117,7 +117,7 @@ static const double raised[] = {1, 1.15, 1.4, 1.8, 2.5, 4, 20};
 static const double lowered[] = {1, 0.85, 0.7, 0.5, 0.33, 0.2, 0.05};
 enum { SEGMENTS = sizeof raised / sizeof *raised };
 
-/* A finer curve takes longer to solve: how many of its points are left out. */
+/* How many points of the curve are left out: a finer curve takes longer to solve. */
 static int stride_for(uint32_t nblocks)
 {
     return nblocks <= 3000 ? 1 : nblocks <= 10000 ? 3 : SEGMENTS - 1;
@@ -131,8 +131,8 @@ static double slope(double from, double to)
     return 1 - log(to / from) / (to - from);
 }
 
-/* What a class says makes one direction cheaper and the other dearer; the curve
- * stays, since a class is a guess. */
+/* A class makes one direction cheaper and the other dearer. The curve stays, since a class is
+ * only a guess. */
 static void class_factors(const struct inferring *f, uint32_t block, double *raise, double *lower)
 {
     enum fp_perf_class class =
@@ -195,7 +195,7 @@ static void add_edge(struct inferring *f, uint32_t edge)
     const struct fp_edge *e = &f->in->cfg->edges[edge];
     uint32_t from = 2 * e->src + 1, to = 2 * e->dst;
     double known = f->in->edge_weights ? f->in->edge_weights[edge] : -1;
-    /* a guess is preferred less than what the code says */
+    /* edges through a hub are guesses: prefer the edges that the code has */
     int64_t cost = e->kind == FP_EDGE_INDIRECT ? cost_of(1) : 0;
     if (known < 0) {
         f->arc_of_edge[edge] = fp_network_arc(&f->net, from, to, FP_UNBOUNDED, cost);
@@ -244,7 +244,7 @@ static void read_solution(struct inferring *f)
 /* ---- islands: loops that run without ever being entered ---- */
 
 struct walk {
-    uint32_t *via; /* per block: the edge of the tree, or FP_NONE */
+    uint32_t *via; /* per block: the tree edge that leads to it, or FP_NONE */
     bool *seen;
     uint32_t *queue;
 };
@@ -307,12 +307,12 @@ static void mark_reached(const struct inferring *f, bool *reached, uint32_t *sta
     }
 }
 
-/* One unit from the entry through the block and out, by the shortest way. */
+/* Adds one execution from the entry through the block to an exit, by the shortest way. */
 static void connect(struct inferring *f, const struct walk *in, const struct walk *out,
                     bool *reached, uint32_t *stack, uint32_t block)
 {
     const struct fp_cfg *cfg = f->in->cfg;
-    if (!out->seen[block]) return; /* it never leaves: nothing can be added */
+    if (!out->seen[block]) return; /* no way leads out: nothing can be added */
     f->out->entries++;
     for (uint32_t b = block; in->via[b] != FP_NONE; b = cfg->edges[in->via[b]].src)
         f->out->edges[in->via[b]]++;
@@ -399,7 +399,7 @@ void fp_infer(struct fp_arena *arena, const struct fp_inference *inference,
         f.arc_of_edge = FP_NEW_ARRAY(&f.scratch, size_t, cfg->nedges);
         make_network(&f);
         bool solved = fp_network_solve(&f.net);
-        assert(solved); /* lowering everything to 0 is a solution */
+        assert(solved); /* always feasible: lowering everything to 0 is a solution */
         (void)solved;
         read_solution(&f);
         connect_islands(&f);

@@ -41,7 +41,7 @@ enum fp_perf_class { FP_CLASS_TRUSTED, FP_CLASS_OVER, FP_CLASS_UNDER, FP_CLASS_U
 struct fp_inference {
     const struct fp_cfg *cfg;
     const double *weights;      /* per block: estimated executions */
-    const double *sizes;        /* per block, what weights were divided by; 0: nothing is known */
+    const double *sizes;        /* per block: what its samples were divided by; 0: not known */
     const uint8_t *classes;     /* per block, of enum fp_perf_class, or NULL */
     const double *edge_weights; /* per edge, negative where not known; or NULL */
     double entries;             /* estimated calls, or negative */
@@ -50,8 +50,8 @@ struct fp_inference {
 
 bool fp_cost_model_named(const char *name, enum fp_cost_model *model);
 
-/* Counts that are a flow, except with FP_COSTS_RAW. Blocks that cannot be reached
- * get none. */
+/* The resulting counts are a flow, except with FP_COSTS_RAW. Blocks that cannot be reached get
+ * 0. */
 void fp_infer(struct fp_arena *arena, const struct fp_inference *inference,
               struct fp_edge_counts *out);
 

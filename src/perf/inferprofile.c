@@ -134,7 +134,7 @@ static void infer_from_samples(struct infer_work *w, struct fp_arena *scratch,
     double *samples = fp_perf_block_samples(scratch, s, f, w->out->event);
     const double *misses =
         w->misses == FP_NONE ? NULL : fp_perf_block_samples(scratch, s, f, w->misses);
-    /* samples pile up behind mispredicted branches, which a first inference tells of */
+    /* samples pile up behind mispredicted branches; the first round of inference finds those */
     bool again = in.model == FP_COSTS_FOOTPATH && (w->by == FP_BY_TIME || misses);
     unsigned rounds = again ? ROUNDS : 1;
     for (unsigned round = 0; round < rounds; round++) {
@@ -150,8 +150,8 @@ static void infer_from_samples(struct infer_work *w, struct fp_arena *scratch,
     }
 }
 
-/* Records count blocks and edges themselves; what they contradict each other in, at
- * their ends, is corrected. False where no record is in the function. */
+/* Counts blocks and edges by branch records. Their ends contradict each other; inference
+ * corrects that. False if no record is in the function. */
 static bool infer_from_branches(struct infer_work *w, struct fp_arena *scratch,
                                 const struct fp_perf_object *s, struct fp_machine_function *f,
                                 struct fp_edge_counts *counts)
@@ -176,7 +176,7 @@ static bool has_records(const struct infer_work *w, const struct fp_perf_object 
     return s->spans.len && !w->job->no_branches;
 }
 
-/* Counts by samples and by records are not in the same units: an object has one kind. */
+/* Counts by samples and by records have different units, so an object uses one kind. */
 static void infer_function(struct infer_work *w, const struct fp_perf_object *s,
                            struct fp_edge_profile *p, struct fp_machine_function *f)
 {

@@ -21,7 +21,7 @@ struct fp_model {
     double constant;
 };
 
-/* False without liblinear, or where there is nothing to learn from. */
+/* Fails without liblinear, or if there are too few blocks to learn from. */
 bool fp_learn(struct fp_arena *arena, const struct fp_training *training, struct fp_model *model,
               struct fp_error *error);
 

@@ -31,8 +31,9 @@ struct simplex {
     int64_t *potential;
     int32_t *parent, *pred;  /* pred: the arc to the parent */
     uint32_t *thread, *back; /* the nodes in preorder, a ring through the root */
-    uint32_t *last, *size;   /* of a subtree: its last node in that order, its nodes */
-    size_t at, block;        /* where the search for an entering arc goes on */
+    uint32_t *last,
+        *size; /* per node, of its subtree: the last node in that order, the number of nodes */
+    size_t at, block; /* where the search for an entering arc continues */
 };
 
 void fp_network_init(struct fp_network *network, struct fp_arena *arena, uint32_t nnodes)
@@ -60,7 +61,8 @@ static void link_nodes(struct simplex *s, uint32_t before, uint32_t after)
     s->back[after] = before;
 }
 
-/* Takes the subtree of a node out. Above `join` no sizes change in the end. */
+/* Cuts the subtree of a node out. Sizes at `join` and above stay: the subtree comes back below
+ * it. */
 static void cut(struct simplex *s, uint32_t top, uint32_t join)
 {
     uint32_t before = s->back[top], end = s->last[top];
@@ -153,7 +155,7 @@ static int64_t reduced_cost(const struct simplex *s, const struct fp_arc *arc)
     return arc->cost + s->potential[arc->from] - s->potential[arc->to];
 }
 
-/* The arc that gains most, of the first block that has one that gains. */
+/* The best arc of the first block of arcs that has an improving one. */
 static int64_t find_entering(struct simplex *s)
 {
     int64_t best = 0, found = NO;

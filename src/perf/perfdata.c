@@ -29,7 +29,7 @@ enum {
     FEATURE_EVENT_DESC = 12,
     PIPE_HEADER = 16,
     FILE_HEADER = 104,
-    /* of struct perf_event_attr as old as it may be */
+    /* size of the oldest struct perf_event_attr */
     ATTR_LEAST = 64,
     ATTR_MOST = 4096,
 };
@@ -41,11 +41,11 @@ struct perf_parsing {
     struct fp_error *error;
     struct fp_table event_of; /* id -> 1 + event */
     ZSTD_DStream *stream;
-    unsigned char *left; /* the tail of what was uncompressed */
+    unsigned char *left; /* the part of a record at the end of what was uncompressed */
     size_t left_len, left_cap;
     bool uncompressing;
     size_t nrecords;
-    size_t most; /* bytes that compressed records may take in memory, unpacked */
+    size_t most; /* the most bytes that compressed records may unpack to in memory */
 };
 
 /* A hundred kilobytes can unpack to any number of samples. Real files unpack to some twenty
@@ -130,7 +130,7 @@ static bool read_attrs(struct perf_parsing *p, const unsigned char *bytes, size_
     return true;
 }
 
-/* Names as they were asked for. */
+/* The names of the events, as perf record was given them. */
 static void read_event_names(struct perf_parsing *p, const unsigned char *bytes, size_t len)
 {
     struct fp_error ignored = {0};
@@ -399,7 +399,7 @@ static bool read_record(struct perf_parsing *p, uint32_t type, uint16_t misc,
     return true;
 }
 
-/* What lies behind a record and is not part of its size. */
+/* The length of the data that follows a record and is not part of its size. */
 static uint64_t payload_behind(uint32_t type, const unsigned char *body, size_t len)
 {
     if (type == RECORD_TRACING_DATA && len >= 4) return ((uint64_t)u32_at(body, 0) + 7) & ~7ull;
@@ -476,7 +476,7 @@ static bool parse_file_mode(struct perf_parsing *p, const unsigned char *bytes, 
     uint64_t first = u64_at(bytes, 40), size = u64_at(bytes, 48);
     if (!read_attrs(p, bytes, len)) return false;
     if (first > len) return fp_fail_at(p->error, p->name, 40, "expected data within the file");
-    if (!size) /* its writer was killed: everything that is there */
+    if (!size) /* its writer was killed: read everything that is there */
         p->data->cut = true, size = len - first;
     if (size > len - first) p->data->cut = true, size = len - first;
     if (!p->data->cut) read_features(p, bytes, len);

@@ -1,15 +1,15 @@
-/* Files of samples: perf.data, as `perf record` and `footpath record` write it.
+/* Perf samples: perf.data, as `perf record` and `footpath record` write it.
  *
  *     struct fp_perf_data data;
  *     fp_perf_read(&arena, "perf.data", &data, &error);
  *     for each of data.samples: data.events.at[sample.event], sample.ip, ...
  *
- * File mode and pipe mode, plain and compressed (zstd). Everything is read into
- * memory; samples and changes of the address space are ordered by time where the
- * file has times, since a file with several buffers is not.
+ * Reads file mode and pipe mode, plain and compressed (zstd). Everything is read into memory.
+ * Samples and changes of the address space are sorted by time where the file has times, since a
+ * file with several buffers is not sorted.
  *
- * Not handled: files of a machine of the other byte order, AUX area traces, and
- * what a sample holds behind its branch records (registers, stacks).
+ * Not handled: files of a machine of the other byte order, AUX area traces, and what a sample
+ * holds behind its branch records (registers, stacks).
  */
 #ifndef FP_PERF_PERFDATA_H
 #define FP_PERF_PERFDATA_H

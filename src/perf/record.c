@@ -58,7 +58,7 @@ struct recording {
     uint64_t data_start, data_size;
     size_t page_size;
     pid_t child;
-    int go;  /* a byte here lets the child go */
+    int go;  /* the child waits for a byte here */
     int end; /* a descriptor of the child, or -1 on an old kernel */
     uint64_t random;
 };
@@ -143,7 +143,7 @@ static void complete_attr(struct recording *r, size_t i)
     attr->disabled = attr->inherit = attr->enable_on_exec = 1;
     attr->exclude_kernel = attr->exclude_hv = 1;
     attr->sample_id_all = 1;
-    /* every wakeup takes the processor from the program */
+    /* wakeups are rare: each takes the processor from the program */
     attr->watermark = !r->options->random;
     if (r->options->random)
         attr->wakeup_events = SAMPLES_PER_PERIOD;
@@ -275,7 +275,7 @@ static void count_records(struct recording *r, const unsigned char *bytes, size_
     }
 }
 
-/* The ring may wrap inside a record, so its content is put in one piece first. */
+/* Copies a record out of the ring, which may wrap inside it. */
 static bool drain(struct recording *r, struct buffer *b)
 {
     uint64_t size = BUFFER_PAGES * r->page_size;
@@ -346,7 +346,7 @@ static bool drain_all(struct recording *r)
     return ok;
 }
 
-/* The last one is the program itself: it can be read when the program has ended. */
+/* The last descriptor is the program itself: it becomes readable when the program ends. */
 static struct pollfd *fds_to_watch(struct recording *r)
 {
     struct pollfd *fds = FP_NEW_ARRAY(&r->arena, struct pollfd, r->nbuffers + 1);
@@ -364,7 +364,7 @@ static bool follow(struct recording *r)
     for (;;) {
         pid_t done = wait4(r->child, &r->result->status, WNOHANG, &usage);
         if (done == r->child) break;
-        /* buffers of a program that ended hang up at once: then its end is waited for */
+        /* the buffers of a program that ended hang up at once; then only its end is waited for */
         poll(fds, r->nbuffers + 1, r->end >= 0 ? -1 : 100);
         for (size_t k = 0; k < r->nbuffers; k++)
             if (fds[k].revents & (POLLHUP | POLLERR)) fds[k].fd = -1;

@@ -1,12 +1,12 @@
-/* Sampling a program by perf_event_open, into a file that fp_perf_read, and perf
- * itself, can read.
+/* Recording perf samples of a program by perf_event_open, into a file that fp_perf_read and
+ * perf itself can read.
  *
- * Every event is opened per CPU and inherited by what the program starts; all
- * events of a CPU share one buffer. Periods are randomised as in paper 003,
- * sections 3.1 and 5 (period + (random & mask)); the kernel has no such thing, so
- * the period is changed whenever the buffers are read, which is at every 16th sample
- * while a mask is given: to wake at each of them would cost more than the samples.
- * Without a mask the recorder wakes when a buffer is a quarter full.
+ * Every event is opened per CPU and inherited by what the program starts; all events of a CPU
+ * share one buffer. Periods are randomised as in paper 003, sections 3.1 and 5: period +
+ * (random & mask). The kernel cannot do that, so the recorder changes the period whenever it
+ * reads the buffers. With a mask that is at every 16th sample, because waking at each would
+ * cost more than the samples. Without a mask the recorder wakes when a buffer is a quarter
+ * full.
  */
 #ifndef FP_PERF_RECORD_H
 #define FP_PERF_RECORD_H

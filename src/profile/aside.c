@@ -1,12 +1,13 @@
 /* Runs beside a profile: see aside.h.
  *
- * A run may be both in the profile and beside it: a writer was killed after it had put
- * the run into the profile and before it removed the file; or a dump of a program that
- * goes on lies beside, and a later one of the same run is in the profile. So records are
- * compared by run and module.
+ * A run may be both in the profile and beside it. A writer may be killed after it put the run
+ * into the profile and before it removed the file. Or the file holds a dump of a program that
+ * goes on, and a later dump of the same run is in the profile. So records are compared by run
+ * and module.
  *
- * Files are read before the profile is: one that is taken in meanwhile is then found in
- * both, and never in neither. */
+ * The files are read before the profile is. If another process puts one into the profile
+ * meanwhile, the run is found in both places, and never in neither.
+ */
 #include "profile/aside.h"
 
 #include "base/vec.h"
@@ -24,7 +25,7 @@
 
 enum { KEY_DIGITS = 16 };
 
-/* What tells runs apart. */
+/* What identifies a run, and when it ended. */
 struct about {
     uint64_t id, flags, end_ns;
     struct fp_module_id module;
@@ -83,7 +84,7 @@ static bool keep_about(struct fp_arena *arena, const struct fp_run *run, void *c
     return true;
 }
 
-/* A whole profile of one run. Links and pipes of that name are nobody's runs. */
+/* Opens a file that is a whole profile of one run. Links and pipes of that name are ignored. */
 static bool read_aside(struct fp_arena *arena, struct aside *aside)
 {
     struct stat info;
@@ -160,7 +161,8 @@ static struct fp_profile_header header_of(const struct fp_file *file)
     return header;
 }
 
-/* Is the file beside of this very profile? Its id is 0 where the profile was empty. */
+/* Does the file belong to this profile? Its id is 0 if the profile was empty when it was
+ * written. */
 static bool belongs(const struct fp_profile_header *profile, const struct fp_file *file)
 {
     struct fp_profile_header header = header_of(file);
@@ -173,7 +175,7 @@ static int by_end(const void *a, const void *b)
     return (x->about.end_ns > y->about.end_ns) - (x->about.end_ns < y->about.end_ns);
 }
 
-/* False: the profile cannot be read; whoever reads it next says why. */
+/* False if the profile cannot be read; the caller reads it again and reports why. */
 static bool compare(struct folding *f, const struct fp_file *profile)
 {
     struct fp_error error = {0};
@@ -197,7 +199,7 @@ static bool compare(struct folding *f, const struct fp_file *profile)
 
 /* ---- reading ---- */
 
-/* What a profile holds up to its end, as the larger valid commit tells it. */
+/* The length of the valid part of a profile, by the larger of its two valid commits. */
 static size_t good_length(const struct fp_file *profile)
 {
     struct fp_profile_header header = header_of(profile);
@@ -245,7 +247,7 @@ static bool put_at(int fd, const void *bytes, size_t len, off_t at)
     return true;
 }
 
-/* The records behind the good ones, then a commit in the place that is not in use. */
+/* Appends the records, then writes a commit into the header's place that is not in use. */
 static bool append(int fd, const struct fp_file *profile, const struct fp_writer *records)
 {
     struct fp_profile_header header = header_of(profile);

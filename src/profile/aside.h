@@ -1,6 +1,6 @@
-/* Runs in files of their own beside a profile (docs/formats/profile.md): a program that
- * ended while another process kept the profile locked wrote NAME.KEY.run. Readers see
- * the profile as if these runs were in it.
+/* Runs in files of their own beside a profile (docs/formats/profile.md). A program that ends
+ * while another process keeps the profile locked writes its run to NAME.KEY.run. Readers see
+ * the profile as if these runs were in it:
  *
  *     fp_profile_open(&file, "footpath.prof", &error);       then as any file
  */
@@ -9,11 +9,10 @@
 
 #include "base/io.h"
 
-/* As fp_file_open, with the runs beside it. */
+/* As fp_file_open, with the runs beside the profile appended. */
 bool fp_profile_open(struct fp_file *file, const char *path, struct fp_error *error);
 
-/* Puts the runs beside a profile into it for good. The caller holds the profile's lock,
- * by fd. */
+/* Moves the runs beside a profile into it. The caller holds the profile's lock, on fd. */
 bool fp_profile_take_in(int fd, const char *path, struct fp_error *error);
 
 /* Is `name` the file of a run beside the profile `of`? */

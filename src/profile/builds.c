@@ -61,7 +61,7 @@ static uint64_t index_of(const struct fp_builds *builds, const struct fp_run *ru
     return known ? *known : 0;
 }
 
-/* A run counts once, whatever the number of its records. */
+/* A run may have several records; it counts once. */
 static void count_runs(struct fp_builds *builds, struct fp_build *b, const struct fp_run *run)
 {
     uint64_t *noted = fp_table_add(&builds->noted, run->id), before = run->id ? *noted : 0;

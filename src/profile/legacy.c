@@ -25,8 +25,8 @@ const struct fp_function **fp_legacy_order(struct fp_arena *arena, const struct 
     return order;
 }
 
-/* Edges that stand for nothing in the IR: between the parts of one block, and from
- * the hub to where indirect jumps arrive. */
+/* Edges of our cfg that the IR does not have: between the parts of one block, and from the hub
+ * to the targets of indirect jumps. */
 static bool is_ir_edge(const struct fp_cfg *cfg, uint32_t e)
 {
     return cfg->edges[e].kind != FP_EDGE_TWICE &&

@@ -1,8 +1,8 @@
-/* The profile files of LLVM 2.8 to 3.3 (llvmprof.out): docs/formats/legacy.md.
+/* The profile files of LLVM 2.8 to 3.3 (llvmprof.out, paper 000): docs/formats/legacy.md.
  *
- * A file is a row of packets of 32-bit words, one set per run. They know functions
- * by their place in one whole-program module, edges by their place in it and paths
- * by number, so they go with a program made from one bitcode file.
+ * A file is a sequence of packets of 32-bit words, one set per run. Functions and edges are
+ * known by their place in one whole-program module, and paths by their number. So a file only
+ * goes with a program that was made from one bitcode file.
  */
 #ifndef FP_PROFILE_LEGACY_H
 #define FP_PROFILE_LEGACY_H
@@ -28,9 +28,9 @@ enum fp_legacy_packet {
 const struct fp_function **fp_legacy_order(struct fp_arena *arena, const struct fp_program *program,
                                            size_t *count);
 
-/* The edges of a function as legacy files list them: FP_NONE is the entry, then for
- * each block of the IR each way out. Halves of a block that setjmp or a landing pad
- * divides are one block there. */
+/* The edges of a function as legacy files list them: first the entry (FP_NONE), then for each
+ * block of the IR each way out. A block that setjmp or a landing pad divides in our cfg is one
+ * block there. */
 uint32_t *fp_legacy_edges(struct fp_arena *arena, const struct fp_function *function,
                           size_t *count);
 
@@ -38,7 +38,7 @@ void fp_legacy_write_arguments(struct fp_writer *out, char *const *args, size_t 
 void fp_legacy_write_counts(struct fp_writer *out, enum fp_legacy_packet type,
                             const uint64_t *counts, size_t count);
 
-/* Counts of a function's paths; a number that does not fit 32 bits is an error. */
+/* Counts of a function's paths. A path number above 32 bits is an error. */
 struct fp_legacy_path_entry {
     uint64_t path, count;
 };
@@ -50,7 +50,7 @@ struct fp_legacy_function_paths {
 bool fp_legacy_write_paths(struct fp_writer *out, const struct fp_legacy_function_paths *functions,
                            size_t nfunctions, struct fp_error *error);
 
-/* Reading: one packet at a time. Words point into the input. */
+/* Reads one packet at a time. `words` points into the input. */
 struct fp_legacy_reader {
     struct fp_reader r;
     enum fp_legacy_packet type;
@@ -58,8 +58,7 @@ struct fp_legacy_reader {
     const unsigned char *words; /* little-endian; of counts */
     size_t nwords;
 };
-/* False at the end and on errors, which r.failed tells apart. For paths the words
- * are the packet's body. */
+/* False at the end, and on errors with r.failed set. For paths the words are the packet's body. */
 bool fp_legacy_next(struct fp_arena *arena, struct fp_legacy_reader *reader);
 uint32_t fp_legacy_word(const struct fp_legacy_reader *reader, size_t index);
 

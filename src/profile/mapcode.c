@@ -1,7 +1,9 @@
-/* Encoding and decoding of map records. Written and read by the same walk over
- * the same fields, so the two halves of this file mirror each other. What
- * follows from the cfg (dag, numbering, flow) is recomputed, from stored fates
- * and a stored order of out-edges, by code that does not decide anything. */
+/* Encoding and decoding of map records: see mapcode.h.
+ *
+ * The two halves of this file mirror each other: both walk over the same fields in the same
+ * order. What follows from the cfg (dag, numbering, flow) is not stored but recomputed, from
+ * the stored fates and the stored order of out-edges, by code that decides nothing.
+ */
 #include "profile/mapcode.h"
 
 #include "base/checked.h"
@@ -259,7 +261,7 @@ static void decode_scopes(struct decoder *d)
         uint32_t parent = fp_read_index(d->r, (uint64_t)i + 1, "scope number");
         scope->parent = parent ? parent - 1 : FP_NONE;
         depth[i] = parent ? depth[parent - 1] + 1 : 0;
-        if (depth[i] > DEEPEST_INLINING) /* who walks them may do it by recursion */
+        if (depth[i] > DEEPEST_INLINING) /* readers may walk them by recursion */
             fp_reader_fail(d->r, "expected functions inlined into each other at most %d deep",
                            DEEPEST_INLINING);
         scope->call_line = (uint32_t)fp_read_uint(d->r);
@@ -451,7 +453,8 @@ static bool decode_callees(struct decoder *d)
     return !d->r->failed;
 }
 
-/* What belongs to path counters comes with path counters, and so for edges. */
+/* Flags about path counters need path counters, and flags about edge counters need edge
+ * counters. */
 static bool check_flags(struct decoder *d)
 {
     uint32_t flags = d->f->flags;
@@ -462,7 +465,7 @@ static bool check_flags(struct decoder *d)
     return fp_reader_fail(d->r, "expected flags of a function with such counters, got %x", flags);
 }
 
-/* The counters that the flags call for must fit the slots. */
+/* The counters that the flags ask for must fit the slots. */
 static bool check_slots(struct decoder *d)
 {
     struct fp_function *f = d->f;

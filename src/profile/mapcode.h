@@ -1,6 +1,5 @@
-/* The map section: one record per function, made by the compiler plugin and
- * read by the tools. docs/formats/map.md describes the bytes.
- */
+/* The map section: one record per function, made by the compiler plugin (fp_map_encode) and
+ * read by the tools (fp_map_decode). docs/formats/map.md describes the bytes. */
 #ifndef FP_PROFILE_MAPCODE_H
 #define FP_PROFILE_MAPCODE_H
 
@@ -17,10 +16,10 @@ enum { FP_MAP_HEADER_SIZE = 32 };
 
 void fp_map_encode(struct fp_writer *writer, const struct fp_function *function);
 
-/* The whole record, with the addresses that the function has. */
+/* Writes the whole record, with the addresses that the function has. */
 void fp_map_write_record(struct fp_writer *writer, const struct fp_function *function);
 
-/* One payload. The reader's file and base are for messages. */
+/* Decodes one payload. The reader's file and base are for messages. */
 bool fp_map_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_function *function);
 
 #endif

@@ -16,7 +16,7 @@ enum { PACKED_HEADER = 24 };
 /* Records take at least this many times their length when they are decoded. */
 enum { LEAST_GROWTH = 4 };
 
-/* The slow levels pay up to a few megabytes; behind that linking would take seconds. */
+/* The slow levels pay for maps of up to a few megabytes; above, linking would take seconds. */
 enum { SMALL_MAP = 4 << 20, SMALL_LEVEL = 19, LARGE_LEVEL = 9 };
 
 bool fp_map_is_packed(const unsigned char *bytes, size_t len)
@@ -34,7 +34,7 @@ void fp_map_pack(struct fp_writer *w, const unsigned char *bytes, size_t len)
     if (!packed) abort();
     size_t got =
         ZSTD_compress(packed, room, bytes, len, len <= SMALL_MAP ? SMALL_LEVEL : LARGE_LEVEL);
-    if (ZSTD_isError(got)) abort(); /* out of memory: there is room for the result */
+    if (ZSTD_isError(got)) abort(); /* cannot fail but for memory: the room is large enough */
     fp_write_u32(w, FP_MAP_PACKED_MAGIC);
     fp_write_u32(w, 0);
     fp_write_u64(w, len);

@@ -1,8 +1,8 @@
-/* Packed maps: the bytes of a map section in one zstd frame, and maps in a file beside
- * their program. docs/formats/map.md describes the bytes.
+/* Packed maps: a map section compressed into one zstd frame, and maps in a file beside their
+ * program. docs/formats/map.md describes the bytes.
  *
- * Object files have plain records, which the linker merges and fills in. footpath-cc
- * packs the section of a linked program, or moves it to a file.
+ * Object files have plain records, which the linker joins and fills in. After the link
+ * footpath-cc packs the section, or moves it to a file.
  */
 #ifndef FP_PROFILE_MAPPACK_H
 #define FP_PROFILE_MAPPACK_H
@@ -26,7 +26,8 @@ void fp_map_pack(struct fp_writer *writer, const unsigned char *bytes, size_t le
  * none of them; a file below 5 MB stays below 500 MB whatever it claims. */
 size_t fp_map_most_memory(size_t len);
 
-/* The records, in the arena; plain ones as they are. NULL after filling the error. */
+/* The plain records, in the arena; records that are not packed are returned as they are. NULL
+ * with an error if they are damaged. */
 const unsigned char *fp_map_unpack(struct fp_arena *arena, const char *path,
                                    const unsigned char *bytes, size_t len, size_t *unpacked,
                                    struct fp_error *error);

@@ -62,7 +62,7 @@ static void add_in_flight(struct fp_arena *arena, struct fp_module *module,
                           const struct fp_in_flight *entry)
 {
     uint64_t key = fp_hash64(fp_hash64(entry->function ^ entry->block << 40) ^ entry->reg), *index;
-    for (;; key++) { /* another of the same hash: the next key */
+    for (;; key++) { /* another frame with the same hash: try the next key */
         index = fp_table_add(&module->in_flight_at, key);
         if (!*index) break;
         struct fp_in_flight *known = &module->in_flight.at[*index - 1];
@@ -74,7 +74,7 @@ static void add_in_flight(struct fp_arena *arena, struct fp_module *module,
     *index = module->in_flight.len;
 }
 
-/* What is shown of a run: everything but its counts. */
+/* Copies everything of a run but its counts. */
 static struct fp_run note_of(struct fp_arena *arena, const struct fp_run *run)
 {
     struct fp_run note = *run;
@@ -187,7 +187,7 @@ static bool check_run(struct fp_arena *arena, const struct fp_run *run, void *co
     (void)arena;
     struct run_adding *a = context;
     if (!a->profile->all_builds) fp_builds_note(&a->builds, run);
-    return true; /* that it can be read is enough */
+    return true; /* reading it is the check */
 }
 
 static bool check_map(const struct fp_embedded_map *map, void *context)
@@ -196,7 +196,7 @@ static bool check_map(const struct fp_embedded_map *map, void *context)
     return ((struct run_adding *)context)->any_map = true;
 }
 
-/* A map of a module that has no run in the profile is of no use. */
+/* Skips the map of a module that has no run in the profile. */
 static bool keep_map(const struct fp_embedded_map *map, void *context)
 {
     struct run_adding *a = context;
@@ -228,7 +228,7 @@ static bool visit_file(struct run_adding *a, const struct fp_file *file, bool *c
            !a->error->set;
 }
 
-/* First whether all of it is good, then the runs, then maps for the modules of these. */
+/* Three passes: check the whole file, add the runs, take the maps of their modules. */
 static bool add_file(struct run_adding *a, const struct fp_file *file, bool *cut)
 {
     const struct fp_profile_visitor first = {.run = check_run, .map = check_map, .context = a};
@@ -309,7 +309,7 @@ void fp_profile_load_maps(struct fp_profile *profile, const char *binary)
 
 /* ---- counts of one function ---- */
 
-/* A counter in a slot of the function's edge counters; 0 where they lie outside. */
+/* The counter in a slot of the function's edge counters; 0 if they lie outside of the section. */
 static uint64_t edge_word(const struct fp_module *module, const struct fp_function *f,
                           uint32_t slot)
 {
@@ -337,7 +337,7 @@ static void collect_id(uint64_t id, uint64_t count, uint64_t cycles, void *conte
     fp_vec_push(c->arena, &c->paths, path);
 }
 
-/* What is in a function's hash table; returns how many. */
+/* Adds the entries of a function's hash table; returns how many. */
 static size_t table_of(const struct fp_module *module, const struct fp_function *f,
                        const struct fp_table_count **entries)
 {
@@ -392,7 +392,8 @@ static void flow_counts(struct fp_arena *arena, const struct fp_module *module,
             counts->flow[i] = edge_word(module, f, f->layout.flow_slot[i]);
 }
 
-/* Where a path was already counted when its frame was left, nothing is in flight. */
+/* The partial paths of frames that never returned. A path that was counted before its frame was
+ * left is not in flight. */
 static void partial_counts(struct fp_arena *arena, const struct fp_module *module,
                            const struct fp_function *f, struct fp_counts *counts)
 {
@@ -412,7 +413,8 @@ static void partial_counts(struct fp_arena *arena, const struct fp_module *modul
     counts->npartials = partials.len;
 }
 
-/* From the sums of a copy's labels to ids; what is not its to count goes. */
+/* Turns the sums of a copy's labels into ids. Sums of paths that the copy does not count are
+ * dropped. */
 static void translate_sums(const struct fp_function *f, struct fp_counts *counts)
 {
     uint64_t sums = fp_layout_sums(f), nlaps = f->paths.truncation->laps.len;
@@ -440,7 +442,7 @@ static void copy_counts(const struct fp_module *module, const struct fp_function
     if (f->copy->turns_slot != FP_NONE) counts->turns = edge_word(module, f, f->copy->turns_slot);
 }
 
-/* Counts of paths, from counters that count in front of branches. */
+/* Subtracts what counters in front of branches counted too much (graph/recover.c). */
 static void recover_counts(const struct fp_function *f, struct fp_counts *counts)
 {
     struct fp_arena scratch = {0};
@@ -480,13 +482,13 @@ void fp_profile_counts(struct fp_arena *arena, const struct fp_module *module,
 uint64_t fp_profile_run_count(const struct fp_profile *profile)
 {
     struct fp_arena scratch = {0};
-    struct fp_table most; /* per id, of its records */
+    struct fp_table most; /* run id -> the most runs that a record of it stands for */
     uint64_t count = 0;
     fp_table_init(&most, &scratch);
     for (size_t i = 0; i < profile->runs.len; i++) {
         const struct fp_run *run = &profile->runs.at[i];
         uint64_t *known = fp_table_add(&most, run->id);
-        if (!run->id) *known = 0; /* made by a tool: each is one */
+        if (!run->id) *known = 0; /* written by a tool: each record is a run of its own */
         if (run->runs <= *known) continue;
         count = fp_add_saturated(count, run->runs - *known);
         *known = run->runs;
@@ -497,7 +499,7 @@ uint64_t fp_profile_run_count(const struct fp_profile *profile)
 
 /* ---- merging ---- */
 
-/* Without counters that a difference has left at 0. */
+/* Leaves out counters that became 0 by a subtraction. */
 static void merge_words(struct fp_arena *arena, const struct fp_counters *all, struct fp_run *run)
 {
     run->counters = FP_NEW_ARRAY(arena, struct fp_counter, all->len);
@@ -512,7 +514,7 @@ static struct fp_run merged_module(struct fp_profile *profile, struct fp_module 
     struct fp_run run = module->about;
     run.runs = module->runs;
     run.map = module->embedded;
-    if (run.runs > 1) /* and no later record of its first run replaces it */
+    if (run.runs > 1) /* a later record of its first run must not replace the sum */
         run.flags = (run.flags | FP_RUN_MERGED) & ~(uint64_t)(FP_RUN_UNFINISHED | FP_RUN_LEAVING);
     merge_words(&profile->arena, &module->counters, &run);
     run.tables = module->tables.at;

@@ -28,8 +28,8 @@ struct fp_module {
     bool have_program;
     struct fp_program program;
     struct fp_error problem; /* why there is no program */
-    /* Per function of the program: counts that come from elsewhere than counters (a
-     * combined profile); else NULL. */
+    /* Per function of the program: counts that do not come from counters (of a combined profile);
+     * else NULL. */
     const struct fp_counts *given;
 };
 
@@ -48,7 +48,7 @@ struct fp_profile {
     FP_VEC(struct fp_run) runs; /* without counts */
     FP_VEC(const char *) files;
     FP_VEC(const char *) cut; /* files that end before their last record */
-    void *owner;              /* what goes when the profile does, or NULL */
+    void *owner;              /* freed with the profile, or NULL */
     void (*free_owner)(void *owner);
 };
 
@@ -59,9 +59,9 @@ void fp_profile_free(struct fp_profile *profile);
  * it went on) counts once, as it was last. A file that is bad anywhere adds nothing. */
 bool fp_profile_add(struct fp_profile *profile, const char *path, struct fp_error *error);
 void fp_profile_add_run(struct fp_profile *profile, const struct fp_run *run);
-/* The same for a module that is the caller's. */
+/* The same for a module that the caller owns. */
 void fp_module_add_run(struct fp_arena *arena, struct fp_module *module, const struct fp_run *run);
-/* Between the last of these and the first look at counts. */
+/* Call it after the last run was added and before counts are read. */
 void fp_module_sort(struct fp_module *module);
 void fp_module_free_counters(struct fp_module *module);
 
@@ -69,7 +69,7 @@ void fp_module_free_counters(struct fp_module *module);
  * same build. Modules without one have a problem to report. */
 void fp_profile_load_maps(struct fp_profile *profile, const char *binary);
 
-/* Is the program of the build that a module is of? */
+/* Is the program of the module's build? */
 bool fp_program_fits(const struct fp_program *program, const struct fp_module_id *id);
 
 struct fp_path_count {
@@ -97,11 +97,11 @@ struct fp_value_count {
     uint64_t key, count;
 };
 
-/* Those of one function with FP_FUNCTION_VALUES, by key; returns how many. */
+/* The values of one function with FP_FUNCTION_VALUES, sorted by key; returns how many. */
 size_t fp_profile_values(struct fp_arena *arena, const struct fp_module *module,
                          const struct fp_function *function, struct fp_value_count **values);
 
-/* Runs, of which each has a record per module. */
+/* How many runs there are; a run may have a record per module. */
 uint64_t fp_profile_run_count(const struct fp_profile *profile);
 
 /* One run record per module with all of its runs summed, for writing. */

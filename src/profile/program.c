@@ -27,7 +27,7 @@ struct map_parsing {
     bool have_live;
     struct fp_table seen; /* function id -> 1 */
     uint32_t nrecords;
-    size_t most; /* what arena->total may become */
+    size_t most; /* the most that arena->total may become */
     FP_VEC(struct fp_function) functions;
 };
 
@@ -45,7 +45,8 @@ static void read_live(struct map_parsing *p, const unsigned char *bytes, size_t 
 static bool is_wanted(struct map_parsing *p, const struct fp_function *f)
 {
     uint64_t *seen = fp_table_add(&p->seen, f->id);
-    if (*seen) return false; /* the linker keeps one; ld -r may have left two */
+    if (*seen)
+        return false; /* the linker keeps one section of this name; ld -r may have left two */
     *seen = 1;
     bool unmarked = f->flags & (FP_FUNCTION_SKIPPED | FP_FUNCTION_EARLY);
     if (f->flags & FP_FUNCTION_UNDIVIDED) unmarked = false;
@@ -154,8 +155,8 @@ static void find_sections(Elf *elf, struct sections *found)
     }
 }
 
-/* One note: sizes of name and content, type, "GNU", content. libelf's reader refuses
- * one whose end is not padded, which is how ld writes a short build-id. */
+/* Reads one note: sizes of name and content, type, "GNU", content. libelf's own reader refuses
+ * a note whose end is not padded, and ld writes a short build-id that way. */
 static void read_build_id(struct fp_arena *arena, Elf_Data *note, struct fp_program *program)
 {
     enum { HEADER = 16 };

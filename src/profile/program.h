@@ -1,4 +1,5 @@
-/* The functions of one executable or shared library, from its map section. */
+/* The functions of one executable or shared library, from its map section. Most callers go
+ * through profile.h, which finds the program of a profile. */
 #ifndef FP_PROFILE_PROGRAM_H
 #define FP_PROFILE_PROGRAM_H
 
@@ -14,11 +15,11 @@ struct fp_program {
     struct fp_sections sections; /* as linked; 0 if not known */
 };
 
-/* Everything in the arena. A file without a map is an error that says so. */
+/* The result lives in the arena. A file without a map is an error, which says so. */
 bool fp_program_read(struct fp_arena *arena, const char *path, struct fp_program *program,
                      struct fp_error *error);
 
-/* From the bytes of the sections alone. live may be NULL: all are live. */
+/* The same from the bytes of the sections. live may be NULL: then all functions are live. */
 bool fp_program_parse(struct fp_arena *arena, const char *path, const unsigned char *map,
                       size_t map_len, const unsigned char *live, size_t live_len,
                       struct fp_program *program, struct fp_error *error);

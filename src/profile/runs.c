@@ -138,7 +138,7 @@ static uint32_t commit_check(const struct fp_profile_commit *commit)
     return (uint32_t)fp_checksum(commit, offsetof(struct fp_profile_commit, check), 0);
 }
 
-/* The larger one that is valid, or -1. */
+/* The larger of the valid commits, or -1. */
 static int last_commit(const struct fp_profile_header *header)
 {
     int best = -1;
@@ -168,8 +168,8 @@ struct fp_profile_commit fp_profile_next_commit(const struct fp_profile_header *
     return commit;
 }
 
-/* How far the file is whole by its header; what the larger commit says, or the
- * whole file where it has been cut below that. */
+/* How much of the file is valid: what the larger commit says, or the whole file if it was cut
+ * below that. */
 static bool read_header(const unsigned char *bytes, size_t len, const char *name, size_t *end,
                         bool *cut, struct fp_error *error)
 {
@@ -291,19 +291,6 @@ bool fp_profile_each_run(const char *path, fp_run_callback *call, void *context,
     struct fp_file file;
     if (!fp_profile_open(&file, path, error)) return false;
     bool ok = fp_profile_parse(file.bytes, file.len, path, call, context, cut, error);
-    fp_file_close(&file);
-    return ok;
-}
-
-bool fp_profile_each_map(const char *path, fp_map_callback *call, void *context,
-                         struct fp_error *error)
-{
-    struct fp_file file;
-    bool cut;
-    if (!fp_profile_open(&file, path, error)) return false;
-    bool ok = fp_profile_visit(file.bytes, file.len, path,
-                               &(struct fp_profile_visitor){.map = call, .context = context}, &cut,
-                               error);
     fp_file_close(&file);
     return ok;
 }

@@ -21,7 +21,7 @@ struct fp_counter {
     uint64_t index, count; /* word in the counter section */
 };
 
-/* A frame that left for good: where it was, what its path register held. */
+/* A frame that never returned: where it was, and what its path register held. */
 struct fp_in_flight {
     uint64_t function; /* id */
     uint64_t block;
@@ -29,8 +29,8 @@ struct fp_in_flight {
     int64_t count;
 };
 
-/* A map that travels in the profile, for a module whose file has none or may be
- * gone: the bytes of its map sections. */
+/* A map in the profile, for a module whose file has none or may be gone: the bytes of its map
+ * sections. */
 struct fp_embedded_map {
     struct fp_module_id module;
     const unsigned char *map, *live; /* live may be NULL */
@@ -63,20 +63,16 @@ typedef bool fp_run_callback(struct fp_arena *arena, const struct fp_run *run, v
 bool fp_profile_each_run(const char *path, fp_run_callback *call, void *context, bool *cut,
                          struct fp_error *error);
 
-/* Calls with every embedded map; its bytes are those of the file. */
-typedef bool fp_map_callback(const struct fp_embedded_map *map, void *context);
-bool fp_profile_each_map(const char *path, fp_map_callback *call, void *context,
-                         struct fp_error *error);
-
-/* The runs, over bytes in memory. */
+/* The same for a file in memory. */
 bool fp_profile_parse(const unsigned char *bytes, size_t len, const char *name,
                       fp_run_callback *call, void *context, bool *cut, struct fp_error *error);
 
-/* Everything in one pass; callbacks may be NULL. A combined record is the payload,
- * which combined/combined.h decodes; to one who asks for runs alone it is an error. */
+/* Everything in one pass; callbacks may be NULL. `combined` gets the payload of a combined
+ * record, which combined/combined.h decodes. A visitor that has `run` and not `combined` fails
+ * on such a record. */
 struct fp_profile_visitor {
     fp_run_callback *run;
-    fp_map_callback *map;
+    bool (*map)(const struct fp_embedded_map *map, void *context); /* its bytes are the file's */
     bool (*combined)(struct fp_reader *payload, void *context);
     void *context;
 };
@@ -91,21 +87,21 @@ bool fp_run_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_r
 bool fp_profile_write(const char *path, const struct fp_run *runs, size_t nruns, uint64_t id,
                       struct fp_error *error);
 
-/* Which build of which program a file is of, by its header; 0 where it has none. */
+/* A hash of the build that a file is of, by its header; 0 if it has none. */
 uint64_t fp_profile_program(const unsigned char *bytes, size_t len);
-/* Which file, with FP_PROFILE_ASIDE; 0 where the header does not say. */
+/* The id of the file, with FP_PROFILE_ASIDE; 0 if the header has none. */
 uint64_t fp_profile_id(const unsigned char *bytes, size_t len);
 
-/* How far a file of that length is whole, and what to write into which of the two
- * places of the header when it has grown. */
+/* How much of a file of this length is valid; and, when it has grown, what to write into which
+ * of the header's two places. */
 struct fp_profile_header;
 struct fp_profile_commit;
 size_t fp_profile_good_length(const struct fp_profile_header *header, size_t len);
 struct fp_profile_commit fp_profile_next_commit(const struct fp_profile_header *header,
                                                 uint64_t length, int *place);
 
-/* The parts of such a file: the header, records of an enum fp_record_type, which
- * empty their payload, and at the end what says that they are whole. */
+/* The parts of a profile file: the header, records (of enum fp_record_type; this empties the
+ * payload), and at the end the commit, which says that all of it is valid. */
 void fp_write_profile_header(struct fp_writer *writer, uint64_t program, uint64_t id);
 void fp_write_record(struct fp_writer *writer, uint32_t type, struct fp_writer *payload);
 void fp_write_commit(struct fp_writer *writer);

@@ -1,4 +1,5 @@
-/* Names of the functions of a program, by address: from its symbol table. */
+/* Names of the functions of a program, by address, from its symbol table. Guides use them to
+ * name the targets of indirect calls. */
 #ifndef FP_PROFILE_SYMBOLS_H
 #define FP_PROFILE_SYMBOLS_H
 
@@ -17,7 +18,7 @@ struct fp_symbols {
     size_t len;
 };
 
-/* Empty where the file has no symbols (it was stripped) or cannot be read. */
+/* Empty if the file has no symbols (it was stripped) or cannot be read. */
 void fp_symbols_read(struct fp_arena *arena, const char *path, struct fp_symbols *symbols);
 
 /* The first function that begins there, or NULL. */
