@@ -1,4 +1,7 @@
-/* footpath/runtime.h. */
+/* The functions of footpath/runtime.h: a program controls its own profile.
+ *
+ * Not handled: two threads that call footpath_pause and footpath_resume at the same time.
+ */
 #include "footpath/runtime.h"
 #include "core/rt_unwind.h"
 
@@ -6,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What instrumented objects refer to, so that this archive is linked. It stands here
- * since the functions below are weak: a program that calls them would not bring them
- * in by itself. */
+/* Instrumented objects refer to this symbol, so that the linker takes the runtime. The
+ * symbol stands in this file because the functions below are weak: a program that calls
+ * them would not make the linker take this file. */
 const char footpath_runtime[] __asm__(FP_RUNTIME_SYMBOL) FP_HIDDEN =
     "footpath runtime " FOOTPATH_VERSION;
 
@@ -28,8 +31,8 @@ int footpath_dump(void)
 
 /* ---- with all threads held ---- */
 
-/* What a frame's path in flight did before is taken off it: it will be counted when
- * the path ends. */
+/* Counts the path in flight of each frame once less: all of the path will be counted when
+ * it ends, also the part before this moment. */
 static void begin_here(const struct rt_frame *frame, void *context)
 {
     (void)context;
@@ -45,8 +48,8 @@ static void clear_counters(void *context)
     begin_here(context, NULL);
 }
 
-/* What frames left behind is forgotten first: the threads note theirs before the
- * counters are cleared, when all of them wait. */
+/* Clears the counts of frames that were left before it stops the threads: while they stop,
+ * the threads note their paths in flight there. */
 void footpath_reset(void)
 {
     struct rt_frame frame;

@@ -1,14 +1,16 @@
-/* Runs in files of their own, beside a profile that another process kept locked:
- * NAME.KEY.run, where KEY stands for run and module. Each is a profile of one record.
- * Tools read it together with NAME (src/profile/aside.c); the next run that has the lock
- * takes it in.
+/* Writes a run beside a profile that another process keeps locked: NAME.KEY.run, where KEY
+ * stands for run and module. Such a file is a profile of one record. Tools read it together
+ * with NAME (src/profile/aside.c). The next run that has the lock takes it in.
  *
- * Taken in once: the file is first renamed to NAME.KEY.fold, then its record is appended
- * and committed, then the file goes. Whoever finds a .fold file cannot know whether its
- * record is in the profile, and leaves it to the tools, which compare records.
+ * A file is taken in once: it is renamed to NAME.KEY.fold, its record is appended and
+ * committed, then the file is removed. A process that finds a .fold file cannot know
+ * whether its record is in the profile, and leaves it to the tools, which compare records.
  *
- * Not every run looks for such files. Whoever writes one sets FP_PROFILE_ASIDE in the
- * profile's header, without the lock: these 8 bytes change in no other way.
+ * A run looks for such files only where the profile's header has FP_PROFILE_ASIDE. The
+ * process that writes a file sets that bit, without the lock: nothing else changes these
+ * 8 bytes.
+ *
+ * Not handled: at most MOST_TAKEN files are taken in at a time; later runs take the rest.
  */
 #include "core/rt_file.h"
 
@@ -142,7 +144,7 @@ static bool take_one(struct rt_file *profile, uint64_t key)
     return ok;
 }
 
-/* The key in the name of a run's file beside the profile of that name. */
+/* Is the entry a file NAME.KEY.run beside the profile? Then *key is its KEY. */
 static bool key_in(const char *entry, const char *base, uint64_t *key)
 {
     size_t len = strlen(base);
@@ -184,8 +186,8 @@ static void find_keys(const struct rt_file *profile, struct found_keys *found)
     rt_each_entry(folder, find_key, found);
 }
 
-/* The mark goes first: a file that is made later sets it again. Where there are more
- * files than are taken in at a time, it comes back. */
+/* Clears FP_PROFILE_ASIDE first: a file that is made later sets it again. Where files may be
+ * left, the bit is set again at the end. */
 void rt_take_in(struct rt_file *profile)
 {
     struct found_keys found;

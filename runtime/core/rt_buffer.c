@@ -1,4 +1,7 @@
-/* A buffer that grows by mremap, and packed integers in it (as base/varint.h). */
+/* A buffer that grows by mremap, and packed integers in it (as base/varint.h).
+ *
+ * Not handled: a buffer that found no memory stays failed; the caller checks at the end.
+ */
 #include "rt.h"
 
 #include <string.h>
@@ -33,7 +36,8 @@ void rt_put_bytes(struct rt_buffer *b, const void *bytes, size_t len)
 
 void rt_put_uint(struct rt_buffer *b, uint64_t value)
 {
-    if (b->cap - b->len < 10 && !make_room(b, 10)) return; /* failed: nobody will read it */
+    if (b->cap - b->len < 10 && !make_room(b, 10))
+        return; /* the buffer failed: its bytes are not used */
     for (; value > 0x7f; value >>= 7) b->bytes[b->len++] = (unsigned char)(value | 0x80);
     b->bytes[b->len++] = (unsigned char)value;
 }

@@ -1,5 +1,7 @@
-/* XXH64, from its specification: four lanes of 8 bytes, then the rest, then an
- * avalanche. The tools use libxxhash for the same function. */
+/* XXH64, from its specification: four lanes of 8 bytes, then the rest, then an avalanche.
+ * The tools use libxxhash for the same function.
+ *
+ * Not handled: data in several pieces; all bytes are in one place. */
 #include "rt.h"
 
 #include <string.h>

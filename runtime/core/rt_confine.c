@@ -1,12 +1,12 @@
-/* Programs that confine themselves by seccomp. Their filter may kill the program for a
- * system call that only we make, and nobody can try that out: the try would kill. So the
- * profile is written right before the filter is set, the handlers and threads of ours go,
- * and from then on the runtime makes no system call of its own. What the program does
- * from there on is not in the profile; FOOTPATH_SECCOMP=allow is for filters that let us
- * write (docs/security.md has the list).
+/* Programs that confine themselves by seccomp. The filter may kill the program for a system
+ * call that only the runtime makes, and trying such a call would kill it too. So right
+ * before the filter is set the runtime writes the profile, removes its handlers and threads,
+ * and makes no system call from then on. What the program does afterwards is not in the
+ * profile. FOOTPATH_SECCOMP=allow is for filters that allow the calls of the runtime
+ * (docs/security.md lists them).
  *
- * Not seen: filters that are set by a bare instruction, in static programs, or before the
- * program was started. */
+ * Not handled: filters that are set by a bare instruction, in static programs, or before
+ * the program was started. */
 #include "core/rt_unwind.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ bool rt_is_confined(void)
     return __atomic_load_n(&rt_writing()->confined, __ATOMIC_ACQUIRE);
 }
 
-/* In each module. */
+/* Called in each module. */
 void rt_confine_module(void)
 {
     rt_periodic_forget_module();

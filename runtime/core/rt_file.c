@@ -1,10 +1,12 @@
-/* The profile file: a record is appended in a way that a kill at any moment leaves what
- * was there before whole (footpath/profile_abi.h).
+/* Appends a record to the profile's file. A kill at any moment leaves the records that were
+ * there before whole (footpath/profile_abi.h).
  *
- * One thread of the process writes at a time, and takes no signals meanwhile
- * (rt_signals.c, rt_writer.c). The file's lock is never waited for inside: while another
- * process has it, the record waits outside, with signals open, for one second in all.
- * Then the run goes to a file of its own (rt_aside.c).
+ * One thread of the process writes at a time and takes no signals meanwhile (rt_signals.c,
+ * rt_writer.c). While another process has the file locked, the thread gives its turn up and
+ * tries again, with signals open, for one second in all. Then the run goes to a file of its
+ * own (rt_aside.c).
+ *
+ * Not handled: file systems without flock are written to without a lock.
  */
 #include "core/rt_file.h"
 
@@ -15,9 +17,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-/* Of the thread that writes now. */
+/* The signals that the thread which writes now has held. */
 static struct rt_held *holding;
-static int open_now = -1; /* the file, while it is locked: for the child of a fork */
+static int open_now = -1; /* the file while it is locked; the child of a fork closes it */
 
 bool rt_write_at(int fd, const void *bytes, size_t len, off_t at)
 {
@@ -65,7 +67,7 @@ static uint64_t program_id(const struct rt_identity *program)
 
 enum put { PUT, LOCKED, NO_PROFILE, FAILED, NOTHING, BUSY };
 
-/* Of a file that another process has locked only what never changes is of use. */
+/* Where another process has the file locked, only the fields that never change are used. */
 static enum put read_header(struct rt_file *file, bool locked)
 {
     struct fp_profile_header *header = &file->header;
@@ -92,8 +94,8 @@ static enum put read_header(struct rt_file *file, bool locked)
 
 /* ---- opening ---- */
 
-/* Is the file that was locked still the one of that name? `footpath combine` puts a
- * new one in its place while it holds the lock, and people remove files. */
+/* Does the name still lead to the file that we locked? `footpath combine` replaces the file
+ * while it holds the lock, and people remove files. */
 static bool still_named(const struct rt_file *file)
 {
     struct stat named;
@@ -109,8 +111,8 @@ static bool try_lock(int fd)
     return result == 0 || errno != EWOULDBLOCK; /* a file system without locks: go on without */
 }
 
-/* A child of fork has the file open too, until it closes it: closing alone would leave
- * the file locked. */
+/* Unlocks before it closes: a child of fork has the file open too, which would keep it
+ * locked. */
 static void close_file(struct rt_file *file)
 {
     if (file->fd < 0) return;
@@ -196,9 +198,9 @@ bool rt_append(struct rt_file *file, const void *record, size_t len)
     return rt_write_at(file->fd, record, len, end) && commit_length(file, end + (off_t)len);
 }
 
-/* What this module wrote of a run that goes on: nobody needs it when there is a later
- * one. The file must not grow for ever, so from time to time the next goes where the
- * first of them was, if nobody has written behind them. */
+/* The records that this module has written of the run that goes on. Each replaces the one
+ * before, but the file must not grow for ever: from time to time the next record is written
+ * where the first of them was, unless others have written behind them. */
 static struct {
     uint64_t run_id;
     off_t start, end;
@@ -243,7 +245,7 @@ struct writing {
     bool aside;
 };
 
-/* Of the run and the module: names its file beside the profile. */
+/* KEY in the name of the run's file beside the profile. */
 static uint64_t key_of_run(void)
 {
     const struct rt_identity *id = &rt_identity;
@@ -311,10 +313,10 @@ static void report(const struct writing *w, enum put put, int error)
                 NULL);
 }
 
-/* With the process's turn to write, for as long as this takes. */
+/* Takes the process's turn to write and tries once. */
 static enum put write_once(struct writing *w)
 {
-    static uint64_t run_ended; /* whose last record is written: two threads may call _exit */
+    static uint64_t run_ended; /* the run whose last record is written: two threads may _exit */
     struct rt_held held;
     char path[RT_LONGEST_NAME];
     if (!rt_writer_begin(&held, w->why == RT_MEANWHILE))

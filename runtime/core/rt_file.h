@@ -1,4 +1,4 @@
-/* What the files share that write profiles: rt_open.c, rt_file.c, rt_aside.c. */
+/* Shared by the files that write profiles: rt_open.c, rt_file.c, rt_aside.c, rt_map.c. */
 #ifndef FP_RT_FILE_H
 #define FP_RT_FILE_H
 
@@ -11,10 +11,10 @@ enum { RT_LONGEST_NAME = 4400 };
 
 /* ---- opening: rt_open.c ---- */
 
-/* As open for reading and writing, made if not there. The name is changed to what links
- * lead to. -1: *problem says why, or is NULL and errno does. */
+/* Opens for reading and writing, and makes the file if there is none. `name` becomes the
+ * name that links lead to. -1: *problem says why, or is NULL and errno does. */
 int rt_open_followed(struct rt_text *name, bool *created, const char **problem) FP_HIDDEN;
-/* A new file of that name, never one that is there. */
+/* Makes a new file. Fails where one of that name exists. */
 int rt_create(const char *name, int how) FP_HIDDEN;
 /* Why an open file is not written to, or NULL. */
 const char *rt_why_not(const char *name, const struct stat *info) FP_HIDDEN;
@@ -53,13 +53,13 @@ void rt_put_map(struct rt_file *file) FP_HIDDEN;
 
 /* ---- runs in files of their own: rt_aside.c ---- */
 
-/* Writes a record into a file beside the profile, which is locked. key: of run and
- * module. On success `name` is where it is. */
+/* Writes a record into a file beside the profile, which another process has locked. key: of
+ * run and module. On success `name` is the name of the file. */
 bool rt_put_aside(const struct rt_file *profile, uint64_t key, const void *record, size_t len,
                   struct rt_text *name) FP_HIDDEN;
-/* Takes such files into the profile, which this process has locked. */
+/* Takes such files into the profile. needs: this process has locked the profile. */
 void rt_take_in(struct rt_file *profile) FP_HIDDEN;
-/* The run is in the profile now: what an earlier dump of it left beside goes. */
+/* Removes the file of this run: the run is in the profile now. */
 void rt_forget_aside(const struct rt_file *profile, uint64_t key) FP_HIDDEN;
 
 #endif

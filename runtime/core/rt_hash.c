@@ -1,16 +1,18 @@
-/* Hash tables of functions with too many paths for an array: what the inline
- * probe does not find (footpath/abi.h).
+/* Hash tables of functions with too many paths for an array (footpath/abi.h). Instrumented
+ * code probes a table inline and calls here when the probe misses.
  *
- * Entries are never moved, so an increment may be interrupted by a signal handler
- * that counts in the same table, anywhere. The level that the probe sees has one place
- * per key. When a key finds its place taken a level sixteen times as large takes over;
- * the old one keeps what it has counted. What finds no place in the largest goes to
- * further levels, each eight times as large as the one before, with eight places per
- * key. A level is made once and kept.
+ * Entries are never moved, so a signal handler that counts in the same table may interrupt
+ * an increment anywhere. The level that the probe sees has one place per key. When a key
+ * finds its place taken, a level sixteen times as large replaces this one, which keeps what
+ * it has counted. Keys without a place in the largest level go to further levels, each
+ * eight times as large as the one before, with eight places per key. A level that was used is
+ * never freed.
  *
- * The runtime is compiled without floating-point registers: the entry below saves
- * only the others. Nor must what it calls here use them, so that memory is asked for
- * by system call: sanitizers stand in for mmap.
+ * Instrumented code expects floating-point registers unchanged, and the entries below do
+ * not save them. The runtime is compiled without them. mmap is called as a system call:
+ * sanitizers stand in for libc's, and theirs may use these registers.
+ *
+ * Not handled: without memory for a level a count is lost, with one warning.
  */
 #include "rt.h"
 
@@ -55,7 +57,8 @@ static void *new_pages(size_t size)
     return (void *)got;
 }
 
-/* Small levels share pages. A handler may interrupt this anywhere and take some too. */
+/* Small levels share a chunk of pages. A handler that interrupts this may take a level from
+ * the same chunk. */
 struct chunk {
     uint64_t used;
     char bytes[(1 << 16) - sizeof(uint64_t)];
@@ -92,8 +95,8 @@ static void free_level(struct fp_hash_level *level)
 
 /* ---- counting ---- */
 
-/* The level behind a link, made if there is none. A handler that interrupts this
- * may make one too; the first wins. */
+/* The level behind a link, made if there is none. A handler that interrupts this may make
+ * one too; the first one is kept. */
 static struct fp_hash_level *follow(uint64_t *link, uint64_t bits)
 {
     uint64_t here = __atomic_load_n(link, __ATOMIC_ACQUIRE);
@@ -113,8 +116,8 @@ static uint64_t part_of(uint64_t bits, uint64_t at)
     return bits >= 6 ? at >> (bits - 6) : at << (6 - bits);
 }
 
-/* Counts in the entry if it is the key's, or free and now the key's. The bit comes
- * before the key: a profile that is written in between has nothing to miss. */
+/* Counts in the entry if it has this key, or is free and gets it. The bit of `used` is set
+ * before the key, so that a profile written in between misses no key. */
 static bool count_in(struct fp_hash_level *level, uint64_t bits, uint64_t at, uint64_t key)
 {
     struct fp_hash_entry *entry = &level->entries[at];
@@ -145,8 +148,8 @@ static bool count_in_further(struct fp_hash_level *level, uint64_t key)
     return false;
 }
 
-/* A larger level in the place of this one. Threads that share a table, and handlers, may
- * do the same at the same time; the first wins. */
+/* Replaces the level by a larger one. Threads that share a table, and handlers, may do so at
+ * the same time; the first one is kept. */
 static bool grow(struct fp_hash_table *table, const struct fp_hash_level *level)
 {
     uint64_t bits = bits_of(level) ? bits_of(level) + GROWTH_BITS : FIRST_BITS;
@@ -185,7 +188,6 @@ static void count_key(struct fp_hash_table *table, uint64_t key)
         rt_warn("out of memory for path counts; some are lost", NULL);
 }
 
-/* table: as linked; this thread's copy lies its bias away. */
 void rt_hash_count(uint64_t table, uint64_t key)
 {
     count_key((struct fp_hash_table *)(table + (uint64_t)RT_LOCAL->core.bias), key);
@@ -207,7 +209,7 @@ __attribute__((used)) RT_ENTRY static void sample_hash(uint64_t table, uint64_t 
     rt_sample_point(table, id, true);
 }
 
-/* Shared or atomic counters: one table for all threads. */
+/* With shared or atomic counters all threads have one table. */
 __attribute__((used)) RT_ENTRY static void hash_shared(uint64_t table, uint64_t key)
 {
     count_key((struct fp_hash_table *)table, key);
@@ -241,8 +243,9 @@ __attribute__((used)) RT_ENTRY static void hash_shared(uint64_t table, uint64_t 
 #define TEXT_OF(macro) TEXT(macro)
 #define TEXT(words) #words
 
-/* Most keys that found no place in the table are the first of their place in the
- * second level, of which nobody but this thread knows: %gs is the base of the copy. */
+/* Most keys without a place in the first level are in their first place of the second, so
+ * this is tried without a call. Only this thread counts there: its copy of the table, at the
+ * base of %gs, has levels of its own. */
 #define COUNT_IN_SECOND                                       \
     "mov %gs:(%rdi), %r11\n"                                  \
     "mov 16(%r11), %r11\n"                                    \
@@ -286,7 +289,7 @@ void rt_hash_empty_copy(const struct rt_module *module, int64_t bias)
         ((struct fp_hash_table *)at)->level = (uint64_t)module->empty;
 }
 
-/* What was ever used of a level. */
+/* Calls with every entry of a level that has a key. */
 static void each_used(struct fp_hash_level *level, void (*call)(struct fp_hash_entry *, void *),
                       void *context)
 {
@@ -334,7 +337,7 @@ static void clear_entry(struct fp_hash_entry *entry, void *context)
     entry->count = 0;
 }
 
-/* Keys stay where they are; a handler may be about to count in one. */
+/* Keys stay in their places: a handler may be about to count there. */
 void rt_hash_clear(struct fp_hash_table *table)
 {
     each_key(table, clear_entry, NULL);

@@ -1,9 +1,11 @@
-/* This module and the others: where the counters are, who we are, what happens
- * when the module is loaded and unloaded.
+/* This module: where its counters are, its path and build-id, and what happens when it is
+ * loaded and unloaded.
  *
- * Each instrumented executable and shared library has its own runtime. They find
- * each other by a note in their program headers, which works whatever the symbol
- * visibility and however the library was loaded.
+ * Each instrumented executable and shared library has its own runtime. The runtimes find
+ * each other by a note in their program headers. That works with every visibility of
+ * symbols and however a library was loaded.
+ *
+ * Not handled: modules whose runtimes have other layouts (rt_module.version).
  */
 #include "core/rt_unwind.h"
 
@@ -26,7 +28,7 @@ struct rt_local rt_local __attribute__((section("footpath_local"), used));
 
 struct rt_module rt_this = {.version = 2};
 
-/* A note of type 1 named "footpath": how far from its content rt_this is. */
+/* A note of type 1 named "footpath". Its content is the distance from there to rt_this. */
 __asm__(".pushsection .note.footpath,\"a\",@note\n"
         ".balign 4\n.long 9\n.long 8\n.long 1\n.asciz \"footpath\"\n.balign 4\n"
         "1: .quad rt_this - 1b\n.popsection\n");
@@ -36,7 +38,8 @@ struct module_search {
     void *context;
 };
 
-/* Notes of a loaded object: header of three words, name, content, each padded. */
+/* Finds a note of a loaded object. A note is a header of three words, a name and a content,
+ * each padded. */
 static const unsigned char *find_note(const struct dl_phdr_info *info, const char *name,
                                       uint32_t type, size_t *len)
 {
@@ -132,8 +135,8 @@ static void find_identities(void)
 
 /* ---- life ---- */
 
-/* The child's profile is of what the child runs: it starts from 0, and what the
- * paths in flight did before the fork is taken off them. */
+/* The child's profile starts from 0. Each path in flight is counted once less, because it
+ * began before the fork and will be counted when it ends. */
 static void after_fork_in_child(void)
 {
     struct rt_frame frame;
@@ -159,8 +162,8 @@ static void take_over(void)
     rt_periodic_start(false);
 }
 
-/* Early among constructors, so that a handler registered here with the exit
- * handlers of the program runs after theirs. */
+/* Early among constructors: exit handlers run in reverse order, so ours run after the
+ * program's. */
 __attribute__((constructor(101))) RT_ENTRY static void start(void)
 {
     int saved = errno;

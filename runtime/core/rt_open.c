@@ -1,10 +1,12 @@
-/* Opening the profile: which files are written to, and which are refused.
+/* Opens the profile: which files are written to, and which are refused.
  *
- * A profile is a regular file. A link is followed where it belongs to the user or to
- * root, step by step. A file that belongs to somebody else is refused in a folder where
- * others may put files: one that anybody may write to, or that is neither the user's
- * nor root's. A privileged program (rt_settings.c) follows no link and writes to files
- * of its own only. docs/security.md tells it to people.
+ * A profile is a regular file. A link is followed, step by step, if it belongs to the user
+ * or to root. A file of another user is refused in a folder where others may put files: one
+ * that everybody may write to, or one that belongs neither to the user nor to root. A
+ * privileged program (rt_settings.c) follows no link and writes only to files of its own.
+ * docs/security.md is the version for users.
+ *
+ * Not handled: access control lists; only owners and mode bits are looked at.
  */
 #include "core/rt_file.h"
 
@@ -51,8 +53,8 @@ bool rt_is_null(const struct stat *info)
     return S_ISCHR(info->st_mode) && info->st_rdev == makedev(1, 3);
 }
 
-/* Where a link leads: NULL, or why it is not followed. Links in /proc lead to what the
- * program has open, its output for one. */
+/* Reads where a link leads. Returns NULL, or why the link is not followed. Links in /proc
+ * lead to files that the program has open, such as its output. */
 static const char *link_target(int link, char *target, size_t size)
 {
     struct stat info;
@@ -93,7 +95,6 @@ int rt_create(const char *name, int how)
                 rt_settings.privileged ? 0600 : 0666);
 }
 
-/* The name is changed to what links lead to. */
 int rt_open_followed(struct rt_text *name, bool *created, const char **problem)
 {
     *problem = NULL;

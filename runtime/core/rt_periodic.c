@@ -1,5 +1,7 @@
-/* The profile of a program that goes on, every N seconds: FOOTPATH_DUMP_SECONDS. A thread
- * of ours sleeps and writes; the program's own are not disturbed by signals. */
+/* Writes the profile every FOOTPATH_DUMP_SECONDS while the program runs. A thread of ours
+ * sleeps and writes, so no signal disturbs the program's threads.
+ *
+ * Not handled: the time that a write takes is added to the period. */
 #include "rt.h"
 
 #include <linux/futex.h>
@@ -9,7 +11,7 @@
 #include <unistd.h>
 
 static pthread_t writer;
-static uint32_t enough; /* the writer waits for it to be 1 */
+static uint32_t enough; /* 1: the thread ends */
 
 static void *write_again(void *unused)
 {
@@ -26,8 +28,8 @@ static void *write_again(void *unused)
     }
 }
 
-/* One for all modules: that of the first. The thread blocks all signals, so that the
- * program's handlers do not run in it. */
+/* The first module's thread writes for all modules. It blocks all signals, so that no
+ * handler of the program runs in it. */
 void rt_periodic_start(bool after_fork)
 {
     struct rt_process *process = rt_this.process;

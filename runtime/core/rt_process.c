@@ -1,11 +1,14 @@
-/* The table that all modules of a process share (struct rt_process): made by the first
- * module, found by the others.
+/* Makes or finds struct rt_process, which all modules of a process share: the first module
+ * makes it, the others find it.
  *
- * A program that is not instrumented may unload its last instrumented library. Threads
- * keep their bases and copies then, so the table stays for the next library. A library
- * that makes the table leaves an anchor: one page of an empty file in memory, never
- * touched. /proc/self/maps shows the name of the file and, as its offset, the address of
- * the table.
+ * A program that is not instrumented may unload its last instrumented library. Threads keep
+ * their bases and copies, so the struct stays for the next library. A library that makes the
+ * struct leaves an anchor: one page of an empty file in memory, never touched. In
+ * /proc/self/maps the anchor has a name by which it is found, and the address of the struct
+ * as its offset.
+ *
+ * Not handled: without /proc the struct is not found again once no instrumented module is
+ * loaded.
  */
 #include "rt.h"
 
@@ -50,7 +53,7 @@ static struct rt_process *anchored_by(const char *line)
     return (struct rt_process *)(uintptr_t)hex_at(&at);
 }
 
-/* Lines that do not fit are passed over: the anchor's is short. */
+/* Passes over lines longer than the buffer: the anchor's line is short. */
 static struct rt_process *find_anchor(void)
 {
     char text[4096];

@@ -1,5 +1,7 @@
-/* Settings from the environment and the link, read once at the start; names are
- * expanded when the profile is written, since a child of fork has another pid. */
+/* Settings from the environment and the link, read once at the start. The name of the
+ * profile is expanded when the profile is written, since a child of fork has another pid.
+ *
+ * Not handled: variables that the program changes later. */
 #include "rt.h"
 
 #include <stdlib.h>
@@ -27,7 +29,7 @@ static bool is_known(const char *variable, size_t len)
     return false;
 }
 
-/* How many letters two names differ in, roughly: enough for a typing mistake. */
+/* About how many letters two names differ in: enough to find a typing mistake. */
 static size_t distance(const char *a, size_t len, const char *b)
 {
     size_t head = 0, tail = 0, blen = strlen(b), shorter = len < blen ? len : blen;
@@ -56,9 +58,9 @@ static void check_variable(const char *variable)
     if (nearest) rt_warn("unknown variable ", name, "; did you mean ", nearest, "?", NULL);
 }
 
-/* Does the program run with other rights than those of the user who started it (set-user-id,
- * set-group-id, file capabilities)? What that user says must not count then. The kernel's word
- * of when the program was started: a program may change its ids later. */
+/* Does the program have other rights than the user who started it (set-user-id, set-group-id,
+ * file capabilities)? Then the user's environment must not count. This asks for the ids at
+ * the start of the program, from the kernel: a program may change its ids later. */
 static bool is_privileged(void)
 {
     return getauxval(AT_SECURE) || getauxval(AT_UID) != getauxval(AT_EUID) ||
@@ -103,9 +105,9 @@ void rt_settings_share_run(void)
 
 /* ---- where the profile goes ---- */
 
-/* footpath-cc --fp-out puts another one into the link (tool/cc_out.c). Defined here too,
- * because gold does not give NULL for a hidden symbol that is nowhere. Not const: the
- * compiler would take this one for the only one. */
+/* footpath-cc --fp-out links another definition (tool/cc_out.c). Defined here too, because
+ * gold does not give NULL for a hidden symbol that is not defined. Not const: the compiler
+ * would take this definition for the only one. */
 char __footpath_out[1] __attribute__((weak)) FP_HIDDEN = "";
 
 void rt_settings_share_output(void)
@@ -134,15 +136,15 @@ static bool begins(const char *text, const char *head)
     return !strncmp(text, head, strlen(head));
 }
 
-/* A privileged program writes only where the program itself says, at a full path: the
- * folder that it is started in is the user's choice. */
+/* A privileged program writes only to a full path that the program itself gives: the user
+ * chooses the folder in which it is started. */
 static bool may_write(void)
 {
     return !rt_settings.privileged || output_pattern()[0] == '/';
 }
 
-/* Programs that configure, cmake and meson build and run to try things out. Their
- * profiles would be in the way of the program's own, wherever those go. */
+/* False for the small programs that configure, cmake and meson build and run to test the
+ * compiler: their profiles would be in the way. */
 bool rt_output_wanted(const struct rt_identity *program)
 {
     const char *path = program->path, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -151,7 +153,8 @@ bool rt_output_wanted(const struct rt_identity *program)
            !strstr(path, "/meson-private/");
 }
 
-/* A number with decimals, times `unit`; `otherwise` where there is none. */
+/* The variable as a number, which may have decimals, times `unit`; `otherwise` where it is
+ * not set or not a number. */
 static uint64_t number_of(const char *variable, uint64_t unit, uint64_t otherwise)
 {
     const char *text = rt_variable(variable);

@@ -1,9 +1,11 @@
-/* Writing with signals held. The thread that writes takes no signal: one that arrives
- * waits in the kernel and strikes when the write is done, so that no handler ever runs
- * in the middle of it. What our own write raises (SIGXFSZ beyond a limit of file size,
- * SIGPIPE on a closed standard error) is taken back before the program could see it.
+/* Holds signals while a thread writes. A signal that arrives waits in the kernel until the
+ * write is done, so no handler runs in the middle of a write. A signal that our own write
+ * raises (SIGXFSZ beyond a limit of file size, SIGPIPE on a closed stderr) is removed before
+ * the program could see it.
  *
- * By system calls: the functions of libc are ours to stand in for (rt_interpose.c).
+ * All by system calls: libc's functions have stand-ins of ours (rt_interpose.c).
+ *
+ * Not handled: signals 32 and 33, which are libc's, are not held.
  */
 #include "rt.h"
 
@@ -14,7 +16,7 @@
 
 #define BIT(signal) ((uint64_t)1 << ((signal) - 1))
 
-/* 32 and 33 are libc's own; rt_stop.c uses one of them to hold threads. */
+/* 32 and 33 are libc's; rt_stop.c uses 33 to hold threads. */
 static const uint64_t held_signals = ~(BIT(32) | BIT(33));
 
 uint64_t rt_signals_pending(void)
@@ -37,7 +39,7 @@ void rt_note_raised(struct rt_held *held, int error)
     if (error == EPIPE) held->raised |= BIT(SIGPIPE);
 }
 
-/* A signal that was waiting before is the program's, and stays. */
+/* A signal that was pending before is the program's and stays pending. */
 void rt_release_signals(const struct rt_held *held)
 {
     uint64_t ours = held->raised & ~held->pending;

@@ -1,4 +1,6 @@
-/* Text without stdio. */
+/* Text and warnings without stdio.
+ *
+ * Not handled: text that is longer than its room is cut off. */
 #include "rt.h"
 
 #include <errno.h>
@@ -32,8 +34,8 @@ void rt_text_add_hex(struct rt_text *text, uint64_t value, unsigned digits)
     while (digits--) rt_text_add_char(text, "0123456789abcdef"[value >> (4 * digits) & 15]);
 }
 
-/* A program whose stderr somebody reads (Tcl's exec takes any word there for a failure)
- * must not say more than it did: what is only good to know is for people. */
+/* Messages that are only good to know are for people. Where a program reads our stderr they
+ * would change what it does: Tcl's exec takes any output there for a failure. */
 bool rt_somebody_reads(void)
 {
     return rt_settings.log || isatty(STDERR_FILENO);
@@ -51,7 +53,8 @@ static size_t control_length(const unsigned char *c, size_t left)
     return direction ? 3 : 0;
 }
 
-/* Names of files and variables may hold what a terminal obeys. */
+/* Replaces control characters: names of files and variables may hold commands for a
+ * terminal. */
 static void make_plain(char *line, size_t len)
 {
     for (size_t i = 0, n; i < len; i += n ? n : 1) {
@@ -74,6 +77,6 @@ void rt_warn(const char *part, ...)
     struct rt_held held;
     rt_hold_signals(&held);
     if (write(STDERR_FILENO, line, text.len) < 0)
-        rt_note_raised(&held, errno); /* nowhere left to say it */
+        rt_note_raised(&held, errno); /* there is no other place for a message */
     rt_release_signals(&held);
 }

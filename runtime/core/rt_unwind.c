@@ -1,5 +1,8 @@
-/* A DWARF call-frame interpreter for x86-64 (DWARF 5, section 6.4; the .eh_frame
- * variant of the Linux Standard Base). */
+/* Walks stacks: a DWARF call-frame interpreter for x86-64 (DWARF 5, section 6.4; the
+ * .eh_frame variant of the Linux Standard Base).
+ *
+ * Not handled: objects without .eh_frame_hdr or with another encoding of it; CFA programs that
+ * remember more than MOST_REMEMBERED states. A walk ends there. */
 #include "core/rt_unwind.h"
 
 #include <dlfcn.h>
@@ -151,7 +154,7 @@ static int find_header(struct dl_phdr_info *info, size_t size, void *context)
     return inside;
 }
 
-/* glibc since 2.35 has a way without locks; else the loader's list. */
+/* glibc since 2.35 has a function that takes no lock. Otherwise the loader's list is used. */
 extern int _dl_find_object(void *address, struct dl_find_object *result) __attribute__((weak));
 
 static const unsigned char *header_of(uint64_t address)
@@ -165,7 +168,7 @@ static const unsigned char *header_of(uint64_t address)
     return found.header;
 }
 
-/* The table in the header is sorted: pairs of start and entry, relative to it. */
+/* Searches the sorted table in the header: pairs of start and entry, relative to it. */
 static const unsigned char *search_table(const unsigned char *header, uint64_t address)
 {
     struct table_bytes b = {header + 4, header + 64};
@@ -249,7 +252,7 @@ static bool find_entry(uint64_t address, struct fde_entry *e)
 
 enum rule { SAME, OFFSET, VALUE_OFFSET, REGISTER, EXPRESSION, VALUE_EXPRESSION, UNDEFINED };
 
-/* Small: handlers may run on a small stack. An expression is kept as the address of
+/* Small, because handlers may run on a small stack. An expression is kept as the address of
  * its length. */
 struct rules {
     unsigned char kind[RT_NREGS];
@@ -304,7 +307,7 @@ static void set_cfa(struct interpreter *in, uint64_t reg, int64_t offset)
     in->now.cfa_expression = NULL;
 }
 
-/* The instructions whose operand is not in the opcode. False for one not known. */
+/* Runs an instruction whose operand is not in the opcode. False: the opcode is not known. */
 static bool run_extended(struct interpreter *in, struct table_bytes *b, unsigned char opcode)
 {
     int64_t align = in->entry->data_align;
@@ -496,7 +499,8 @@ static bool evaluate(const struct rt_frame *frame, struct table_bytes b, const u
 
 /* ---- frames ---- */
 
-/* Behind a call the address may be past the function's end; a signal's is not. */
+/* The address to look up. A return address may lie past the function's end, so one less; the
+ * address of an interrupted instruction does not. */
 static uint64_t lookup_address(const struct rt_frame *frame)
 {
     return frame->regs[RT_RIP] - !frame->interrupted;

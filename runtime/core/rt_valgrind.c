@@ -1,8 +1,10 @@
-/* Telling helgrind what not to look at. Counters and the runtime's own tables are shared
- * by atomic instructions and by the order in which threads begin and end, which
- * helgrind does not follow. It takes requests in the form of instructions that do
- * nothing (Valgrind manual, "The Client Request mechanism"): four rotations that
- * add up to 128 bits, and an exchange of a register with itself.
+/* Hides memory from helgrind. Threads share counters and the runtime's own tables by atomic
+ * instructions and by the order in which threads begin and end. Helgrind does not follow
+ * that and would report races. Valgrind takes requests as instructions that do nothing
+ * otherwise (Valgrind manual, "The Client Request mechanism"): four rotations that add up to
+ * 128 bits, and an exchange of a register with itself.
+ *
+ * Not handled: DRD, which has requests of its own.
  */
 #include "rt.h"
 

@@ -1,5 +1,8 @@
-/* Gathering what was counted: the record of a run (docs/formats/profile.md), which
- * rt_file.c appends to the file. */
+/* Gathers what was counted into the record of a run (docs/formats/profile.md). rt_file.c
+ * appends the record to the file.
+ *
+ * Not handled: counts that other threads make meanwhile, unless the program was built with
+ * --fp-exits; then the threads are held. */
 #include "footpath/profile_abi.h"
 #include "rt.h"
 
@@ -21,7 +24,7 @@ enum { AHEAD = 64 };
  * it cannot be read every page counts as touched. */
 struct pagemap {
     int fd;
-    uint64_t first, count; /* pages of which this is: */
+    uint64_t first, count; /* the pages that `entries` describes */
     uint64_t entries[AHEAD];
 };
 
@@ -96,7 +99,7 @@ static uint64_t word_at(const uint64_t *words, size_t w)
     return __atomic_load_n(&words[w], __ATOMIC_RELAXED);
 }
 
-/* Most counters are 0: they are passed in groups. */
+/* Most counters are 0, so a group of zeros is skipped at once. */
 enum { GROUP = 16 };
 
 static bool is_zero(const uint64_t *w)
@@ -121,7 +124,7 @@ static void put_words(struct counters *c, const char *page, const uint64_t *word
     }
 }
 
-/* Of a page that several copies have: bit `bit` of their masks. */
+/* Puts the sums of a page over the copies whose mask has the bit. */
 static void put_sums(struct counters *c, char *page, const uint64_t *masks, uint32_t copies,
                      unsigned bit)
 {
@@ -133,7 +136,8 @@ static void put_sums(struct counters *c, char *page, const uint64_t *masks, uint
     put_words(c, page, sums);
 }
 
-/* Up to 64 pages. Mostly only one copy of a page was touched. */
+/* Puts up to 64 pages, each of the copies whose mask has its bit. Mostly only one copy of a
+ * page was touched. */
 static void put_pages(struct counters *c, char *first, const uint64_t *masks, uint32_t copies)
 {
     uint64_t any = 0, several = 0;
@@ -153,7 +157,7 @@ static void put_pages(struct counters *c, char *first, const uint64_t *masks, ui
     }
 }
 
-/* Some pages from here on, of all copies. */
+/* Puts `count` pages from here on, of all copies. */
 static void put_pages_of_all(struct counters *c, struct pagemap *map, char *page, uint64_t count,
                              uint32_t copies)
 {
@@ -165,7 +169,7 @@ static void put_pages_of_all(struct counters *c, struct pagemap *map, char *page
     rt_buffer_free(&masks);
 }
 
-/* A few pages are sooner looked at than asked about. */
+/* Reading a few pages costs less than asking the kernel which of them were touched. */
 static void put_counters(struct rt_buffer *out, struct pagemap *map)
 {
     enum { FEW = 8 };
@@ -266,8 +270,8 @@ static void put_table(struct pagemap *map, struct fp_hash_table *table, int64_t 
     put_direct(map, &direct, t);
 }
 
-/* Triples of table, path and count; a path of several threads is there several
- * times, and the reader adds up. */
+/* Puts triples of table, path and count. A path that several threads counted is there several
+ * times; the reader adds up. */
 static void put_tables(struct rt_buffer *out, struct pagemap *map)
 {
     struct rt_buffer entries = {0};
@@ -376,7 +380,7 @@ static void put_head(struct rt_buffer *out, enum rt_why why, const struct rt_ide
     rt_put_module(out, id);
 }
 
-/* What all threads counted, taken while they are held. */
+/* What all threads counted. */
 struct gathering {
     struct rt_buffer *out;
     const struct rt_frame *frame;
@@ -411,7 +415,7 @@ void rt_put_run(struct rt_buffer *out, enum rt_why why, const struct rt_frame *f
 {
     struct gathering g = {.out = out, .frame = frame};
     put_head(out, why, id, program);
-    /* without marks there is nothing that threads would have to be asked for */
+    /* without marks there are no paths in flight to ask threads for */
     if (rt_has_marks())
         rt_with_threads_stopped(gather_frames, gather, &g);
     else

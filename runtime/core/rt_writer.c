@@ -1,18 +1,20 @@
-/* Whose turn it is to write: one thread of the process at a time, whichever module's
- * runtime it runs.
+/* Decides which thread writes: one of the process at a time, whichever module's runtime it
+ * runs.
  *
- * The thread that writes takes no signals, so that nobody comes second in the same
- * thread. In another thread, a wish for a profile of a program that goes on is left for
- * the writer, who writes once more. The end of the run is written by the thread that
- * ends it: that thread waits, since the process would be gone before its wish is
- * honoured. Whoever writes waits for nobody, so that this wait is for work alone; it
- * has an end nevertheless.
+ * The thread that writes takes no signals, so no handler writes in the same thread
+ * meanwhile. Another thread that wants a profile of the running program leaves a wish, and
+ * the writer writes once more. A thread that ends the run waits for its turn and writes
+ * itself: the process would be gone before its wish is honoured. The writer waits for no
+ * other thread, so this wait is short; it ends after MOST_WAIT_MS in any case.
+ *
+ * Not handled: a writer that does not finish in that time; the last record is then missing,
+ * with a warning.
  */
 #include "rt.h"
 
 enum { MOST_WAIT_MS = 10000, MOST_LOCK_WAIT_MS = 1000, MOST_AGAIN = 8 };
 
-static struct rt_writing alone; /* where there is no memory for what modules share */
+static struct rt_writing alone; /* in use where there is no memory for struct rt_process */
 
 struct rt_writing *rt_writing(void)
 {
@@ -26,8 +28,8 @@ static bool take(struct rt_writing *writing)
                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-/* The wish is looked at after the turn is given up: whoever leaves one tries for the
- * turn again behind it. */
+/* The writer looks for wishes after it has given up its turn. So a thread that has left a
+ * wish tries for the turn once more: either it gets it, or the writer sees the wish. */
 static bool leave_wish(struct rt_writing *writing)
 {
     __atomic_store_n(&writing->wish, 1, __ATOMIC_SEQ_CST);
@@ -41,7 +43,7 @@ bool rt_writer_begin(struct rt_held *held, bool only_wish)
     for (;;) {
         rt_hold_signals(held);
         if (take(writing) || (only_wish && leave_wish(writing))) return true;
-        /* itself: it was struck by a fault while it wrote */
+        /* the writer is this thread: a fault interrupted its write */
         bool hopeless =
             only_wish || __atomic_load_n(&writing->writer, __ATOMIC_RELAXED) == rt_thread_id();
         rt_release_signals(held);
@@ -57,12 +59,12 @@ void rt_writer_end(const struct rt_held *held)
     rt_release_signals(held);
 }
 
-/* In a handler signals are blocked: the wait ends when one comes. */
+/* In a handler signals are blocked. There the wait ends when a new signal is pending. */
 bool rt_writer_wait(uint64_t *pending)
 {
     struct rt_writing *writing = rt_writing();
     uint64_t from = rt_now_ms(), now = rt_signals_pending();
-    if (!*pending) *pending = now | (uint64_t)1 << 63; /* known from here on */
+    if (!*pending) *pending = now | (uint64_t)1 << 63; /* bit 63: *pending is known */
     if (writing->lock_waited_ms >= MOST_LOCK_WAIT_MS || now & ~*pending) return false;
     rt_sleep_ms();
     uint64_t waited = rt_now_ms() - from;
@@ -85,7 +87,7 @@ void rt_writer_honour(const struct rt_frame *frame)
     struct rt_writing *writing = rt_writing();
     for (int i = 0; i < MOST_AGAIN && __atomic_load_n(&writing->wish, __ATOMIC_SEQ_CST); i++) {
         if (__atomic_exchange_n(&writing->honouring, 1, __ATOMIC_ACQUIRE))
-            return; /* below, or by another */
+            return; /* an outer call of this function, or another thread, does it */
         __atomic_store_n(&writing->wish, 0, __ATOMIC_SEQ_CST);
         rt_write_all(RT_MEANWHILE, frame);
         __atomic_store_n(&writing->honouring, 0, __ATOMIC_RELEASE);

@@ -1,12 +1,12 @@
-/* The default action of fatal signals, as the program sees it. The kernel has our handler
- * there (rt_end.c). A program that sets a signal back to SIG_DFL gets our handler back;
- * one that asks is told what it set. The functions that the program calls are in
- * rt_interpose.c.
+/* Hides our handlers of fatal signals (rt_end.c) from the program: where the program sets
+ * SIG_DFL, our handler is set instead, and where it asks for the action, it gets the action
+ * that it set last. The stand-ins that the program calls are in rt_interpose.c and
+ * rt_wrap_signal.c.
  *
- * A handler with SA_RESETHAND is set back to SIG_DFL by the kernel when it runs. Such a
- * handler is called by one of ours, which does the same with our handler.
+ * The kernel sets a handler with SA_RESETHAND back to SIG_DFL when it runs. We call such a
+ * handler from a handler of ours, which sets our handler of fatal signals instead.
  *
- * Not seen: actions set by system calls of the program's own.
+ * Not handled: actions that the program sets by bare system calls.
  */
 #include "rt.h"
 
@@ -15,7 +15,7 @@
 
 typedef void handler(int signal, siginfo_t *info, void *context);
 
-/* Per signal: what the program set last, and the handler that is to run once. */
+/* Per signal: the action that the program set last, and its handler with SA_RESETHAND. */
 static struct sigaction told[NSIG];
 static handler *once[NSIG];
 
@@ -48,7 +48,7 @@ static void call_once(int signal, siginfo_t *info, void *context)
 
 enum { ONCE = (int)SA_RESETHAND, SET_BY_LIBC = 0x04000000 /* SA_RESTORER */ };
 
-/* What to tell the kernel instead. */
+/* The action to give the kernel instead of the program's. */
 static struct sigaction instead_of(int signal, const struct sigaction *action)
 {
     struct sigaction set = *action;

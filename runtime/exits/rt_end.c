@@ -1,9 +1,11 @@
-/* The ends that run no destructors: _exit, exec, fatal signals. The profile is
- * written, and then the program ends as it would have.
+/* Ends of the process that run no destructors: _exit, exec, fatal signals. The runtime
+ * writes the profile, and then the program ends as it would have.
  *
- * A handler is set only for signals whose action is the default one, and takes that
- * again before the program dies of the signal: the status its parent sees is the
- * same. Programs that ask for their handlers are told the default (rt_default.c).
+ * Only signals whose action is SIG_DFL get our handler. It restores SIG_DFL before the
+ * program dies of the signal, so that the parent sees the same status. rt_default.c hides
+ * our handlers from the program.
+ *
+ * Not handled: SIGKILL, and ends by bare system calls.
  */
 #include "core/rt_unwind.h"
 
@@ -16,8 +18,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A child of vfork shares the memory of its parent, who will write. The parent comes
- * back from vfork once more: what the child has in flight up to there is left. */
+/* A child of vfork shares the memory of its parent. It must not write: the parent will.
+ * When the child ends, the parent returns from vfork a second time, so the child's frames
+ * below the call of vfork never return. */
 static bool is_vfork_child(void)
 {
     return getpid() != rt_settings.pid;
@@ -55,7 +58,7 @@ void __footpath_at_end(void)
     write_before(RT_AT_END, &frame);
 }
 
-/* In front of exec and daemon, which may also fail and return. */
+/* Called in front of exec and daemon, which may also fail and return. */
 void __footpath_before_end(void) FP_HIDDEN RT_ENTRY;
 void __footpath_before_end(void)
 {
@@ -64,7 +67,7 @@ void __footpath_before_end(void)
     write_before(RT_LEAVING, &frame);
 }
 
-/* exec came back: it did not happen. */
+/* Called when exec has failed and returned. */
 void __footpath_after_exec(void) FP_HIDDEN RT_ENTRY;
 void __footpath_after_exec(void)
 {
@@ -87,7 +90,7 @@ static RT_ENTRY void quick_exit_now(void *unused)
 rt_at_quick_exit *rt_at_quick __attribute__((weak)) = NULL;
 extern char __dso_handle[] __attribute__((weak)) FP_HIDDEN;
 
-/* Handlers of quick_exit run in reverse order: ours, registered early, comes last. */
+/* Handlers of quick_exit run in reverse order. Ours is registered early and runs last. */
 void rt_end_at_quick_exit(void)
 {
     rt_at_quick_exit *at = rt_at_quick;
@@ -97,14 +100,15 @@ void rt_end_at_quick_exit(void)
 
 /* ---- fatal signals ---- */
 
-/* Raised by instructions, then others. */
+/* First the signals that instructions raise. */
 static const int fatal[] = {SIGSEGV, SIGBUS,    SIGFPE,  SIGILL,    SIGSYS,  SIGTRAP,
                             SIGABRT, SIGTERM,   SIGINT,  SIGHUP,    SIGQUIT, SIGPIPE,
                             SIGALRM, SIGXCPU,   SIGXFSZ, SIGVTALRM, SIGPROF, SIGUSR1,
                             SIGUSR2, SIGSTKFLT, SIGPOLL, SIGPWR};
 enum { RAISED_BY_INSTRUCTIONS = 6 };
 
-/* By a system call: of some signals, sigaction only remembers (rt_mask.c). */
+/* By a system call: for the two signals of sampling, sigaction only remembers the action
+ * (rt_mask.c). */
 static void restore_default(int signal)
 {
     struct {
@@ -116,7 +120,8 @@ static void restore_default(int signal)
     syscall(SYS_rt_sigaction, signal, &action, NULL, sizeof action.mask);
 }
 
-/* Sent by somebody, not raised by an instruction that would be repeated. */
+/* Was the signal sent? Otherwise an instruction raised it, and raises it again when the
+ * handler returns. */
 static bool was_sent(int signal, const siginfo_t *info)
 {
     bool by_instruction = false;
@@ -124,8 +129,8 @@ static bool was_sent(int signal, const siginfo_t *info)
     return !by_instruction || info->si_code <= 0 || signal == SIGTRAP || signal == SIGSYS;
 }
 
-/* In the middle of counting? Then the program goes on instruction by instruction to
- * where it is not, by the processor's trace flag. */
+/* Is the program in the middle of counting? Then sets the processor's trace flag, by which
+ * it executes one more instruction and comes back here by SIGTRAP. */
 static bool go_on_a_little(ucontext_t *where)
 {
     enum { TRACE_FLAG = 0x100, MOST_STEPS = 100000 };
@@ -144,11 +149,10 @@ static bool go_on_a_little(ucontext_t *where)
     return true;
 }
 
-static int dying_of; /* the signal that is waited with, while we go on a little */
+static int dying_of; /* the signal to die of when the program is between two counts; or 0 */
 
-/* Another thread is dying of a signal already: its run is being written, and the process
- * ends by that signal. Not for ever: a thread that does not come to its end is not waited
- * for. */
+/* Does another thread handle a fatal signal already? It writes the run, and the process
+ * ends by its signal. Waits for that thread, but not for ever. */
 static bool dies_already(void)
 {
     enum { MOST_WAIT_MS = 10000 };
@@ -176,9 +180,9 @@ static void die(int signal, siginfo_t *info, void *context)
         frame.careful = true;
         rt_write_all(RT_BY_SIGNAL, &frame);
     }
-    restore_default(signal); /* not before: another one of it would end the process at once */
-    /* The signal is blocked while we are here and arrives when we return; what an
-     * instruction raised is raised again by the same instruction. */
+    restore_default(signal); /* only now: a second signal would end the process at once */
+    /* The signal is blocked in this handler, so the one we send arrives when we return. An
+     * instruction that raised it raises it again. */
     if (sent) syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
     if (!is_child) __atomic_store_n(&rt_writing()->dead, 1, __ATOMIC_RELEASE);
 }
@@ -188,8 +192,8 @@ void rt_die(int signal, siginfo_t *info, void *context)
     die(signal, info, context);
 }
 
-/* The first process of a container is not killed by signals that somebody sends: their
- * default action is to be ignored. */
+/* The kernel ignores signals sent to the first process of a container (pid 1) whose action
+ * is SIG_DFL: only those that an instruction raises kill it. */
 bool rt_is_fatal(int signal)
 {
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
@@ -261,8 +265,8 @@ void rt_provide_signal_stack(void **memory)
     sigaltstack(&stack, NULL);
 }
 
-/* One system call for most: an action that is not the default one is put back. No signal
- * comes in between. */
+/* Sets our handler and puts an action that was not SIG_DFL back: for most signals that is
+ * one system call. Signals are held, so none comes in between. */
 static void watch_fatal_signals(void)
 {
     struct rt_held held;
@@ -276,7 +280,7 @@ static void watch_fatal_signals(void)
     rt_release_signals(&held);
 }
 
-static bool watches; /* this module, for all */
+static bool watches; /* this module's handlers serve all modules */
 
 void rt_end_watch(void)
 {
@@ -306,13 +310,13 @@ void rt_end_unwatch(void)
     watches = false;
     struct sigaction by_default = {.sa_handler = SIG_DFL};
     if (process)
-        process->exits.fatal_handler = NULL; /* and not hidden from us any more: rt_default.c */
+        process->exits.fatal_handler = NULL; /* rt_default.c no longer hides our handlers */
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) restore(fatal[i], &by_default, die);
     if (dump_signal) restore(dump_signal, &before_dump, write_meanwhile);
     if (process) __atomic_store_n(&process->exits.watched, 0, __ATOMIC_RELEASE);
 }
 
-/* The next module takes over. */
+/* Another module, if there is one, takes over. */
 void rt_end_forget_module(void)
 {
     struct rt_process *process = rt_this.process;

@@ -1,9 +1,11 @@
-/* The paths in flight of frames that never return.
+/* Counts the paths in flight of frames that never return.
  *
- * Code built with --fp-exits has marks by which a program counter tells the block,
- * and a stack slot that holds the path register (docs/exits.md). When frames die,
- * whoever notices walks the stack and gives each frame here. Counts are kept per
- * function, block and register value.
+ * Code built with --fp-exits has marks, which give the block of an address, and a stack
+ * slot that holds the path register (docs/exits.md). Where frames are left (a jump, an
+ * exception, an end of the process), the stack is walked and each frame given to this file.
+ * Counts are kept per function, block and register value.
+ *
+ * Not handled: frames without unwind tables end a walk.
  */
 #include "exits/rt_left.h"
 #include "exits/rt_marks.h"
@@ -32,7 +34,7 @@ bool rt_place_is_certain(const struct rt_frame *frame)
     struct rt_frame looked = *frame;
     if (!rt_unwind_look(&looked)) return true;
     if (!find_place(&looked, &place)) {
-        /* before the first mark of a function of ours, or not ours at all */
+        /* in front of the first mark of a marked function, or in another function */
         struct rt_frame there = {.regs = {[RT_RIP] = rt_next_mark(looked.regs[RT_RIP])},
                                  .interrupted = true};
         return there.regs[RT_RIP] == UINT64_MAX || !rt_unwind_look(&there) ||
@@ -108,8 +110,8 @@ static uint64_t hash_of(const struct rt_left *left)
     return h ^ h >> 32;
 }
 
-/* An entry that somebody else is filling in is passed over: the same key may then be
- * there twice, and readers add up. */
+/* Passes over an entry that another thread is filling in. The same key may then have two
+ * entries; readers of the profile add them up. */
 struct rt_left_count *rt_left_entry(const struct rt_left *left)
 {
     uint64_t at = hash_of(left);

@@ -1,5 +1,8 @@
-/* Jumps out of functions: longjmp and its kin, and switches of context. The plugin
- * calls these from code built with --fp-exits, right before the jump. */
+/* Jumps out of functions: longjmp and its kin, and switches of context. Code built with
+ * --fp-exits calls these functions right before the jump.
+ *
+ * Not handled: jumps in code that is not instrumented. A libc whose jmp_buf is not as
+ * glibc's: its jumps are not counted. More than MOST_CONTEXTS contexts that wait. */
 #include "core/rt_unwind.h"
 #include "exits/rt_walk.h"
 
@@ -17,7 +20,7 @@ static uint64_t unmixed(uint64_t word)
     return (word >> 17 | word << 47) ^ secret;
 }
 
-/* Is the library's jmp_buf as we think? Tried out once on one of our own. */
+/* Is the stack pointer of a jmp_buf where we expect it? Tried once on a jmp_buf of ours. */
 __attribute__((noinline)) static bool try_jmp_buf(int *known)
 {
     jmp_buf env;
@@ -35,7 +38,8 @@ static inline bool know_jmp_buf(void)
     return known ? known > 0 : try_jmp_buf(&known);
 }
 
-/* Frames on an alternate signal stack lie elsewhere: they are all left. */
+/* Where this thread's signal stack ends; 0: the thread is not on it. A jump off the signal
+ * stack leaves all frames on it. */
 static uint64_t end_of_signal_stack(void)
 {
     stack_t stack;
@@ -43,7 +47,7 @@ static uint64_t end_of_signal_stack(void)
     return (uint64_t)stack.ss_sp + stack.ss_size;
 }
 
-/* From a frame on the signal stack, out to the stack that was interrupted. */
+/* Counts the frames on the signal stack and stops at the stack that was interrupted. */
 static bool leave_signal_stack(struct rt_frame *frame)
 {
     uint64_t end = end_of_signal_stack();
@@ -67,8 +71,8 @@ __attribute__((noinline)) static RT_ENTRY void frames_up_to(uint64_t sp)
     if (leave_signal_stack(&frame)) rt_frames_left(&frame, sp, 1);
 }
 
-/* void NAME(const uint64_t *buffer), which goes on in CALLED with the caller's registers
- * as further arguments: a C function would have changed rbp by then. */
+/* void NAME(const uint64_t *buffer): jumps to CALLED with the caller's pc, sp and rbp as
+ * further arguments. A C function could have changed rbp before it reads it. */
 #define WITH_REGISTERS(name, called)                                                      \
     __asm__(".pushsection .text\n.globl " name "\n.hidden " name "\n.type " name          \
             ", @function\n" name                                                          \
@@ -101,14 +105,13 @@ void rt_before_builtin_longjmp(const uint64_t *buffer, uint64_t pc, uint64_t sp,
 void __footpath_before_setcontext(const ucontext_t *to) FP_HIDDEN;
 void __footpath_before_setcontext(const ucontext_t *to)
 {
-    /* On another stack: every frame of this one is left, which walking finds out. */
+    /* A context on another stack: all frames of this stack are left. */
     uint64_t sp = (uint64_t)to->uc_mcontext.gregs[REG_RSP];
     uint64_t here = (uint64_t)__builtin_frame_address(0);
     frames_up_to(sp > here ? sp : UINT64_MAX);
 }
 
-/* Contexts that wait to be switched back to. What they have in flight when the
- * program ends was left there. */
+/* Contexts that wait to be switched back to. When the program ends, their frames are left. */
 enum { MOST_CONTEXTS = 4096 };
 static const ucontext_t *waiting[MOST_CONTEXTS];
 
@@ -132,7 +135,7 @@ void __footpath_after_swapcontext(const ucontext_t *from)
             __atomic_store_n(&waiting[i], NULL, __ATOMIC_RELEASE);
 }
 
-/* The memory of a context may have been given back: everything is read with care. */
+/* Reads with care: the memory of a context may have been unmapped. */
 uint64_t rt_in_flight_waiting(struct rt_buffer *out)
 {
     uint64_t count = 0;

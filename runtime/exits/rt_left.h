@@ -1,4 +1,4 @@
-/* Counts of what frames had in flight when they were left: rt_inflight.c. */
+/* Counts of the paths in flight of frames that were left: rt_inflight.c. */
 #ifndef FP_RT_LEFT_H
 #define FP_RT_LEFT_H
 

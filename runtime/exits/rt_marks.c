@@ -1,8 +1,10 @@
 /* The marks of this module: see rt_marks.h.
  *
- * A mark's section is linked to the section of the code it stands in (SHF_LINK_ORDER):
- * linkers put the marks in the order of the code, and they can be searched as they are.
- * Where a linker did not, an index is made at the first need.
+ * A section of marks is linked to the section of its code (SHF_LINK_ORDER), so most linkers
+ * put the marks in the order of the code, and they are searched as they are. For a linker
+ * that does not (gold) an index is made at the first need.
+ *
+ * Not handled: without memory for the index no place is found, and frames are not counted.
  */
 #include "exits/rt_marks.h"
 
@@ -67,7 +69,7 @@ static struct {
     const struct fp_mark **index;
 } known;
 
-/* A handler that interrupts this may make an index as well; one is kept. */
+/* A handler that interrupts this may make an index too; the first one is kept. */
 static bool make_index(void)
 {
     size_t size = nmarks() * sizeof *known.index;
@@ -134,8 +136,8 @@ static bool slot_is_before(size_t i, uint64_t address)
     return address_of_slot(&slots_start[i]) < address;
 }
 
-/* Mostly the first one behind the function's start; it may also stand in a part of the
- * function that lies elsewhere. */
+/* Mostly it is the first slot mark behind the function's start. It may also stand in a part
+ * of the function that lies elsewhere. */
 const struct fp_slot_mark *rt_find_slot(uint64_t function, uint64_t function_start)
 {
     size_t i =

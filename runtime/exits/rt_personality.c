@@ -1,6 +1,8 @@
-/* Personality functions for code built with --fp-exits: the unwinder calls them for
- * every frame that an exception, pthread_exit or a cancellation passes. A frame that
- * has nothing to do there is about to die: its path in flight is counted. */
+/* Personality functions for code built with --fp-exits. The unwinder calls them for every
+ * frame that an exception, pthread_exit or a cancellation passes. A frame without a handler
+ * or cleanup for it is left: its path in flight is counted.
+ *
+ * Not handled: languages other than C and C++, whose frames keep their own functions. */
 #include "exits/rt_site.h"
 
 #include <dlfcn.h>
@@ -26,8 +28,8 @@ struct unwinder {
     __typeof__(&_Unwind_GetCFA) get_cfa;
 };
 
-/* In C++ they are linked. A C program gets its unwinder when a thread ends, loaded by
- * libc out of our sight. */
+/* In C++ programs the unwinder is linked. In a C program libc loads it when a thread ends;
+ * then it is found by dlopen. */
 static const struct unwinder *find_unwinder(void)
 {
     static struct unwinder known;
@@ -46,7 +48,7 @@ static const struct unwinder *find_unwinder(void)
     return &known;
 }
 
-/* By what is known of the place: no tables are read. */
+/* Counts by what is known of the place (rt_site.h), without reading tables. */
 static bool count_at_site(const struct unwinder *u, struct _Unwind_Context *context,
                           uint64_t address)
 {
@@ -63,8 +65,8 @@ static bool count_at_site(const struct unwinder *u, struct _Unwind_Context *cont
     return true;
 }
 
-/* What the unwinder calls the cfa of a context is that of the frame below: the
- * stack pointer here. */
+/* The cfa that the unwinder gives for a context is that of the frame below: the stack
+ * pointer of this frame. */
 static void frame_passed(struct _Unwind_Context *context)
 {
     static const int kept[] = {RT_RBX, RT_RBP, 12, 13, 14, 15};

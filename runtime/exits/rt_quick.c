@@ -1,7 +1,7 @@
-/* Linked into static programs only, where footpath-cc asks for it: there dlsym does not
- * find what rt_end.c looks for. Everywhere else nothing that is linked into a module may
- * name a function that ends the process: libraries check themselves for such names (libpq
- * of PostgreSQL does). */
+/* quick_exit in static programs: there dlsym does not find __cxa_at_quick_exit, which
+ * rt_end.c looks for, so this file names it. footpath-cc links the file into static programs
+ * only. Other modules must not name a function that ends the process: some libraries check
+ * themselves for such names (libpq of PostgreSQL does). */
 #include "rt.h"
 
 extern rt_at_quick_exit __cxa_at_quick_exit;
@@ -9,5 +9,5 @@ extern const char __footpath_static_quick;
 
 rt_at_quick_exit *rt_at_quick = __cxa_at_quick_exit;
 
-/* What footpath-cc asks for: the other is defined in rt_end.c as well. */
+/* footpath-cc asks for this symbol. rt_at_quick would not do: rt_end.c defines it too. */
 const char __footpath_static_quick FP_HIDDEN = 1;

@@ -1,5 +1,8 @@
-/* Places where frames are left: see rt_site.h. Entries are made once, published as a
- * whole and never changed but for the count that was used last; no locks. */
+/* The table of places where frames are left: see rt_site.h. No locks: a site is filled in,
+ * then published, and after that only its caches (last, caller, walk) change.
+ *
+ * Not handled: more than SITES sites, or more than PLACES with hashes side by side; frames
+ * at further places are walked by the unwind tables. */
 #include "exits/rt_site.h"
 
 #include "exits/rt_marks.h"
@@ -11,7 +14,7 @@
 
 extern const ElfW(Ehdr) __ehdr_start __attribute__((weak)) FP_HIDDEN;
 
-/* By the headers that are in memory. */
+/* Reads the program headers, which are in memory. */
 static struct rt_range find_code(void)
 {
     struct rt_range code = {0};
@@ -53,7 +56,7 @@ static struct rt_site *new_site(void)
     return rt_pool_take(&table.pool, sizeof(struct rt_site), SITES);
 }
 
-/* What the frame holds, or that it holds nothing. */
+/* Finds where the frame holds its path register. True too where the function has none. */
 static bool fill_slot(struct rt_site *site, const struct fp_mark *mark)
 {
     const struct fp_slot_mark *slot = rt_find_slot(mark->function, site->way.function_start);
@@ -89,7 +92,7 @@ static uint64_t home_of(uint64_t address)
     return address * UINT64_C(0x9e3779b97f4a7c15) >> (64 - TABLE_BITS);
 }
 
-/* Two threads may publish the same site: both count. */
+/* Two threads may publish a site for the same address: both are used. */
 __attribute__((noinline)) static RT_ENTRY struct rt_site *make_site(uint64_t address)
 {
     struct rt_site site, *made = NULL, **home = &table.places[home_of(address)];

@@ -1,6 +1,6 @@
-/* What is known of a place in the code where frames are left, so that the second frame
- * that is left there costs little. One table per module, for its own code alone: what is
- * known goes when the module goes. */
+/* What is known of an address at which frames are left, so that the second frame left there
+ * costs little. (A site of exits/, not the struct fp_site of pep/.) Each module has one
+ * table, for its own code: it disappears with the module. */
 #ifndef FP_RT_SITE_H
 #define FP_RT_SITE_H
 
@@ -10,10 +10,10 @@
 struct rt_site {
     uint64_t address;
     uint64_t function, block;   /* if `counts` */
-    struct rt_left_count *last; /* counted here last */
-    struct rt_site *caller;     /* where the frame outside was, last time */
-    struct rt_walk *walk;       /* that began here: rt_walk.c */
-    uint32_t nwalks;            /* that were kept here, one after the other */
+    struct rt_left_count *last; /* the entry that was counted here last */
+    struct rt_site *caller;     /* the site of the calling frame, last time */
+    struct rt_walk *walk;       /* the last walk kept that began here: rt_walk.c */
+    uint32_t nwalks;            /* walks kept here so far */
     struct rt_way way;          /* to the caller */
     bool usable;       /* if not, nothing else is known: such frames are walked by the tables */
     bool counts;       /* in a marked block */
@@ -25,7 +25,7 @@ struct rt_site {
 /* NULL: not in this module, or the table is full. */
 struct rt_site *rt_site_at(uint64_t address) FP_HIDDEN;
 
-/* The site of a frame outside one at `site`. */
+/* The site of the frame that called the one at `site`. address: where that frame is. */
 static inline struct rt_site *rt_site_outside(struct rt_site *site, uint64_t address)
 {
     struct rt_site *caller = __atomic_load_n(&site->caller, __ATOMIC_ACQUIRE);
@@ -37,7 +37,7 @@ static inline struct rt_site *rt_site_outside(struct rt_site *site, uint64_t add
 
 struct rt_left_count *rt_site_entry(struct rt_site *site, uint64_t reg) FP_HIDDEN;
 
-/* Counts what a frame has in flight. needs: site->counts. */
+/* Counts the path in flight of a frame. needs: site->counts. */
 static inline void rt_site_count(struct rt_site *site, uint64_t reg)
 {
     struct rt_left_count *last = __atomic_load_n(&site->last, __ATOMIC_ACQUIRE);

@@ -1,7 +1,9 @@
-/* Quick walks: see rt_walk.h. A program that jumps a million times mostly jumps from the
- * same frames to the same frame. So a walk is kept with the site it began at: which words
- * of the stack it depended on, and what it counted. Where they are the same again, the
- * same is counted again. */
+/* Quick walks: see rt_walk.h. A program that jumps a million times mostly jumps from the same
+ * frames to the same frame. So a walk is kept with the site it began at: the words of the
+ * stack it depended on, and the entries it counted. Where the words are the same again, the
+ * same entries are counted again.
+ *
+ * Not handled: walks of more than MOST_COUNTS frames, or by rbp, are not kept. */
 #include "exits/rt_walk.h"
 
 #include "exits/rt_site.h"
@@ -13,7 +15,8 @@ static inline uint64_t word_at(uint64_t address)
 
 enum { MOST_FRAMES = 64, MOST_WORDS = 24, MOST_COUNTS = 12, MOST_WALKS = 2048, MOST_PER_SITE = 16 };
 
-/* Offsets are from the stack pointer of the first frame. Never changed when published. */
+/* Offsets are from the stack pointer of the first frame. A walk does not change once it is
+ * published. */
 struct rt_walk {
     uint64_t until;
     uint32_t nwords, ncounts;
@@ -45,7 +48,7 @@ struct frame {
     uint64_t cfa, reg;
 };
 
-/* Only of frames whose places on the stack follow from the stack pointer alone. */
+/* Do the places of all frames follow from the stack pointer alone, and is there room? */
 static bool depends_on_sp(const struct frame *frames, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -59,7 +62,7 @@ static void add_word(struct rt_walk *walk, uint64_t offset, uint64_t word)
     walk->words[walk->nwords++].word = word;
 }
 
-/* A frame's register is looked at when the frame is known to be the same. */
+/* The words of a frame come behind the return address that proves the frame to be the same. */
 __attribute__((noinline)) static RT_ENTRY void keep_walk(const struct frame *frames, size_t n,
                                                          uint64_t until, uint64_t sp)
 {

@@ -1,10 +1,10 @@
-/* Two signals that the program cannot block or take: that of ticks and SIGTRAP, while
- * paths are sampled. What the program says of them is remembered, and told when it
- * asks, so that it sees the masks and actions it has set. The functions that it calls
- * are in rt_interpose.c; here is what they need.
+/* Keeps the two signals of sampling, SIGTRAP and the signal of ticks, unblocked and with our
+ * handlers. Where the program blocks one of them or sets its action, that is only
+ * remembered; where the program asks, it gets what it has set. The stand-ins that the
+ * program calls are in rt_interpose.c.
  *
- * Not seen: masks set by system calls of the program's own, and what a program inherits
- * that is executed while the two are believed to be blocked.
+ * Not handled: masks that the program sets by bare system calls. A program that is executed
+ * (exec) inherits the real mask, not the remembered one.
  */
 #include "rt.h"
 
@@ -14,7 +14,8 @@
 
 enum { TRAP = 1, TICK = 2 };
 
-/* Which of the two this thread believes to block; which ones the program's handlers do. */
+/* Which of SIGTRAP and the tick signal the program thinks this thread has blocked; per
+ * signal, which of them the sa_mask of its handler names. */
 static _Thread_local uint32_t believed __attribute__((tls_model("initial-exec")));
 static unsigned char believed_by[NSIG];
 
@@ -34,7 +35,7 @@ void rt_mask_believe(uint32_t which)
     believed = which;
 }
 
-/* Takes the two out of a set, and says which were in it. */
+/* Takes the two signals out of a set. Returns which of them were in it. */
 static uint32_t take_out(sigset_t *set)
 {
     uint32_t which = 0;
@@ -76,7 +77,7 @@ int __footpath_sigmask(int (*real)(int, const sigset_t *, sigset_t *), int how, 
     return result;
 }
 
-/* A mask for the time of a system call: what to pass on instead. */
+/* The mask to pass on instead of the mask of a sigsuspend, ppoll, pselect or epoll_pwait. */
 const sigset_t *__footpath_mask_for_call(const sigset_t *set, sigset_t *room);
 const sigset_t *__footpath_mask_for_call(const sigset_t *set, sigset_t *room)
 {
@@ -86,7 +87,7 @@ const sigset_t *__footpath_mask_for_call(const sigset_t *set, sigset_t *room)
     return room;
 }
 
-/* Of the two, the action is only remembered. */
+/* The action of SIGTRAP or the tick signal is only remembered. */
 static bool remember_action(int signal, const struct sigaction *action, struct sigaction *old)
 {
     struct rt_process *process = rt_this.process;

@@ -1,16 +1,18 @@
-/* The places of this module at which samples are taken, and the traps in them.
+/* The places of this module where samples are taken, and the traps there.
  *
- * A large program has tens of thousands of places, and a tick needs few of them. So at
- * a tick traps go where calls begin, and into functions that are active: where the thread
- * is, and wherever a word on its stack could be a return address. A function that is called
- * later gets its traps when the first one is hit. It has all of them or only those where
- * calls begin, so that no path end of a call is missed once its beginning was seen.
- * Functions of which code lies in one another (inlined after the plugin had seen them) get
- * theirs together: a group.
+ * A large program has tens of thousands of places, and a tick needs few of them. So a tick
+ * puts traps where calls begin, and into the functions that are active: the one that the
+ * thread is in, and those that a word on its stack could be a return address of. A function
+ * that is called later gets its traps when the trap at its beginning is hit. A function has
+ * traps at all its places or only where calls begin. So once the beginning of a call was
+ * seen, no path end of the call is missed. Functions whose code lies in one another (inlined
+ * after the plugin had seen them) form a group and get their traps together.
  *
- * Nothing here is atomic but the stores into code: who arms has the lock and blocks all
- * signals. Not handled: stacks deeper than 64 KB. A function whose frame lies further out
- * has traps when a tick finds it further in.
+ * Only the stores into code are atomic: a thread that arms has the lock and blocks all
+ * signals.
+ *
+ * Not handled: stacks deeper than 64 KB. A function whose frame lies further out gets its
+ * traps at a tick that finds it further in.
  */
 #include "pep/rt_places.h"
 
@@ -92,7 +94,7 @@ static void read_frame(struct rt_place *place, const char *text)
     place->frame_reg = text[i] == '(' ? register_named(text + i + 1) : -1;
 }
 
-/* Several at one address are in the section in the order in which they happen. */
+/* Several sites at one address lie in the section in the order in which they happen. */
 static bool before(const void *first, const void *second)
 {
     const struct rt_place *a = first, *b = second;
@@ -187,14 +189,14 @@ static bool make_functions(struct functions *all)
     return all->at && table.groups && table.armed_groups;
 }
 
-/* Mostly the same one as last time. */
+/* The function of a place: mostly the function of the place before, `last`. */
 static struct function *next_function(const struct functions *all, struct function *last,
                                       const struct rt_place *place)
 {
     return last && last->id == place->site->function ? last : function_of(all, place);
 }
 
-/* A function that comes again takes with it all that began meanwhile. */
+/* A function whose places come again joins all groups that began meanwhile to its own. */
 static void make_groups(const struct functions *all)
 {
     struct function *function = NULL;
@@ -227,7 +229,7 @@ static void add_byte(struct site_bytes *bytes, const struct rt_place *place)
     bytes->original[bytes->count++] = place->original;
 }
 
-/* Near the code: jumps reach 2 GB. */
+/* Maps the slots near the code: a jump reaches 2 GB. */
 static unsigned char *map_slots(uint64_t first, uint64_t last, size_t size)
 {
     enum { GAP = 16 << 20 };
@@ -264,7 +266,7 @@ static void make_ready(struct rt_place *place, bool slots)
     place->ready = true;
 }
 
-/* Where calls begin, and all of functions where that is not marked. */
+/* Finds the places where calls begin. In a function without such marks, all places. */
 static void find_starts(const struct functions *all)
 {
     struct function *function = NULL;
@@ -314,8 +316,8 @@ static void put_byte(uint64_t address, unsigned char byte)
     __atomic_store_n((unsigned char *)address, byte, __ATOMIC_RELEASE);
 }
 
-/* Four at a time: large programs have thousands of functions, and each has a trap where
- * it begins, at every tick. */
+/* Four at a time, for speed: large programs have thousands of functions, and every tick puts
+ * a trap where each begins. */
 RT_INLINE void put_bytes(const struct site_bytes *bytes, size_t from, size_t to, bool trap)
 {
     const uint32_t *at = bytes->at;
@@ -376,7 +378,7 @@ bool rt_trap_has_sites(void)
     return &sites_start[0] != &sites_end[0];
 }
 
-/* Under the lock, with all signals blocked. */
+/* needs: the lock, and all signals blocked. */
 void rt_trap_set(bool on)
 {
     if (table.failed || (!on && !table.armed) || !rt_trap_has_sites()) return;
@@ -425,7 +427,8 @@ static bool is_start(const struct rt_place *place)
     return i < table.starts.count && table.starts.at[i] == at;
 }
 
-/* The traps may have gone meanwhile, and others have come. */
+/* The trap goes in again only if traps are wanted here now: since rt_place_open all traps
+ * may have been taken away and others put in. */
 void rt_place_close(const struct rt_place *place)
 {
     if (table.armed && (rt_place_is_armed(place) || is_start(place)))
@@ -434,8 +437,8 @@ void rt_place_close(const struct rt_place *place)
 
 /* ---- functions that are active ---- */
 
-/* The function whose first place is nearest before: where none has begun yet, its
- * beginning is a trap anyway. */
+/* Arms the function of the nearest place at or before the address. needs: such a place. A
+ * function that has not reached its first place has a trap there anyway. */
 static void arm_function_at(uint64_t address)
 {
     size_t i =
@@ -444,7 +447,7 @@ static void arm_function_at(uint64_t address)
     arm(table.places[i - 1].group);
 }
 
-/* Where it is, and the words on its stack that could be return addresses. */
+/* Arms the function at pc, and those that words on the stack could be return addresses of. */
 void rt_trap_arm_active(uint64_t pc, uint64_t sp)
 {
     if (!table.armed) return;

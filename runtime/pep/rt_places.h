@@ -1,4 +1,4 @@
-/* The places of a module at which samples are taken, and the traps in them: rt_places.c. */
+/* The places of a module where samples are taken, and the traps there: rt_places.c. */
 #ifndef RT_PLACES_H
 #define RT_PLACES_H
 
@@ -17,14 +17,14 @@ struct rt_place {
     unsigned char original;
 };
 
-/* The first of those at the address, or NULL. */
+/* The first place at the address, or NULL. */
 const struct rt_place *rt_places_at(uint64_t address) FP_HIDDEN;
-/* Are there traps at all places of its function? */
+/* Are there traps at all places of the place's function? */
 bool rt_place_is_armed(const struct rt_place *place) FP_HIDDEN;
-/* Now there are, unless all traps are gone. Under the lock. */
+/* Puts them in, unless all traps are gone. needs: the lock. */
 void rt_place_arm(const struct rt_place *place) FP_HIDDEN;
-/* Takes the trap away for one instruction, if there are any; and puts it in again, under
- * the lock. */
+/* Takes the trap away for one instruction; false: there are no traps now. Then puts it in
+ * again. needs: the lock. */
 bool rt_place_open(const struct rt_place *place) FP_HIDDEN;
 void rt_place_close(const struct rt_place *place) FP_HIDDEN;
 

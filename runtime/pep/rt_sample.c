@@ -1,16 +1,19 @@
-/* When samples of paths are taken (paper 002, section 4.4).
+/* Decides when samples of paths are taken (paper 002, section 4.4).
  *
- * Every thread has a timer on its own CPU clock. At a tick the thread begins to look
- * at the paths that end in it: it skips some, a number that rotates below STRIDE, and
- * counts the next SAMPLES (simplified Arnold-Grove sampling); with full Arnold-Grove
- * sampling it skips STRIDE - 1 between any two. A sample is counted in the thread's
- * own counters, as if it were the only path: what reads profiles need not know.
+ * Every thread has a timer on its own CPU clock. At a tick the thread begins to look at the
+ * paths that end in it. It skips some, a number that rotates below STRIDE, and counts the
+ * next SAMPLES (simplified Arnold-Grove sampling). With full Arnold-Grove sampling it skips
+ * STRIDE - 1 between any two. A sample is counted in the thread's own counters, as a counted
+ * path is, so readers of profiles need not know of samples.
  *
- * How a path end is noticed is another matter: a flag that instrumented code tests,
- * or traps (rt_trap.c).
+ * The end of a path is noticed by a flag that instrumented code tests, or by traps
+ * (rt_trap.c).
  *
- * The program must not see any of this: no system call is interrupted for good, and
- * the signal is one that it does not use.
+ * The program must not notice the ticks: a system call that a tick interrupts is made again,
+ * and the signal of ticks is one that the program does not use.
+ *
+ * Not handled: programs with ThreadSanitizer, which holds signals back; they take no
+ * samples. System calls that are not made by libc's wrappers may fail with EINTR.
  */
 #include "rt.h"
 
@@ -22,9 +25,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-/* 1 where rt_interpose.c is linked, which keeps the program from blocking our signals: its
- * definition replaces this one. Not an undefined weak symbol: gold leaves a hidden one of
- * a shared library to the loader, which takes it for the address of the library. */
+/* 1 where rt_interpose.c is linked: its definition replaces this one. Then the program
+ * cannot block our signals. The symbol must be defined here: gold leaves an undefined weak
+ * hidden symbol of a shared library to the loader, which takes the address of the library
+ * for it. */
 char __footpath_interposed __attribute__((weak)) FP_HIDDEN = 0;
 
 extern char __tsan_init __attribute__((weak));
@@ -34,7 +38,7 @@ RT_SECTION_BOUNDS(char, flags, FP_FLAG_SECTION);
 unsigned char rt_sampling __asm__(FP_SAMPLING_SYMBOL) FP_HIDDEN
     __attribute__((section("footpath_local"), used));
 
-/* This thread's state, in its copy of what the first sampling module keeps. */
+/* This thread's state: its copy of the rt_pep_local of the module that began sampling. */
 static struct rt_pep_local *state(const struct rt_process *process)
 {
     return (struct rt_pep_local *)((char *)process->pep.sampler + RT_LOCAL->core.bias);
@@ -84,11 +88,12 @@ void rt_sample_point(uint64_t counters, uint64_t id, bool hashed)
 
 /* ---- ticks ---- */
 
-/* Some system calls (poll, nanosleep) fail with EINTR whatever SA_RESTART says. They
- * are made again: the handler goes back to the instruction that loads the number. Only
- * the form that libc's wrappers have is known:  mov $number, %eax; syscall
- * Ours is the last signal of all, so that with another one pending that one's frame
- * lies between, and its EINTR stays. */
+/* Some system calls (poll, nanosleep) fail with EINTR in spite of SA_RESTART. They are made
+ * again: the handler goes back to the instruction that loads the number of the call. Only
+ * the form of libc's wrappers is known:  mov $number, %eax; syscall
+ * Our signal has the highest number. Where another one is pending too, the kernel sets up
+ * that one's handler first. Our context is then the beginning of that handler, and its EINTR
+ * stays. */
 static void restart_system_call(ucontext_t *context)
 {
     greg_t *regs = context->uc_mcontext.gregs;
@@ -97,7 +102,7 @@ static void restart_system_call(ucontext_t *context)
     if (at[0] == 0xb8 && !at[3] && !at[4] && at[5] == 0x0f && at[6] == 0x05) regs[REG_RIP] -= 7;
 }
 
-/* A trap in a thread that blocks it would be its end. */
+/* A trap in a thread that blocks SIGTRAP would kill the program. */
 static bool may_trap(struct rt_process *process, const ucontext_t *context)
 {
     if (process->pep.masks_kept) return !sigismember(&context->uc_sigmask, SIGTRAP);
@@ -108,8 +113,8 @@ static bool may_trap(struct rt_process *process, const ucontext_t *context)
     return false;
 }
 
-/* As the kernel would have it in a handler of the program, but for our two signals. When
- * ours returns, the mask of the context comes back. */
+/* Sets the mask that the kernel would set for a handler of the program, less the two signals
+ * of sampling. When our handler returns, the kernel restores the mask of the context. */
 static void set_mask_for(const struct sigaction *action, int signal, const ucontext_t *context)
 {
     uint64_t mask, more;
@@ -121,7 +126,7 @@ static void set_mask_for(const struct sigaction *action, int signal, const ucont
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
 }
 
-/* What the program does with a signal that is not ours. */
+/* Does with a signal that is not ours what the program wants. */
 static void pass_on(const struct sigaction *before, int signal, siginfo_t *info, void *context)
 {
     struct sigaction action = *before;
@@ -138,13 +143,13 @@ static void pass_on(const struct sigaction *before, int signal, siginfo_t *info,
         action.sa_handler(signal);
 }
 
-/* So that samples are in proportion to CPU time: the kernel looks at CPU clocks when it can,
- * and what it missed is made up for. So is what this thread did not get because others that
- * ran into its traps had them taken away. */
+/* Samples are to be in proportion to CPU time. So the samples of ticks that the kernel
+ * missed are made up for, and those that this thread did not get because its traps were
+ * taken away. */
 static uint32_t samples_due(const struct rt_process *process, const struct rt_pep_local *s,
                             int overrun)
 {
-    enum { MOST_MISSED = 255 }; /* a virtual machine may stand still for long */
+    enum { MOST_MISSED = 255 }; /* a virtual machine may have stood still for long */
     uint64_t due = (1 + (overrun > 0 ? (uint64_t)overrun : 0)) * rt_settings.samples;
     uint64_t most = (1 + MOST_MISSED) * (uint64_t)rt_settings.samples;
     if (s->wants_traps && s->trap_epoch != process->pep.trap_epoch) due += s->samples_left;
@@ -206,8 +211,8 @@ static struct timespec as_time(uint64_t ns)
     return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
 }
 
-/* The first tick is anywhere in the first period, so that many short runs are sampled in all
- * of their parts, and threads that end before their first tick in proportion. */
+/* The first tick is at a random moment of the first period. So many short runs together are
+ * sampled in all their parts, and short threads in proportion to their time. */
 static uint64_t first_tick(uint32_t tid)
 {
     struct timespec now;
@@ -218,7 +223,7 @@ static uint64_t first_tick(uint32_t tid)
     return 1 + (seed * UINT64_C(0x9e3779b97f4a7c15) >> 20) % rt_settings.tick_ns;
 }
 
-/* By system calls: libc's allocate. */
+/* By system calls: libc's timer functions allocate memory. */
 static bool make_timer(int32_t *timer, uint32_t tid, int signal)
 {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = signal};
@@ -253,7 +258,7 @@ static bool has_samples(void)
     return &flags_start[0] != &flags_end[0] || rt_trap_has_sites();
 }
 
-/* While `sampler` is not set, rt_interpose.c lets these through. */
+/* needs: `sampler` is not set yet, or sigaction would only remember these (rt_mask.c). */
 static void take_signals(struct rt_process *process, int signal)
 {
     struct sigaction on_tick = {.sa_sigaction = tick,
@@ -283,8 +288,8 @@ void rt_sample_start(void)
     rt_this.sampling = &rt_sampling;
     if (rt_trap_has_sites()) offer_traps(process);
     if (!rt_settings.samples || !rt_settings.tick_ns || process->pep.sampler) return;
-    /* ThreadSanitizer delivers signals when the program next calls it, somewhere else: so it
-     * is in every such program, which must not say more on stderr for it */
+    /* ThreadSanitizer delivers a signal later, at another place. This is so in every program
+     * built with it, so the warning is only for people who read stderr. */
     bool held_back = &__tsan_init;
     int signal = held_back ? 0 : free_signal();
     if (!signal) {
@@ -318,7 +323,8 @@ static int32_t *own_timer(struct rt_process *process)
     return timer;
 }
 
-/* A thread that wants samples and has no paths would keep the traps in for all others. */
+/* A thread of ours has no paths: it would want samples for ever, and keep the traps in for
+ * all other threads. */
 void rt_sample_not_here(void)
 {
     struct rt_process *process = rt_this.process;
@@ -351,13 +357,13 @@ void rt_sample_after_fork(void)
     make_timer(own_timer(process), rt_thread_id(), process->pep.sampling_signal);
 }
 
-/* The handlers are part of the module that goes: no ticks any more. When the process
- * ends they stay; a thread that still runs may be on its way past a trap. */
+/* The module that is unloaded may have the handlers: then there are no more ticks. When the
+ * process ends the handlers stay: a thread that still runs may be passing a trap. */
 void rt_sample_forget_module(bool process_ends)
 {
     struct rt_process *process = rt_this.process;
     if (!process || !process->pep.sampler) return;
-    rt_traps_none(process); /* the code that has them goes, too */
+    rt_traps_none(process); /* the code of this module has some */
     if (process->pep.sampler != &rt_local.pep && !process_ends) return;
     process->pep.sampling = 0;
     rt_sample_thread_ends(&process->pep.first_timer);
@@ -365,7 +371,7 @@ void rt_sample_forget_module(bool process_ends)
         rt_sample_thread_ends(&process->threads.regions[i].timer);
     if (process_ends || process->pep.sampler != &rt_local.pep) return;
     struct sigaction ignore = {.sa_handler = SIG_IGN};
-    process->pep.sampler = NULL; /* from here on sigaction is the program's again */
+    process->pep.sampler = NULL; /* from here on sigaction sets actions again */
     sigaction(process->pep.sampling_signal, &ignore, NULL);
     sigaction(SIGTRAP, &process->pep.trap_before, NULL);
 }

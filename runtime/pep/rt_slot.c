@@ -1,11 +1,11 @@
-/* An instruction somewhere else: what lies under a trap is executed from a copy.
+/* Copies the instruction under a trap into a slot, where it is executed instead.
  *
- * The copy is followed by a jump to the next instruction, so that one signal is enough
- * for a trap, and the trap stays in place for other threads. An operand relative to the
- * instruction pointer is adjusted, jumps are made anew.
+ * The copy is followed by a jump to the next instruction. So a trap costs one signal, and it
+ * stays in place for other threads. Operands relative to the instruction pointer are
+ * adjusted, and jumps are written anew.
  *
- * Only what compilers emit is understood. Calls are not: their return address would be
- * wrong. For all that is not, the caller puts the instruction back and steps over it.
+ * Not handled: calls, whose return address would be wrong, and instructions that compilers
+ * do not emit. For these the caller puts the instruction back and steps over it.
  */
 #include "rt.h"
 
@@ -13,7 +13,7 @@
 
 /* What follows the opcode, per opcode. M: modrm; b, z, v: a constant of 1, of 2 or 4, of
  * up to 8 bytes; m: modrm and b; W: modrm and z; j, k, J: jumps; t, T: a constant
- * depending on modrm; i: FF; - nothing; x: not understood. Prefixes are dealt with before. */
+ * depending on modrm; i: FF; - nothing; x: not understood. Prefixes are read before. */
 static const char one_byte[257] =
     "MMMMbzxxMMMMbzxxMMMMbzxxMMMMbzxxMMMMbzxxMMMMbzxxMMMMbzxxMMMMbzxx"
     "xxxxxxxxxxxxxxxx----------------xxxMxxxxzWbmxxxxjjjjjjjjjjjjjjjj"
@@ -137,7 +137,7 @@ static bool read_insn(const unsigned char *at, struct insn *insn)
     return true;
 }
 
-/* An offset of 4 bytes at `at`, which lies at the end of an instruction. */
+/* Writes the last 4 bytes of a jump, the distance to the target. False: it does not fit. */
 static bool put_offset(unsigned char *at, const unsigned char *target)
 {
     int64_t offset = target - (at + 4);

@@ -1,19 +1,20 @@
-/* Traps where paths end: how samples are taken without an instruction in the program.
+/* Takes samples by traps where paths end, without an added instruction in the program.
  *
- * The plugin has noted where paths end and in which register the path is (fp_site).
- * While a thread wants samples, the first byte of the instruction there is int3. The
- * handler reads the register from the context and goes on with a copy of the instruction
- * (rt_slot.c). Where there is none it puts the byte back and lets the processor execute
- * that one instruction (trace flag); the trap that follows puts int3 in again. When no
- * thread wants samples, the code is as the compiler made it.
+ * The plugin has noted where paths end and which register holds the path (struct fp_site).
+ * While a thread wants samples, the first byte of the instruction there is int3. The handler
+ * reads the register from the context and goes on in a copy of the instruction (rt_slot.c).
+ * Where there is no copy, the handler puts the byte back and sets the processor's trace
+ * flag: one instruction is executed, and the SIGTRAP that follows puts int3 in again. The
+ * time between is a window: another thread may miss the trap then. When no thread wants
+ * samples, the code is as the compiler made it.
  *
- * Code is writable only meanwhile. Storing one byte is atomic: a thread executes the
- * old instruction or the trap. Threads that want no samples may run into traps too;
- * they pass them the same way. If that happens too often (the one that wanted samples
- * sleeps, perhaps), the traps are taken away.
+ * Code is writable only while there are traps. Storing one byte is atomic: a thread executes
+ * the old instruction or the trap. Threads that want no samples hit traps too and pass them
+ * in the same way. If that happens too often (perhaps the thread that wanted samples
+ * sleeps), all traps are taken away.
  *
- * A trap in a thread that blocks SIGTRAP would be its end, so nobody may block it: see
- * rt_mask.c.
+ * Not handled: a trap in a thread that blocks SIGTRAP would kill the program. rt_mask.c
+ * keeps the program from blocking it, except by bare system calls.
  */
 #include "pep/rt_places.h"
 
@@ -40,9 +41,10 @@ static void unlock(struct rt_process *process)
 
 /* ---- a trap ---- */
 
-/* Calls whose word lies below the stack have ended. Others may have, too, but then the next
- * one at their place begins with a start. A function inlined into another one has its word in
- * the same frame, in any order. */
+/* The call whose running register lies at `frame`, or NULL. Calls whose register lies below
+ * the stack pointer have ended and are dropped. Others may have ended too; then the next
+ * call at the same place begins with a start site. Functions inlined into one another have
+ * their registers in one frame, in any order. */
 static struct rt_call *find_call(struct rt_pep_local *self, uint64_t frame, uint32_t function)
 {
     while (self->ncalls && self->calls[self->ncalls - 1].frame < self->stack) self->ncalls--;
@@ -58,7 +60,8 @@ static void end_call(struct rt_pep_local *self, struct rt_call *call)
     self->ncalls--;
 }
 
-/* Where there is no room the outermost is forgotten: its next path will not be known. */
+/* Notes where a path of a call begins. Where there is no room, the outermost call is dropped:
+ * the id of its next path will not be known. */
 static void begin_path(struct rt_pep_local *self, struct rt_call *call, struct rt_call what)
 {
     if (self->blind) return;
@@ -102,7 +105,8 @@ static const struct rt_place *next_of(const struct rt_place *place)
     return place->more ? place + 1 : NULL;
 }
 
-/* The branch in front of which this thread's last site was has come to this block. */
+/* This thread's last site was in front of a branch, and the branch went to this block: the
+ * path of that way has ended. */
 static void arrive(struct rt_pep_local *self, const struct fp_site *here)
 {
     const struct rt_place *from = self->branch ? rt_places_at(self->branch) : NULL;
@@ -112,8 +116,9 @@ static void arrive(struct rt_pep_local *self, const struct fp_site *here)
             sample(self, from, self->branch_register, self->branch_frame);
 }
 
-/* The word of a call that has just begun may lie where the stack has not grown to yet, which
- * our own stack being another one keeps it from. It will be 0 then. */
+/* A new frame's word may lie on a stack page that is not mapped yet. We run on the signal
+ * stack, so touching the page would fault instead of growing the stack. An unmapped word
+ * reads as 0. */
 static uint64_t read_word(struct rt_pep_local *self, uint64_t address)
 {
     enum { PAGE = 4096 };
@@ -149,8 +154,9 @@ static void pass(struct rt_pep_local *self, const struct rt_place *place, const 
     }
 }
 
-/* A call begins in a function that has no other traps yet: who wants samples has them put in.
- * Others must not take note of a beginning whose end they may miss. */
+/* Does the function of this place have all its traps? If not, a call begins in it: a thread
+ * that wants samples puts them in. Other threads must not note the beginning, since they
+ * may miss the end. */
 static bool look_at_function(const struct rt_pep_local *self, const struct rt_place *place)
 {
     if (rt_place_is_armed(place)) return true;
@@ -161,7 +167,7 @@ static bool look_at_function(const struct rt_pep_local *self, const struct rt_pl
     return rt_place_is_armed(place);
 }
 
-/* Under the lock: another thread may be about to make the code read-only. */
+/* With the lock: another thread may be about to make the code read-only. */
 static bool open_place(const struct rt_place *place)
 {
     lock(rt_this.process);
@@ -170,7 +176,7 @@ static bool open_place(const struct rt_place *place)
     return open;
 }
 
-/* Arrivals first: they belong to what was before. */
+/* Arrivals come first: they end paths of earlier sites. */
 bool rt_trap_hit(struct rt_pep_local *self, uint64_t address, ucontext_t *context, bool *armed)
 {
     const struct rt_place *place = rt_places_at(address);
@@ -217,14 +223,15 @@ static void arm_active(struct rt_process *process, const greg_t *regs)
     }
 }
 
-/* As if the traps had been there and gone: the samples of this tick are made up for. */
+/* Acts as if the traps had been put in and taken away: the next tick makes up for the
+ * samples of this one. */
 static void want_later(const struct rt_process *process, struct rt_pep_local *self)
 {
     self->wants_traps = 1;
     self->trap_epoch = process->pep.trap_epoch - 1;
 }
 
-/* An epoch ends when the traps go; who wanted samples in it does not any more. */
+/* An epoch ends when all traps are taken away. A wish for samples holds in its epoch only. */
 static void want_now(struct rt_process *process, struct rt_pep_local *self,
                      const ucontext_t *context)
 {
@@ -257,7 +264,7 @@ void rt_traps_enough(struct rt_process *process, struct rt_pep_local *self)
     unlock(process);
 }
 
-/* Not only from handlers: a tick that came meanwhile would wait for the lock for ever. */
+/* Blocks all signals: a tick in this thread would wait for its own lock for ever. */
 static void take_away(struct rt_process *process, uint32_t more_forking)
 {
     uint64_t all = UINT64_MAX, before;
@@ -275,10 +282,10 @@ void rt_traps_none(struct rt_process *process)
     take_away(process, 0);
 }
 
-/* The kernel copies memory page by page while other threads go on. Had one of them put traps
- * in or out meanwhile, the child could have traps that its table does not know of, and run
- * into the same one for ever. The lock is not held over the fork: fork waits for locks of
- * libc, whose owners may be in a tick. */
+/* fork copies memory page by page while other threads go on. If one of them put traps in or
+ * took them out meanwhile, the child could have traps that its table does not know, and hit
+ * one of them for ever. The lock is not held during the fork: fork waits for locks of libc,
+ * and a thread that has one may wait for our lock in a tick. */
 void rt_traps_before_fork(struct rt_process *process)
 {
     take_away(process, 1);
@@ -300,7 +307,7 @@ static bool is_ours(struct rt_process *process, struct rt_pep_local *self, uint6
     return false;
 }
 
-/* The one instruction has been executed: the trap goes in again. */
+/* The one instruction has been executed: puts the trap in again. */
 static void stepped(struct rt_process *process, struct rt_pep_local *self)
 {
     if (!self->nstepping) return;
@@ -312,8 +319,8 @@ static void stepped(struct rt_process *process, struct rt_pep_local *self)
     }
 }
 
-/* While a trap is away for one thread, another may miss it. Which calls it is in is then
- * not certain any more. */
+/* In a window of another thread this thread may miss a trap. Then it is not certain any more
+ * which calls it is in, and they are dropped. */
 static void look_for_windows(struct rt_process *process, struct rt_pep_local *self)
 {
     uint32_t closed = __atomic_load_n(&process->pep.windows_closed, __ATOMIC_ACQUIRE);
@@ -325,9 +332,9 @@ static void look_for_windows(struct rt_process *process, struct rt_pep_local *se
     self->branch = 0;
 }
 
-/* A signal may come between a trap and the one instruction, and its handler run into
- * traps as well: they nest. Too deep (handlers were left by longjmp), all traps go until
- * samples are wanted again. */
+/* Opens a window. A signal may come before the one instruction is executed, and its handler
+ * may hit traps too, so windows nest. Where they nest too deep (handlers were left by
+ * longjmp), all traps are taken away until samples are wanted again. */
 static void step(struct rt_process *process, struct rt_pep_local *self, uint64_t address,
                  greg_t *regs)
 {
@@ -342,7 +349,7 @@ static void step(struct rt_process *process, struct rt_pep_local *self, uint64_t
     regs[REG_EFL] |= TRACE_FLAG;
 }
 
-/* While there were no traps, anything may have happened. */
+/* Drops the calls of an earlier epoch: what happened while there were no traps is not known. */
 static void forget_other_epochs(const struct rt_process *process, struct rt_pep_local *self)
 {
     uint32_t now = __atomic_load_n(&process->pep.trap_epoch, __ATOMIC_RELAXED);
@@ -352,7 +359,7 @@ static void forget_other_epochs(const struct rt_process *process, struct rt_pep_
     self->branch = 0;
 }
 
-/* What samples take from one tick on, and some of threads that want none. */
+/* The hits that the samples of a tick need, and some more for threads that want none. */
 static uint32_t most_hits(void)
 {
     enum { PER_PATH = 8, BESIDES = 4096 };
@@ -360,7 +367,6 @@ static uint32_t most_hits(void)
            PER_PATH * rt_settings.samples * (rt_settings.full_stride ? rt_settings.stride : 1);
 }
 
-/* Was this trap one of ours? Then it has been dealt with. */
 bool rt_traps_handle(struct rt_process *process, struct rt_pep_local *self, siginfo_t *info,
                      ucontext_t *context)
 {
@@ -375,7 +381,7 @@ bool rt_traps_handle(struct rt_process *process, struct rt_pep_local *self, sigi
     forget_other_epochs(process, self);
     look_for_windows(process, self);
     bool breakpoint =
-        info->si_code == SI_KERNEL || info->si_code == TRAP_BRKPT; /* in a simulator */
+        info->si_code == SI_KERNEL || info->si_code == TRAP_BRKPT; /* TRAP_BRKPT: in a simulator */
     if (!breakpoint || !is_ours(process, self, address, context, &armed)) return false;
     if (armed) step(process, self, address, regs);
     if (__atomic_add_fetch(&process->pep.trap_hits, 1, __ATOMIC_RELAXED) > most_hits())

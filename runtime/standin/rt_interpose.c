@@ -1,12 +1,13 @@
-/* Linked into dynamic executables only: takes the place of functions that all code in
- * the process, libraries included, calls. Sees every new thread. Hides our handlers of
- * fatal signals: sigaction() and its kin report SIG_DFL for them, and put them back where
- * the program sets SIG_DFL (rt_default.c).
+/* Functions that take the place of libc's in dynamic executables, for all code of the
+ * process, libraries included. They see every new thread. They hide our handlers of fatal
+ * signals: sigaction() and its kin report SIG_DFL for them, and put them back where the
+ * program sets SIG_DFL (rt_default.c). They keep the two signals of sampling unblocked
+ * (rt_mask.c).
  *
- * Sanitizers stand in for the same functions, by weak symbols that give way, and offer
- * theirs by another name for us to go on with.
+ * Sanitizers define the same functions as weak symbols, so ours win; ours then call the
+ * sanitizer's by its other name, __interceptor_NAME.
  *
- * Signals that the runtime needs for samples stay unblocked (rt_mask.c). */
+ * Not handled: static programs (rt_wrap.c, rt_wrap_signal.c) and bare system calls. */
 #include "standin/rt_handler.h"
 #include "threads/rt_create.h"
 

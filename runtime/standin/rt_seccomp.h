@@ -1,5 +1,7 @@
-/* The functions of libc that set a seccomp filter: the runtime must know before
- * (rt_confine.c). Weak: the names are the program's where it wants them. */
+/* Stands in for prctl and syscall, which set seccomp filters: the runtime must know before
+ * a filter is set (rt_confine.c). The symbols are weak, so a program may define its own.
+ *
+ * Not handled: filters set by the bare instruction. */
 #ifndef FP_RT_SECCOMP_H
 #define FP_RT_SECCOMP_H
 
@@ -49,7 +51,7 @@ __attribute__((visibility("default"), weak)) int prctl(int option, ...)
     return (int)call_kernel(SYS_prctl, option, a, b, c, d);
 }
 
-/* Asking whether there is seccomp at all (with no filter) is left alone. */
+/* A call without a filter only asks whether the kernel has seccomp: it is passed on. */
 long __footpath_seccomp(long number, long mode, long flags, long args)
     __attribute__((visibility("hidden"), used));
 long __footpath_seccomp(long number, long mode, long flags, long args)
@@ -59,8 +61,8 @@ long __footpath_seccomp(long number, long mode, long flags, long args)
                 : call_kernel(number, mode, flags, args, 0, 0);
 }
 
-/* As libc's, which a call that returns on another stack may be made through. 317 is
- * SYS_seccomp. */
+/* Written in assembly, as libc's is: a call made through it may return on another stack.
+ * 317 is SYS_seccomp. */
 __asm__(".pushsection .text\n"
         ".weak syscall\n"
         ".type syscall, @function\n"

@@ -1,12 +1,12 @@
-/* The functions of libc that set the action of a signal, by way of sigaction: libc's own
- * go past ours. Each does what glibc's does. Weak where ISO C leaves the name to the
- * program. */
+/* Stands in for the other functions of libc that set the action of a signal: each calls our
+ * sigaction, since libc's would call libc's own. Each does what glibc's does. A symbol is
+ * weak where ISO C leaves the name to the program. */
 #ifndef FP_RT_SIGNAL_H
 #define FP_RT_SIGNAL_H
 
 #define STAND_IN_WEAK __attribute__((visibility("default"), weak))
 
-/* Signals whose handlers interrupt system calls: siginterrupt. */
+/* Signals for which siginterrupt was called: their handlers interrupt system calls. */
 static sigset_t interrupting;
 
 STAND_IN sighandler_t signal(int number, sighandler_t handler)

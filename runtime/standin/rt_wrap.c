@@ -1,6 +1,7 @@
-/* Where the linker was told to wrap calls: in static programs, in libraries and without
- * libc. Linked only where something calls them, so that the references to the
- * real functions can be strong: a weak one would not bring them out of a static libc. */
+/* Makes threads where the linker wraps calls (--wrap): in static programs, in libraries and
+ * without libc. The linker takes this file only where something calls these functions, so
+ * the references to the real functions can be strong. Weak ones would not bring the real
+ * functions out of a static libc. */
 #include "threads/rt_create.h"
 
 extern create_function __real_pthread_create;

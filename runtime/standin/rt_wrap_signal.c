@@ -1,5 +1,7 @@
-/* Static programs set the actions of signals by these, where the linker was told to wrap
- * the calls: what rt_interpose.c is in dynamic ones. */
+/* Sets actions of signals in static programs, where the linker wraps the calls (--wrap).
+ * rt_interpose.c does the same in dynamic programs.
+ *
+ * Not handled: the functions that rt_signal.h has beside signal and __sysv_signal. */
 #include "rt.h"
 #include "standin/rt_handler.h"
 

@@ -1,9 +1,10 @@
-/* Threads that began before the runtime was there: those of a program that is not
- * instrumented and loads an instrumented library. Each is found by /proc/self/task,
- * given a copy of the counters, and interrupted (rt_stop.c) to set its own base.
+/* Adopts threads that began before the runtime: a program that is not instrumented may have
+ * threads when it loads an instrumented library. The runtime finds them in /proc/self/task,
+ * gives each a copy of the counters, and interrupts it (rt_stop.c) so that it sets its base.
  *
- * Not seen: threads that such a program makes later, until the next library comes; and
- * threads that block every signal by a system call of their own, which libc does not.
+ * Not handled: threads that such a program makes later are adopted only when the next
+ * library is loaded. Threads that block all signals by a system call of their own, which
+ * libc never does, are not adopted.
  */
 #include "core/rt_unwind.h"
 
@@ -36,7 +37,7 @@ uint32_t rt_each_thread(bool (*call)(uint32_t tid, void *context), void *context
     return rt_each_entry("/proc/self/task", visit_thread, &visit);
 }
 
-/* A copy for a thread that has none, but not for the first. */
+/* Gives a copy to a thread that has none. The first thread needs none. */
 static bool give_copy(uint32_t tid, void *context)
 {
     struct rt_process *process = context;
@@ -44,7 +45,7 @@ static bool give_copy(uint32_t tid, void *context)
            rt_threads_give_copy(process, tid);
 }
 
-/* In the thread, while it is stopped or by itself. */
+/* Runs in the adopted thread. */
 static void take_base(const struct rt_frame *frame, void *context)
 {
     (void)frame, (void)context;
@@ -57,7 +58,7 @@ static void nothing(void *context)
     (void)context;
 }
 
-/* A thread may be making another one just now: until no more are found. */
+/* Repeats until no more threads are found: a thread may be making another one just now. */
 void rt_adopt_threads(void)
 {
     struct rt_process *process = rt_this.process;

@@ -1,14 +1,16 @@
-/* Holding the other threads while the profile is written, so that what is written of
- * them is of one moment: each tells the paths it has in flight and waits.
+/* Holds the other threads while the profile is written, so that all counts are of one
+ * moment. Each thread reports its paths in flight and waits.
  *
- * A signal is sent to every thread that counts: one that libc keeps for itself and
- * that programs therefore cannot block, marked as ours by the value it carries. A
- * thread that it finds in the middle of counting is made to go on instruction by
- * instruction (by the processor's trace flag) until it is between two counts. A
- * thread that begins meanwhile waits before it counts.
+ * Every thread that counts gets a signal. It is one that libc keeps for itself, so programs
+ * cannot block it, and it carries a value by which we know it for ours. A thread in the
+ * middle of counting goes on instruction by instruction (by the processor's trace flag)
+ * until it is between two counts. A thread that begins meanwhile waits before it counts.
  *
- * A thread that was held may be slow to leave the handler. Before the module is unloaded
- * every thread must have left it: rt_stop_forget_module.
+ * A thread that was held may be slow to leave the handler. rt_stop_forget_module waits for
+ * it before the module is unloaded.
+ *
+ * Not handled: a thread that blocks all signals by a bare system call is not held after
+ * PATIENCE_MS, nor one that does not answer within WAIT_MS.
  */
 #include "core/rt_unwind.h"
 
@@ -49,7 +51,7 @@ static struct {
     void *context;
     uint32_t visiting; /* one thread at a time */
     uint32_t arrived, released, active;
-    int32_t round; /* in the signal too: one that comes late is of a round that is over */
+    int32_t round; /* the signal carries it too: a late one belongs to a round that is over */
     struct kernel_action old;
     int patience; /* ms left to spend on threads that block the signal */
     bool used;    /* ever */
@@ -77,7 +79,7 @@ static _Thread_local uint32_t steps __attribute__((tls_model("initial-exec")));
 static _Thread_local int32_t asked_in __attribute__((tls_model("initial-exec"))); /* round */
 static _Thread_local bool trap_was_blocked __attribute__((tls_model("initial-exec")));
 
-/* A trap that is blocked would kill the program. */
+/* Unblocks SIGTRAP: a trap that is blocked would kill the program. */
 static void step_on(ucontext_t *where)
 {
     if (!steps) trap_was_blocked = sigismember(&where->uc_sigmask, SIGTRAP);
@@ -100,8 +102,8 @@ static bool is_ours(int signal, const siginfo_t *info)
 
 /* ---- threads in handlers of this module ---- */
 
-/* That have begun and not ended. Handlers of the program are not called in between: they
- * may leave by siglongjmp. */
+/* How many handlers have begun and not ended. We do not call handlers of the program in
+ * between: they may leave by siglongjmp. */
 static uint32_t handlers;
 
 void rt_handler_begins(void)
@@ -158,14 +160,15 @@ static uint64_t blocked_by(uint32_t tid)
     return mask ? strtoull(mask + 7, NULL, 16) : 0;
 }
 
-/* Does a thread block the signal? It is about to begin or has just ended; it would
- * keep us waiting for nothing. */
+/* Does a thread block the stop signal? Then it is about to begin or has just ended, and
+ * would not answer. */
 static bool blocks(uint32_t tid)
 {
     return blocked_by(tid) >> (STOP_SIGNAL - 1) & 1;
 }
 
-/* libc blocks all signals for a moment where it creates a thread: that is waited for. */
+/* Sends the signal. libc blocks all signals for a moment where it creates a thread: waits for
+ * that moment to pass. */
 static bool ask(uint32_t tid)
 {
     for (; blocks(tid) && stop.patience; stop.patience--) rt_sleep_ms();
@@ -206,8 +209,8 @@ static void wait_for(uint32_t count)
         rt_sleep_ms();
 }
 
-/* Threads that begin from now on, and those that have begun, are two kinds: the lock
- * under which a thread gets its copy of the counters tells them apart. */
+/* Makes threads that begin from now on wait. Under the lock a thread either has its copy of
+ * the counters, and gets a signal, or will see `held`. */
 static void hold_beginners(struct rt_process *process, bool hold)
 {
     bool locked = rt_threads_lock(process, false);
@@ -215,7 +218,7 @@ static void hold_beginners(struct rt_process *process, bool hold)
     if (locked) rt_threads_unlock(process);
 }
 
-/* Our handler is still there where a thread was slow to get the signal last time. */
+/* Our own handler may still be set: a thread was slow to get the signal last time. */
 static void take_stop_signal(const struct kernel_action *ours)
 {
     struct kernel_action before;
@@ -223,8 +226,8 @@ static void take_stop_signal(const struct kernel_action *ours)
     if (before.handler != stopped) stop.old = before;
 }
 
-/* Each module has a handler of its own, and puts back what was there before: one at a
- * time. One that was interrupted in the middle by a signal that kills is not waited for. */
+/* One module at a time: each sets a handler of its own and puts the old one back. Waits no
+ * longer than WAIT_MS: a fatal signal may have interrupted the other one. */
 static void wait_for_turn(struct rt_process *process)
 {
     for (int ms = 0;
@@ -275,8 +278,8 @@ void rt_stop_after_fork(void)
 
 /* ---- the module goes ---- */
 
-/* Signals that were sent and have not arrived: libc's handler ignores them. Where there is
- * none, ignoring the signal for a moment drops them. */
+/* Puts libc's handler back, which ignores signals of ours that arrive late. Where libc has
+ * none, the signal is ignored for a moment, which drops them. */
 static void restore_stop_action(void)
 {
     struct kernel_action now, ignore = {.handler = (void (*)(int, siginfo_t *, void *))1};
@@ -287,9 +290,9 @@ static void restore_stop_action(void)
     syscall(SYS_rt_sigaction, STOP_SIGNAL, &stop.old, NULL, sizeof now.mask);
 }
 
-/* Our handlers block everything, and the mask comes back in the system call that leaves
- * them: a thread that does not block one of the signals is not in its handler. Threads
- * that block signals themselves are given some time, no more. */
+/* Waits until a thread is not in a handler of ours. Our handlers block all signals until the
+ * system call that leaves them, so a thread that does not block a signal is not in its
+ * handler. A thread that blocks signals itself is waited for only while patience lasts. */
 static bool leaves_handler(uint32_t tid, void *context)
 {
     const uint64_t *signals = context;

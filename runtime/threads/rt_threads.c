@@ -1,15 +1,15 @@
-/* Threads: every thread but the first counts in a private copy of all counters.
+/* Gives every thread but the first a private copy of all counters.
  *
- * Instrumented code adds the base of %gs to every counter address. The base is 0
- * in the first thread; a new thread sets it to the distance (the bias) between
- * the counters and its copy of them, so it needs one bias that fits the counters
- * of all modules at once: memory is mapped at the same distance from each. A copy
- * is not merged or cleared when its thread ends: the next thread goes on counting
- * in it, and the profile is the sum over all copies.
+ * Instrumented code adds the base of %gs to every counter address. The base is 0 in the
+ * first thread. A new thread sets it to the bias, the distance between the counters and its
+ * copy of them. One bias must serve the counters of all modules, so memory is mapped at the
+ * same distance from each module. When a thread ends, its copy is neither merged nor
+ * cleared: the next thread goes on counting in it, and the profile is the sum of all copies.
  *
- * New threads are seen by taking the place of pthread_create; those that were there
- * before are asked (rt_adopt.c). Threads made without it (a bare clone) share the copy
- * of the thread that made them.
+ * The runtime stands in for pthread_create and thrd_create, so it sees new threads.
+ * rt_adopt.c finds those that were there before.
+ *
+ * Not handled: threads made by a bare clone share the copy of the thread that made them.
  */
 #include "rt.h"
 #include "threads/rt_create.h"
@@ -112,7 +112,8 @@ static void unmap_orphan(const struct rt_process *process, const struct rt_orpha
     if (orphan->nowhere) munmap(orphan->span.start + orphan->nowhere, len);
 }
 
-/* Those that are gone: what is loaded at their place now is another library. */
+/* Unmaps the copies of libraries that are gone for good: no module, or another one, is
+ * loaded at their place. */
 static void unmap_orphans(struct rt_process *process)
 {
     uint32_t kept = 0;
@@ -133,8 +134,8 @@ struct attempt {
     struct rt_module *until; /* undoing: stop at this one */
 };
 
-/* A library that is just being loaded is seen before its runtime has started; it then
- * makes its part of all copies itself. */
+/* A library that is being loaded is found before its runtime has started. It will make its
+ * part of all copies itself. */
 static bool has_started(const struct rt_module *module)
 {
     return module->process != NULL;
@@ -163,8 +164,8 @@ static void undo_module(struct rt_module *module, void *context)
     if (!attempt->ok && has_started(module)) unmap_copy(module, attempt->bias);
 }
 
-/* The instruction that sets the base takes any value; the system call, which is for
- * processors and kernels without it, only one that could be an address. */
+/* Can the base be any value? It can where the processor and the kernel have the instruction
+ * that sets it. The system call takes only values that could be an address. */
 static bool any_base(void)
 {
     return getauxval(AT_HWCAP2) & 2; /* FSGSBASE */
@@ -178,7 +179,8 @@ void rt_threads_set_base(int64_t bias)
         syscall(SYS_arch_prctl, ARCH_SET_GS, bias);
 }
 
-/* From the process's list, whose lock is held; where that is full, from the loader. */
+/* Calls with the modules of the process's list, or with the loader's where the list is full.
+ * needs: the lock. */
 static void each_started(struct rt_process *process, void (*call)(struct rt_module *, void *),
                          void *context)
 {
@@ -190,8 +192,8 @@ static void each_started(struct rt_process *process, void (*call)(struct rt_modu
         if (process->core.modules[i]) call(process->core.modules[i], context);
 }
 
-/* Downwards, where the address space below programs and libraries is free; a
- * program at a low fixed address has its free space above. */
+/* Looks for a bias that is free. The address space below programs and libraries is free, so
+ * it goes downwards; for a program at a low fixed address upwards. */
 static bool new_copy(struct rt_process *process, int64_t *bias)
 {
     struct attempt where = {.low = !any_base()};
@@ -216,7 +218,8 @@ static bool is_gone(uint32_t tid)
     return syscall(SYS_tgkill, getpid(), tid, 0) < 0 && errno == ESRCH;
 }
 
-/* The copy of a thread that has ended for good: its kernel thread is gone. */
+/* A copy without an owner: free, or its thread has ended and the kernel does not know it any
+ * more. */
 static struct rt_region *abandoned(struct rt_process *process)
 {
     for (uint32_t i = 0; i < process->threads.nregions; i++) {
@@ -228,7 +231,7 @@ static struct rt_region *abandoned(struct rt_process *process)
     return NULL;
 }
 
-/* Given to a thread that was just beginning by one that found it (rt_adopt.c). */
+/* The copy that rt_adopt.c gave to a thread which was just beginning. */
 static struct rt_region *given_to(struct rt_process *process, uint32_t tid)
 {
     for (uint32_t i = 0; i < process->threads.nregions; i++)
@@ -236,7 +239,7 @@ static struct rt_region *given_to(struct rt_process *process, uint32_t tid)
     return NULL;
 }
 
-/* A free one or a new one; the lock is held. */
+/* The thread's copy, a free one or a new one. needs: the lock. */
 static struct rt_region *find_region(struct rt_process *process, uint32_t tid)
 {
     struct rt_region *region = given_to(process, tid);
@@ -278,7 +281,7 @@ static struct rt_region *take_region(struct rt_process *process)
     bool held = process->threads.held;
     rt_threads_unlock(process);
     while (held) {
-        /* another thread writes the profile: nothing may be counted meanwhile */
+        /* another thread writes the profile: this one must not count meanwhile */
         struct timespec moment = {0, 100000};
         syscall(SYS_nanosleep, &moment, NULL);
         held = __atomic_load_n(&process->threads.held, __ATOMIC_ACQUIRE);
@@ -295,7 +298,7 @@ static void thread_ends(void *region)
     __atomic_store_n(&((struct rt_region *)region)->ended, RT_ENDED, __ATOMIC_RELEASE);
 }
 
-/* Begun already by the runtime of another module that stood in as well? */
+/* Has the runtime of another module, which stands in too, begun this thread already? */
 static bool has_begun(const struct rt_process *process)
 {
     int64_t bias = RT_LOCAL->core.bias;
@@ -399,7 +402,8 @@ static int begin_c11(void *context)
     return start.c11(start.arg);
 }
 
-/* Set by the linker where threads share counters: each is left as it is, %gs included. */
+/* Set by the linker where threads share counters. Then threads begin without us, and %gs
+ * is left alone. */
 extern char __footpath_threads_share __attribute__((weak)) FP_HIDDEN;
 
 static bool threads_are_ours(void)
@@ -430,7 +434,7 @@ int rt_create_c11_thread(c11_function *real, thrd_t *thread, thrd_start_t routin
 
 /* ---- modules ---- */
 
-/* A module that is loaded later gets its part of every copy that exists. */
+/* Maps this module's part of every copy that exists, and enters the module in the list. */
 void rt_threads_start(void)
 {
     struct rt_process *process = rt_process_get();
@@ -457,9 +461,9 @@ void rt_threads_start(void)
     rt_adopt_threads();
 }
 
-/* When the process ends, threads may still run and count: everything stays. A library's
- * part of the copies stays until it is seen to be gone: at the end of a program that is
- * not instrumented, its destructors run as if it were unloaded. */
+/* When the process ends, threads may still run and count: all copies stay. A library's part
+ * of the copies stays too, until a later module sees that the library is gone: at the end of
+ * a program that is not instrumented, destructors run as if the library were unloaded. */
 void rt_threads_forget_module(bool process_ends)
 {
     struct rt_process *process = rt_this.process;
@@ -478,8 +482,8 @@ void rt_threads_forget_module(bool process_ends)
     have_key = false;
 }
 
-/* Copies of threads that are not in this process any more are free for new ones.
- * A thread other than the first goes on in its own copy. */
+/* Frees the copies of threads that are not in the child. The thread that forked keeps its
+ * own. */
 void rt_threads_after_fork(void)
 {
     struct rt_process *process = rt_this.process;
