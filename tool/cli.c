@@ -78,34 +78,71 @@ _Noreturn void cli_usage(const struct cli_command *command, const char *format, 
     exit(EXIT_USAGE);
 }
 
-/* "--top=5" and "--top 5"; "-o" stands for "--output". */
-int cli_next(struct cli *cli, char **value)
+static const struct cli_option *find_option(const struct cli_command *command, const char *name,
+                                            size_t len)
 {
-    if (cli->at >= cli->argc) return CLI_END;
-    char *word = cli->argv[cli->at++];
-    *value = word;
-    if (cli->only_words || word[0] != '-' || !word[1]) return CLI_WORD;
-    if (!strcmp(word, "--")) {
-        cli->only_words = true;
-        return cli_next(cli, value);
+    for (const struct cli_option *o = command->options; o->name; o++)
+        if (strlen(o->name) == len && !strncmp(o->name, name, len)) return o;
+    return NULL;
+}
+
+static void fill(const struct cli_command *command, const struct cli_option *o, char *value)
+{
+    if (o->flag) *o->flag = true;
+    if (o->text) *o->text = value;
+    if (o->chosen) *o->chosen = o->choice;
+    if (o->number) *o->number = cli_number(command, o->name, value);
+    if (o->profiles) cli_add_profile(o->profiles, value);
+    if (o->source_root) fp_vec_push(&o->source_root->arena, &o->source_root->roots, value);
+    if (o->source_map && !fp_sources_map(o->source_map, value))
+        cli_usage(command, "--map needs OLD=NEW, got '%s'", value);
+    if (o->take) o->take(command, value);
+}
+
+static void take_word(const struct cli_command *command, char *word)
+{
+    if (command->take_word)
+        command->take_word(command, word);
+    else if (command->words)
+        cli_add_profile(command->words, word);
+    else
+        cli_usage(command, "unexpected %s", word);
+}
+
+/* "--top=5" or "--top 5". Gives how many words that was. */
+static int take_option(const struct cli_command *command, int argc, char **argv)
+{
+    char *word = argv[0], *equals = word[1] == '-' ? strchr(word, '=') : NULL;
+    const struct cli_option *o =
+        find_option(command, word, equals ? (size_t)(equals - word) : strlen(word));
+    if (!o) cli_usage(command, "unknown option %s", word);
+    if (!o->value && equals) cli_usage(command, "%s takes no value", o->name);
+    if (o->value && !equals && argc < 2) cli_usage(command, "%s needs a value", o->name);
+    fill(command, o, !o->value ? NULL : equals ? equals + 1 : argv[1]);
+    return o->value && !equals ? 2 : 1;
+}
+
+int cli_parse(const struct cli_command *command, int argc, char **argv)
+{
+    bool only_words = false; /* behind -- */
+    for (int at = 0; at < argc;) {
+        char *word = argv[at];
+        bool is_word = only_words || word[0] != '-' || !word[1];
+        if (is_word && command->starts_program) return at;
+        if (is_word) {
+            take_word(command, word);
+            at++;
+        } else if (!strcmp(word, "--")) {
+            only_words = true;
+            at++;
+        } else if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+            cli_print_help(command);
+            exit(EXIT_OK);
+        } else {
+            at += take_option(command, argc - at, argv + at);
+        }
     }
-    if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-        cli_print_help(cli->command);
-        exit(EXIT_OK);
-    }
-    char *equals = word[1] == '-' ? strchr(word, '=') : NULL;
-    size_t len = equals ? (size_t)(equals - word) : strlen(word);
-    for (int i = 0; cli->command->options[i].name; i++) {
-        const struct cli_option *o = &cli->command->options[i];
-        bool matches = strlen(o->name) == len && !strncmp(o->name, word, len);
-        if (!matches) continue;
-        if (!o->value && equals) cli_usage(cli->command, "%s takes no value", o->name);
-        if (!o->value) return i;
-        if (!equals && cli->at >= cli->argc) cli_usage(cli->command, "%s needs a value", o->name);
-        *value = equals ? equals + 1 : cli->argv[cli->at++];
-        return i;
-    }
-    cli_usage(cli->command, "unknown option %s", word);
+    return argc;
 }
 
 uint64_t cli_number(const struct cli_command *command, const char *option, const char *value)
@@ -118,9 +155,11 @@ uint64_t cli_number(const struct cli_command *command, const char *option, const
     return number;
 }
 
-void cli_source_map(const struct cli_command *command, struct fp_sources *sources, const char *map)
+bool cli_real(const char *value, double least, double most, double *number)
 {
-    if (!fp_sources_map(sources, map)) cli_usage(command, "--map needs OLD=NEW, got '%s'", map);
+    char *end;
+    *number = strtod(value, &end);
+    return end != value && !*end && *number >= least && *number <= most;
 }
 
 static double seconds_now(void)
@@ -148,6 +187,16 @@ void cli_progress(const char *what, size_t done, size_t all)
 }
 
 /* ---- profiles ---- */
+
+void cli_add_profile(struct cli_profiles *profiles, const char *name)
+{
+    fp_vec_push(&profiles->arena, &profiles->names, name);
+}
+
+void cli_default_profile(struct cli_profiles *profiles)
+{
+    if (!profiles->names.len) cli_add_profile(profiles, "footpath.prof");
+}
 
 /* What was noted: files first, then how many were skipped, then modules. `about_map` is
  * what to do where a module has no map. */

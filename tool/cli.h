@@ -11,10 +11,21 @@
 /* Exit codes: 0 ok, 1 failure, 2 usage, 3 a threshold not met. */
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_THRESHOLD = 3 };
 
+struct cli_command;
+struct cli_profiles;
+
+/* An option, and what it fills: one of the pointers is set, or `take` is. */
 struct cli_option {
     const char *name;  /* "--top" */
     const char *value; /* "N" if it takes one, else NULL */
     const char *help;
+    bool *flag;        /* becomes true */
+    const char **text; /* the value */
+    uint64_t *number;
+    unsigned *chosen, choice;      /* an enum, and the value that the option stands for */
+    struct cli_profiles *profiles; /* the value is one more of them */
+    struct fp_sources *source_root, *source_map; /* see CLI_SOURCE_OPTIONS */
+    void (*take)(const struct cli_command *command, char *value);
 };
 
 struct cli_command {
@@ -23,6 +34,9 @@ struct cli_command {
     const char *summary;              /* one line */
     const char *text;                 /* for --help, may be NULL */
     const struct cli_option *options; /* ends with a NULL name */
+    struct cli_profiles *words;       /* where arguments that are no options go; or take_word */
+    void (*take_word)(const struct cli_command *command, char *value);
+    bool starts_program; /* the first word is a program, all behind it are its arguments */
     int (*run)(struct cli_command *command, int argc, char **argv);
 };
 
@@ -30,16 +44,9 @@ struct cli_command {
 extern struct cli_command *const cli_commands[];
 extern const size_t cli_ncommands;
 
-/* Goes through the arguments: gives the index of an option, with its value, or
- * CLI_WORD for what is none, or CLI_END. Usage errors and --help do not return. */
-enum { CLI_END = -1, CLI_WORD = -2 };
-struct cli {
-    const struct cli_command *command;
-    int argc, at;
-    char **argv;
-    bool only_words; /* behind -- */
-};
-int cli_next(struct cli *cli, char **value);
+/* Fills what the command's options and words point at. Usage errors and --help do not
+ * return. Gives the index of the first word that is a program's, or argc. */
+int cli_parse(const struct cli_command *command, int argc, char **argv);
 
 _Noreturn void cli_usage(const struct cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -53,16 +60,26 @@ int cli_fail(const struct fp_error *error, const char *what_to_do);
 
 uint64_t cli_number(const struct cli_command *command, const char *option, const char *value);
 
-/* Options that every command with profiles has, and what they set. */
-#define CLI_PROFILE_OPTIONS                                                         \
-    {"--binary", "FILE", "the program that ran, where it is not at its old place"}, \
-        {"--strict", NULL, "a bad input among several is an error, not skipped"}
+/* A number with a fraction, from `least` to `most`; false: it is none. */
+bool cli_real(const char *value, double least, double most, double *number);
 
-/* Options of commands that show source. */
-#define CLI_SOURCE_OPTIONS                                               \
-    {"--source-root", "DIR", "look for source files below DIR as well"}, \
-        {"--map", "OLD=NEW", "source files whose name begins with OLD are below NEW"}
-void cli_source_map(const struct cli_command *command, struct fp_sources *sources, const char *map);
+/* Options that every command with profiles has. They fill a struct cli_profiles. */
+#define CLI_PROFILE_OPTIONS(profiles_)                                             \
+    {"--binary", "FILE", "the program that ran, where it is not at its old place", \
+     .text = &(profiles_).binary},                                                 \
+    {                                                                              \
+        "--strict", NULL, "a bad input among several is an error, not skipped",    \
+            .flag = &(profiles_).strict                                            \
+    }
+
+/* Options of commands that show source. They fill a struct fp_sources. */
+#define CLI_SOURCE_OPTIONS(sources_)                                                 \
+    {"--source-root", "DIR", "look for source files below DIR as well",              \
+     .source_root = &(sources_)},                                                    \
+    {                                                                                \
+        "--map", "OLD=NEW", "source files whose name begins with OLD are below NEW", \
+            .source_map = &(sources_)                                                \
+    }
 
 struct cli_profiles {
     const char *binary;
@@ -72,6 +89,10 @@ struct cli_profiles {
     FP_VEC(const char *) names;
     struct fp_arena arena;
 };
+
+void cli_add_profile(struct cli_profiles *profiles, const char *name);
+/* footpath.prof, where none was named. */
+void cli_default_profile(struct cli_profiles *profiles);
 
 /* Reads all of them into one profile and loads the maps; warns about files that
  * were skipped, cut short or have no map. NULL after saying what failed. */

@@ -12,19 +12,6 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-static const struct cli_option options[] = {
-    {"-o", "FILE", "where to write (footpath.cp); may be one of the inputs"},
-    {"--bins", "N", "bins of a histogram, 1 to 255 (what combined inputs have, or 15)"},
-    {"--binary", "FILE", "a program that ran, where it is not at its old place; may be repeated"},
-    {"--strict", NULL, "a bad input among several is an error, not skipped"},
-    {"--jobs", "N", "threads (one per core)"},
-    {"--mpi", NULL, "under mpirun: divide the inputs over the ranks"},
-    {"--program", "NAME", "only runs of the program of that name"},
-    {"--mix", NULL, "also programs that share no function"},
-    {NULL, NULL, NULL},
-};
-enum { OUTPUT, BINS, BINARY, STRICT, JOBS, MPI, PROGRAM, MIX };
-
 enum { MOST_LINES = 20 };
 
 struct combine_request {
@@ -36,6 +23,50 @@ struct combine_request {
     bool mpi, mix;
     struct cli_progress progress;
     size_t told; /* lines about inputs */
+};
+
+static struct combine_request given = {.output = "footpath.cp"};
+
+static void take_bins(const struct cli_command *command, char *value)
+{
+    uint64_t bins = cli_number(command, "--bins", value);
+    if (bins < 1 || bins > FP_MOST_BINS)
+        cli_usage(command, "--bins is 1 to %d, got %s", FP_MOST_BINS, value);
+    given.job.bins = (uint32_t)bins;
+}
+
+static void take_jobs(const struct cli_command *command, char *value)
+{
+    uint64_t jobs = cli_number(command, "--jobs", value);
+    if (jobs < 1 || jobs > 256) cli_usage(command, "--jobs is 1 to 256, got %s", value);
+    given.job.threads = (uint32_t)jobs;
+}
+
+static void take_binary(const struct cli_command *command, char *value)
+{
+    (void)command;
+    fp_vec_push(&given.arena, &given.binaries, value);
+}
+
+static void take_input(const struct cli_command *command, char *value)
+{
+    (void)command;
+    fp_vec_push(&given.arena, &given.inputs, value);
+}
+
+static const struct cli_option options[] = {
+    {"-o", "FILE", "where to write (footpath.cp); may be one of the inputs", .text = &given.output},
+    {"--bins", "N", "bins of a histogram, 1 to 255 (what combined inputs have, or 15)",
+     .take = take_bins},
+    {"--binary", "FILE", "a program that ran, where it is not at its old place; may be repeated",
+     .take = take_binary},
+    {"--strict", NULL, "a bad input among several is an error, not skipped",
+     .flag = &given.job.strict},
+    {"--jobs", "N", "threads (one per core)", .take = take_jobs},
+    {"--mpi", NULL, "under mpirun: divide the inputs over the ranks", .flag = &given.mpi},
+    {"--program", "NAME", "only runs of the program of that name", .text = &given.job.program},
+    {"--mix", NULL, "also programs that share no function", .flag = &given.mix},
+    {0},
 };
 
 /* A thousand inputs can have one and the same thing wrong with them. */
@@ -147,21 +178,6 @@ int cli_compact(const char *path)
     return status;
 }
 
-static uint32_t read_bins(const struct cli_command *command, const char *value)
-{
-    uint64_t bins = cli_number(command, "--bins", value);
-    if (bins < 1 || bins > FP_MOST_BINS)
-        cli_usage(command, "--bins is 1 to %d, got %s", FP_MOST_BINS, value);
-    return (uint32_t)bins;
-}
-
-static uint32_t read_jobs(const struct cli_command *command, const char *value)
-{
-    uint64_t jobs = cli_number(command, "--jobs", value);
-    if (jobs < 1 || jobs > 256) cli_usage(command, "--jobs is 1 to 256, got %s", value);
-    return (uint32_t)jobs;
-}
-
 static uint32_t cores(void)
 {
     long n = sysconf(_SC_NPROCESSORS_ONLN);
@@ -170,29 +186,13 @@ static uint32_t cores(void)
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct combine_request r = {.output = "footpath.cp",
-                                .job = {.threads = cores(), .program = NULL}};
-    char *value;
-    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-        switch (option) {
-        case OUTPUT: r.output = value; break;
-        case BINS: r.job.bins = read_bins(command, value); break;
-        case BINARY: fp_vec_push(&r.arena, &r.binaries, value); break;
-        case STRICT: r.job.strict = true; break;
-        case JOBS: r.job.threads = read_jobs(command, value); break;
-        case MPI: r.mpi = true; break;
-        case PROGRAM: r.job.program = value; break;
-        case MIX: r.mix = true; break;
-        case CLI_WORD: fp_vec_push(&r.arena, &r.inputs, value); break;
-        default: break;
-        }
-    }
-    if (!r.inputs.len) cli_usage(command, "no profile given");
-    for (size_t i = 0; i < r.binaries.len; i++)
-        if (!cli_check_binary(r.binaries.at[i])) return EXIT_FAILED;
-    int status = combine(&r);
-    fp_arena_free(&r.arena);
+    given.job.threads = cores();
+    cli_parse(command, argc, argv);
+    if (!given.inputs.len) cli_usage(command, "no profile given");
+    for (size_t i = 0; i < given.binaries.len; i++)
+        if (!cli_check_binary(given.binaries.at[i])) return EXIT_FAILED;
+    int status = combine(&given);
+    fp_arena_free(&given.arena);
     return status;
 }
 
@@ -205,5 +205,6 @@ struct cli_command command_combine = {
         "profiles, of one program or of several that share code. One run is one trial, also of\n"
         "an inline function that several of its modules have. footpath show reads the result.",
     .options = options,
+    .take_word = take_input,
     .run = run,
 };

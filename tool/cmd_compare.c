@@ -3,18 +3,7 @@
 
 #include "paths/compare.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-static const struct cli_option options[] = {
-    {"--metric", "NAME", "wall, relative, absolute, overlap, function (all; repeatable)"},
-    {"--hot", "PERCENT", "flow from which a path is hot, for wall (0.125)"},
-    {"--least", "VALUE", "exit with status 3 if a value is below"},
-    {"--json", NULL, "as JSON"},
-    CLI_PROFILE_OPTIONS,
-    {NULL, NULL, NULL},
-};
-enum { METRIC, HOT, LEAST, JSON, BINARY, STRICT };
 
 enum { MOST_METRICS = 16 };
 
@@ -22,28 +11,49 @@ struct compare_request {
     bool wanted[MOST_METRICS], any, json;
     double least;
     struct fp_metric_options how;
+    struct cli_profiles inputs;
 };
+
+static struct compare_request given = {.how.hot = FP_HOT_FLOW};
 
 static double fraction(const struct cli_command *command, const char *option, const char *value,
                        double most)
 {
-    char *end;
-    double number = strtod(value, &end);
-    if (end == value || *end || !(number >= 0 && number <= most))
+    double number;
+    if (!cli_real(value, 0, most, &number))
         cli_usage(command, "%s: expected a number from 0 to %g, got '%s'", option, most, value);
     return number;
 }
 
-static void want_metric(const struct cli_command *command, struct compare_request *request,
-                        const char *name)
+static void take_hot(const struct cli_command *command, char *value)
+{
+    given.how.hot = fraction(command, "--hot", value, 100) / 100;
+}
+
+static void take_least(const struct cli_command *command, char *value)
+{
+    given.least = fraction(command, "--least", value, 1);
+}
+
+static void take_metric(const struct cli_command *command, char *name)
 {
     for (size_t i = 0; fp_metrics[i].name; i++)
         if (!strcmp(fp_metrics[i].name, name)) {
-            request->wanted[i] = request->any = true;
+            given.wanted[i] = given.any = true;
             return;
         }
     cli_usage(command, "no metric '%s'; known: wall, relative, absolute, overlap, function", name);
 }
+
+static const struct cli_option options[] = {
+    {"--metric", "NAME", "wall, relative, absolute, overlap, function (all; repeatable)",
+     .take = take_metric},
+    {"--hot", "PERCENT", "flow from which a path is hot, for wall (0.125)", .take = take_hot},
+    {"--least", "VALUE", "exit with status 3 if a value is below", .take = take_least},
+    {"--json", NULL, "as JSON", .flag = &given.json},
+    CLI_PROFILE_OPTIONS(given.inputs),
+    {0},
+};
 
 /* Without a choice, all that the profiles allow. */
 static bool is_wanted(const struct compare_request *request, const struct fp_pair *pair, size_t i)
@@ -105,35 +115,18 @@ static int compare(const struct compare_request *request, struct fp_profile *act
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct cli_profiles inputs[2] = {0};
-    struct compare_request request = {.how.hot = FP_HOT_FLOW};
-    size_t count = 0;
-    char *value;
-    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-        switch (option) {
-        case METRIC: want_metric(command, &request, value); break;
-        case HOT: request.how.hot = fraction(command, "--hot", value, 100) / 100; break;
-        case LEAST: request.least = fraction(command, "--least", value, 1); break;
-        case JSON: request.json = true; break;
-        case BINARY: inputs[0].binary = value; break;
-        case STRICT: inputs[0].strict = inputs[1].strict = true; break;
-        case CLI_WORD:
-            if (count == 2) cli_usage(command, "exactly two profiles");
-            fp_vec_push(&inputs[count].arena, &inputs[count].names, value);
-            count++;
-            break;
-        default: break;
-        }
-    }
-    if (count != 2) cli_usage(command, "two profiles are needed");
-    struct fp_profile *actual = cli_load(&inputs[0]),
-                      *estimate = actual ? cli_load(&inputs[1]) : NULL;
-    int status = actual && estimate ? compare(&request, actual, estimate) : EXIT_FAILED;
+    struct cli_profiles *inputs = &given.inputs, other = {0};
+    cli_parse(command, argc, argv);
+    if (inputs->names.len > 2) cli_usage(command, "exactly two profiles");
+    other.strict = inputs->strict;
+    if (inputs->names.len == 2) cli_add_profile(&other, inputs->names.at[--inputs->names.len]);
+    if (!other.names.len) cli_usage(command, "two profiles are needed");
+    struct fp_profile *actual = cli_load(inputs), *estimate = actual ? cli_load(&other) : NULL;
+    int status = actual && estimate ? compare(&given, actual, estimate) : EXIT_FAILED;
     if (actual) fp_profile_free(actual);
     if (estimate) fp_profile_free(estimate);
-    fp_arena_free(&inputs[0].arena);
-    fp_arena_free(&inputs[1].arena);
+    fp_arena_free(&inputs->arena);
+    fp_arena_free(&other.arena);
     return status;
 }
 
@@ -148,5 +141,6 @@ struct cli_command command_compare = {
         "their frequencies; overlap, how well the frequencies of all edges; function, the same\n"
         "with the edges of a function taken together.",
     .options = options,
+    .words = &given.inputs,
     .run = run,
 };

@@ -5,7 +5,15 @@
 
 #include <string.h>
 
-static const struct cli_option options[] = {{NULL, NULL, NULL}};
+static const char *shell;
+
+static void take_shell(const struct cli_command *command, char *value)
+{
+    (void)command;
+    shell = value;
+}
+
+static const struct cli_option options[] = {{0}};
 
 static void say_options(struct fp_writer *out, const struct cli_command *command)
 {
@@ -131,11 +139,8 @@ static void fish(struct fp_writer *out)
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
+    cli_parse(command, argc, argv);
     struct fp_writer out = {0};
-    const char *shell = NULL;
-    char *value;
-    while (cli_next(&cli, &value) != CLI_END) shell = value;
     if (!shell) cli_usage(command, "name a shell: bash, zsh or fish");
     if (!strcmp(shell, "bash"))
         bash(&out);
@@ -153,5 +158,6 @@ struct cli_command command_completion = {
     .arguments = "bash|zsh|fish",
     .summary = "Print a completion script for a shell",
     .options = options,
+    .take_word = take_shell,
     .run = run,
 };

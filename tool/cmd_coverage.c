@@ -3,37 +3,43 @@
 
 #include "report/coverreport.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-static const struct cli_option options[] = {
-    {"--functions", NULL, "a line per function, too"},
-    {"--function", "NAME", "only functions whose name contains NAME"},
-    {"--fail-under", "PERCENT", "exit 3 when coverage is lower"},
-    {"--metric", "NAME",
-     "for --fail-under: functions, lines, blocks, edges (default), paths, basis"},
-    {"--format", "FORMAT", "text, json, lcov, cobertura"},
-    {"--json", NULL, "as --format json"},
-    {"-o", "FILE", "where to write (standard output)"},
-    CLI_PROFILE_OPTIONS,
-    {NULL, NULL, NULL},
-};
-enum { FUNCTIONS, FUNCTION, FAIL_UNDER, METRIC, FORMAT, JSON, OUTPUT, BINARY, STRICT };
 
 struct coverage_request {
     const char *only, *format, *output, *metric;
     bool functions, bar;
     double least;
+    struct cli_profiles inputs;
 };
 
-static double percentage(const struct cli_command *command, const char *value)
+static struct coverage_request given = {.format = "text", .metric = "edges"};
+
+static void take_bar(const struct cli_command *command, char *value)
 {
-    char *end;
-    double number = strtod(value, &end);
-    if (end == value || *end || !(number >= 0 && number <= 100))
+    given.bar = true;
+    if (!cli_real(value, 0, 100, &given.least))
         cli_usage(command, "--fail-under needs a percentage from 0 to 100, got '%s'", value);
-    return number;
 }
+
+static void take_json(const struct cli_command *command, char *value)
+{
+    (void)command, (void)value;
+    given.format = "json";
+}
+
+static const struct cli_option options[] = {
+    {"--functions", NULL, "a line per function, too", .flag = &given.functions},
+    {"--function", "NAME", "only functions whose name contains NAME", .text = &given.only},
+    {"--fail-under", "PERCENT", "exit 3 when coverage is lower", .take = take_bar},
+    {"--metric", "NAME",
+     "for --fail-under: functions, lines, blocks, edges (default), paths, basis",
+     .text = &given.metric},
+    {"--format", "FORMAT", "text, json, lcov, cobertura", .text = &given.format},
+    {"--json", NULL, "as --format json", .take = take_json},
+    {"-o", "FILE", "where to write (standard output)", .text = &given.output},
+    CLI_PROFILE_OPTIONS(given.inputs),
+    {0},
+};
 
 static int check_bar(const struct coverage_request *request, const struct fp_cover_report *report)
 {
@@ -75,34 +81,16 @@ static void check_request(const struct cli_command *command, const struct covera
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct cli_profiles inputs = {0};
-    struct coverage_request request = {.format = "text", .metric = "edges"};
-    char *value;
-    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-        switch (option) {
-        case FUNCTIONS: request.functions = true; break;
-        case FUNCTION: request.only = value; break;
-        case FAIL_UNDER: request.bar = true, request.least = percentage(command, value); break;
-        case METRIC: request.metric = value; break;
-        case FORMAT: request.format = value; break;
-        case JSON: request.format = "json"; break;
-        case OUTPUT: request.output = value; break;
-        case BINARY: inputs.binary = value; break;
-        case STRICT: inputs.strict = true; break;
-        case CLI_WORD: fp_vec_push(&inputs.arena, &inputs.names, value); break;
-        default: break;
-        }
-    }
-    check_request(command, &request);
-    if (!inputs.names.len) fp_vec_push(&inputs.arena, &inputs.names, "footpath.prof");
-    struct fp_profile *profile = cli_load(&inputs);
+    cli_parse(command, argc, argv);
+    check_request(command, &given);
+    cli_default_profile(&given.inputs);
+    struct fp_profile *profile = cli_load(&given.inputs);
     if (!profile) return EXIT_FAILED;
     struct fp_arena arena = {0};
-    int status = print(&request, fp_cover_make(&arena, profile, request.only));
+    int status = print(&given, fp_cover_make(&arena, profile, given.only));
     fp_arena_free(&arena);
     fp_profile_free(profile);
-    fp_arena_free(&inputs.arena);
+    fp_arena_free(&given.inputs.arena);
     return status;
 }
 
@@ -114,5 +102,6 @@ struct cli_command command_coverage = {
             "linearly independent ones of the most there can be (basis), which stays meaningful\n"
             "for functions with huge numbers of paths.",
     .options = options,
+    .words = &given.inputs,
     .run = run,
 };

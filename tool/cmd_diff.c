@@ -5,18 +5,31 @@
 #include "combined/combinedview.h"
 #include "report/statsreport.h"
 
-#include <stdlib.h>
+static struct {
+    struct cli_profiles inputs;
+    struct fp_diff_options how;
+    struct fp_diff_view view;
+    bool json;
+} given = {.view.top = 20};
+
+static void take_confidence(const struct cli_command *command, char *value)
+{
+    if (!cli_real(value, 0, 100, &given.view.confidence))
+        cli_usage(command, "--confidence needs a percentage from 0 to 100, got '%s'", value);
+    given.view.confidence /= 100;
+}
 
 static const struct cli_option options[] = {
-    {"--edges", NULL, "edges instead of paths"},
-    {"--relative", NULL, "rank by share of each side's instructions, for runs of other lengths"},
-    {"--confidence", "PERCENT", "leave out what several runs do not bear out (0: show all)"},
-    {"--top", "N", "how many (20; 0: all)"},
-    {"--json", NULL, "everything, as JSON"},
-    CLI_PROFILE_OPTIONS,
-    {NULL, NULL, NULL},
+    {"--edges", NULL, "edges instead of paths", .flag = &given.how.edges},
+    {"--relative", NULL, "rank by share of each side's instructions, for runs of other lengths",
+     .flag = &given.how.relative},
+    {"--confidence", "PERCENT", "leave out what several runs do not bear out (0: show all)",
+     .take = take_confidence},
+    {"--top", "N", "how many (20; 0: all)", .number = &given.view.top},
+    {"--json", NULL, "everything, as JSON", .flag = &given.json},
+    CLI_PROFILE_OPTIONS(given.inputs),
+    {0},
 };
-enum { EDGES, RELATIVE, CONFIDENCE, TOP, JSON, BINARY, STRICT };
 
 /* Runs of one side each as a profile of its own, for the spread between them. They
  * share the maps of the whole. */
@@ -101,39 +114,14 @@ static int print(const struct cli_profiles *inputs, const struct fp_diff_options
     return status;
 }
 
-static double percentage(const struct cli_command *command, const char *value)
-{
-    char *end;
-    double number = strtod(value, &end);
-    if (end == value || *end || !(number >= 0 && number <= 100))
-        cli_usage(command, "--confidence needs a percentage from 0 to 100, got '%s'", value);
-    return number / 100;
-}
-
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct cli_profiles inputs = {0};
-    struct fp_diff_options how = {0};
-    struct fp_diff_view view = {.top = 20, .colours = cli_colours(stdout)};
-    bool json = false;
-    char *value;
-    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-        switch (option) {
-        case EDGES: how.edges = true; break;
-        case RELATIVE: how.relative = view.relative = true; break;
-        case CONFIDENCE: view.confidence = percentage(command, value); break;
-        case TOP: view.top = cli_number(command, "--top", value); break;
-        case JSON: json = true; break;
-        case BINARY: inputs.binary = value; break;
-        case STRICT: inputs.strict = true; break;
-        case CLI_WORD: fp_vec_push(&inputs.arena, &inputs.names, value); break;
-        default: break;
-        }
-    }
-    if (inputs.names.len != 2) cli_usage(command, "needs two profiles");
-    int status = print(&inputs, &how, &view, json);
-    fp_arena_free(&inputs.arena);
+    cli_parse(command, argc, argv);
+    given.view.colours = cli_colours(stdout);
+    given.view.relative = given.how.relative;
+    if (given.inputs.names.len != 2) cli_usage(command, "needs two profiles");
+    int status = print(&given.inputs, &given.how, &given.view, given.json);
+    fp_arena_free(&given.inputs.arena);
     return status;
 }
 
@@ -145,5 +133,6 @@ struct cli_command command_diff = {
         "Counts are those of all runs in a profile. Where both profiles hold several runs,\n"
         "or are combined ones, `sure` is the confidence that the means differ (Welch's t-test).",
     .options = options,
+    .words = &given.inputs,
     .run = run,
 };

@@ -1,32 +1,54 @@
 /* footpath divide (once footpath plan): divide the profiling of a program among copies of it. */
 #include "commands.h"
 
+#include "cli_divide.h"
 #include "p3/divide.h"
 #include "p3/distribute.h"
 
 #include <string.h>
 
-static const struct cli_option options[] = {
-    {"-k", "K", "number of copies (2)"},
-    {"-o", "FILE", "where to write the division (footpath.division)"},
-    {"--strategy", "NAME", "invocations, cuts, procedures or p3 (invocations)"},
-    {"--guide", "PROFILE", "an earlier profile: what is hot"},
-    {"--labels", "NAME", "weighted, or plain: all edges alike, as in the paper (weighted)"},
-    {"--measure", "PROFILE", "loads by this profile (the guide)"},
-    {"--json", NULL, "as JSON"},
-    {NULL, NULL, NULL},
+struct divide_request {
+    const char *program, *output, *guide, *measure;
+    struct fp_divide_options how;
+    bool json;
 };
-enum { COPIES, OUTPUT, STRATEGY, GUIDE, LABELS, MEASURE, JSON };
 
-bool cli_strategy(const char *name, enum fp_strategy *strategy)
+static struct divide_request given = {.output = "footpath.division",
+                                      .how = {.ncopies = 2, .strategy = FP_STRATEGY_INVOCATIONS}};
+
+static void take_copies(const struct cli_command *command, char *value)
 {
-    for (int i = FP_STRATEGY_P3; i <= FP_STRATEGY_INVOCATIONS; i++)
-        if (!strcmp(name, fp_strategy_name((enum fp_strategy)i))) {
-            *strategy = (enum fp_strategy)i;
-            return true;
-        }
-    return false;
+    cli_take_copies(command, value, &given.how);
 }
+
+static void take_strategy(const struct cli_command *command, char *value)
+{
+    cli_take_strategy(command, value, &given.how);
+}
+
+static void take_labels(const struct cli_command *command, char *value)
+{
+    cli_take_labels(command, value, &given.how);
+}
+
+static void take_program(const struct cli_command *command, char *value)
+{
+    if (given.program) cli_usage(command, "one program only");
+    given.program = value;
+}
+
+static const struct cli_option options[] = {
+    {"-k", "K", "number of copies (2)", .take = take_copies},
+    {"-o", "FILE", "where to write the division (footpath.division)", .text = &given.output},
+    {"--strategy", "NAME", "invocations, cuts, procedures or p3 (invocations)",
+     .take = take_strategy},
+    {"--guide", "PROFILE", "an earlier profile: what is hot", .text = &given.guide},
+    {"--labels", "NAME", "weighted, or plain: all edges alike, as in the paper (weighted)",
+     .take = take_labels},
+    {"--measure", "PROFILE", "loads by this profile (the guide)", .text = &given.measure},
+    {"--json", NULL, "as JSON", .flag = &given.json},
+    {0},
+};
 
 static void print_text(const struct fp_division *d, const struct fp_division_cost *cost, bool hits)
 {
@@ -80,12 +102,6 @@ static struct fp_profile *load_one(const char *name)
     return profile;
 }
 
-struct divide_request {
-    const char *program, *output, *guide, *measure;
-    struct fp_divide_options how;
-    bool json;
-};
-
 static int divide(const struct divide_request *r)
 {
     struct fp_arena arena = {0};
@@ -120,35 +136,10 @@ out:
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    bool old_name = !strcmp(command->name, "plan");
-    struct divide_request r = {.output = old_name ? "footpath.plan" : "footpath.division",
-                               .how = {.ncopies = 2, .strategy = FP_STRATEGY_INVOCATIONS}};
-    char *value;
-    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-        if (option == COPIES) {
-            uint64_t copies = cli_number(command, "-k", value);
-            if (copies < 1 || copies > FP_MOST_COPIES)
-                cli_usage(command, "-k needs a number from 1 to %d", FP_MOST_COPIES);
-            r.how.ncopies = (uint32_t)copies;
-        }
-        if (option == OUTPUT) r.output = value;
-        if (option == STRATEGY && !cli_strategy(value, &r.how.strategy))
-            cli_usage(command, "unknown strategy %s", value);
-        if (option == GUIDE) r.guide = value;
-        if (option == MEASURE) r.measure = value;
-        if (option == LABELS) {
-            if (strcmp(value, "plain") && strcmp(value, "weighted"))
-                cli_usage(command, "unknown labels %s", value);
-            r.how.plain_labels = !strcmp(value, "plain");
-        }
-        if (option == JSON) r.json = true;
-        if (option != CLI_WORD) continue;
-        if (r.program) cli_usage(command, "one program only");
-        r.program = value;
-    }
-    if (!r.program) cli_usage(command, "no program given");
-    return divide(&r);
+    if (!strcmp(command->name, "plan")) given.output = "footpath.plan";
+    cli_parse(command, argc, argv);
+    if (!given.program) cli_usage(command, "no program given");
+    return divide(&given);
 }
 
 struct cli_command command_divide = {
@@ -161,5 +152,6 @@ struct cli_command command_divide = {
             "The load of a copy is the number of operations it executes for profiling, by the\n"
             "counts of a profile; without one, the number of operations in its code.",
     .options = options,
+    .take_word = take_program,
     .run = run,
 };

@@ -7,20 +7,25 @@
 
 #include <string.h>
 
-static const struct cli_option options[] = {
-    {"--function", "NAME", "the function to draw (needed unless there is only one)"},
-    {"--dag", NULL, "the dag with its dummy edges instead of the cfg"},
-    {"--values", NULL, "with the values of path numbering, in brackets"},
-    {"--plan", NULL, "with operations on edges, as if all were equally hot"},
-    {"-o", "FILE", "where to write; FILE.svg is drawn (standard output, as dot)"},
-    CLI_PROFILE_OPTIONS,
-    {NULL, NULL, NULL},
-};
-enum { FUNCTION, DAG, VALUES, PLAN, OUTPUT, BINARY, STRICT };
-
 struct dot_request {
     const char *function, *output;
     struct fp_dot_options how;
+    struct cli_profiles inputs;
+};
+
+static struct dot_request given;
+
+static const struct cli_option options[] = {
+    {"--function", "NAME", "the function to draw (needed unless there is only one)",
+     .text = &given.function},
+    {"--dag", NULL, "the dag with its dummy edges instead of the cfg", .flag = &given.how.dag},
+    {"--values", NULL, "with the values of path numbering, in brackets", .flag = &given.how.values},
+    {"--plan", NULL, "with operations on edges, as if all were equally hot",
+     .flag = &given.how.plan},
+    {"-o", "FILE", "where to write; FILE.svg is drawn (standard output, as dot)",
+     .text = &given.output},
+    CLI_PROFILE_OPTIONS(given.inputs),
+    {0},
 };
 
 static bool ends_in(const char *name, const char *ending)
@@ -168,29 +173,13 @@ static bool is_elf(const char *path)
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct cli_profiles inputs = {0};
-    struct dot_request request = {0};
-    char *value;
-    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-        switch (option) {
-        case FUNCTION: request.function = value; break;
-        case DAG: request.how.dag = true; break;
-        case VALUES: request.how.values = true; break;
-        case PLAN: request.how.plan = true; break;
-        case OUTPUT: request.output = value; break;
-        case BINARY: inputs.binary = value; break;
-        case STRICT: inputs.strict = true; break;
-        case CLI_WORD: fp_vec_push(&inputs.arena, &inputs.names, value); break;
-        default: break;
-        }
-    }
-    if (!inputs.names.len) fp_vec_push(&inputs.arena, &inputs.names, "footpath.prof");
-    const char *first = inputs.names.at[0];
-    int status = ends_in(first, ".graph") ? draw_text(first, &request)
-                 : is_elf(first)          ? draw_program(first, &request)
-                                          : draw_profile(&inputs, &request);
-    fp_arena_free(&inputs.arena);
+    cli_parse(command, argc, argv);
+    cli_default_profile(&given.inputs);
+    const char *first = given.inputs.names.at[0];
+    int status = ends_in(first, ".graph") ? draw_text(first, &given)
+                 : is_elf(first)          ? draw_program(first, &given)
+                                          : draw_profile(&given.inputs, &given);
+    fp_arena_free(&given.inputs.arena);
     return status;
 }
 
@@ -201,5 +190,6 @@ struct cli_command command_dot = {
     .text = "From a profile with its counts, from a program without, or from a graph in text\n"
             "form. Edges where paths end are dashed.",
     .options = options,
+    .words = &given.inputs,
     .run = run,
 };

@@ -13,19 +13,22 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct cli_option options[] = {
-    {"--format", "FORMAT", "one of those above"},
-    {"--what", "WHAT", "legacy: edges or paths (edges)"},
-    {"--discriminators", NULL, "gcc-afdo: several counts per line, for newer gcc than 12"},
-    {"-o", "FILE", "where to write (standard output)"},
-    CLI_PROFILE_OPTIONS,
-    {NULL, NULL, NULL},
-};
-enum { FORMAT, WHAT, DISCRIMINATORS, OUTPUT, BINARY, STRICT };
-
 struct export_request {
     const char *format, *what, *output;
     bool discriminators;
+    struct cli_profiles inputs;
+};
+
+static struct export_request given = {.what = "edges"};
+
+static const struct cli_option options[] = {
+    {"--format", "FORMAT", "one of those above", .text = &given.format},
+    {"--what", "WHAT", "legacy: edges or paths (edges)", .text = &given.what},
+    {"--discriminators", NULL, "gcc-afdo: several counts per line, for newer gcc than 12",
+     .flag = &given.discriminators},
+    {"-o", "FILE", "where to write (standard output)", .text = &given.output},
+    CLI_PROFILE_OPTIONS(given.inputs),
+    {0},
 };
 
 /* Either the output is written or the writer is freed and the error told. */
@@ -185,39 +188,24 @@ static bool is_terminal(const char *output)
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct cli_profiles inputs = {0};
-    struct export_request request = {.what = "edges"};
-    char *value;
-    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-        switch (option) {
-        case FORMAT: request.format = value; break;
-        case WHAT: request.what = value; break;
-        case DISCRIMINATORS: request.discriminators = true; break;
-        case OUTPUT: request.output = value; break;
-        case BINARY: inputs.binary = value; break;
-        case STRICT: inputs.strict = true; break;
-        case CLI_WORD: fp_vec_push(&inputs.arena, &inputs.names, value); break;
-        default: break;
-        }
-    }
-    size_t format = find_format(command, request.format);
-    if (strcmp(request.what, "edges") && strcmp(request.what, "paths"))
+    cli_parse(command, argc, argv);
+    struct cli_profiles *inputs = &given.inputs;
+    size_t format = find_format(command, given.format);
+    if (strcmp(given.what, "edges") && strcmp(given.what, "paths"))
         cli_usage(command, "--what is edges or paths");
-    if (formats[format].binary && is_terminal(request.output))
-        cli_usage(command, "%s is binary: give -o FILE", request.format);
-    if (!inputs.names.len) fp_vec_push(&inputs.arena, &inputs.names, "footpath.prof");
-    if (formats[format].export == export_legacy && fp_is_combined(inputs.names.at[0])) {
-        int done =
-            cli_export_legacy_combined(&inputs, !strcmp(request.what, "paths"), request.output);
-        fp_arena_free(&inputs.arena);
+    if (formats[format].binary && is_terminal(given.output))
+        cli_usage(command, "%s is binary: give -o FILE", given.format);
+    cli_default_profile(inputs);
+    if (formats[format].export == export_legacy && fp_is_combined(inputs->names.at[0])) {
+        int done = cli_export_legacy_combined(inputs, !strcmp(given.what, "paths"), given.output);
+        fp_arena_free(&inputs->arena);
         return done;
     }
-    struct fp_profile *profile = cli_load(&inputs);
+    struct fp_profile *profile = cli_load(inputs);
     if (!profile) return EXIT_FAILED;
-    int status = formats[format].export(profile, &request);
+    int status = formats[format].export(profile, &given);
     fp_profile_free(profile);
-    fp_arena_free(&inputs.arena);
+    fp_arena_free(&inputs->arena);
     return status;
 }
 
@@ -230,5 +218,6 @@ struct cli_command command_export = {
             "compilations), legacy (LLVM 2.8-3.3), llvm-sample (for clang's\n"
             "-fprofile-sample-use=), gcc-afdo (for gcc's -fauto-profile=).",
     .options = options,
+    .words = &given.inputs,
     .run = run,
 };

@@ -8,13 +8,23 @@
 
 #include <string.h>
 
+static struct {
+    const char *input, *format, *binary, *output;
+} given = {.format = "legacy", .output = "footpath.prof"};
+
+static void take_input(const struct cli_command *command, char *value)
+{
+    (void)command;
+    given.input = value;
+}
+
 static const struct cli_option options[] = {
-    {"--format", "FORMAT", "legacy (LLVM 2.8-3.3), callgrind (legacy)"},
-    {"--binary", "FILE", "the program; for legacy built by footpath-cc from the same bitcode"},
-    {"-o", "FILE", "where to write the profile (footpath.prof)"},
-    {NULL, NULL, NULL},
+    {"--format", "FORMAT", "legacy (LLVM 2.8-3.3), callgrind (legacy)", .text = &given.format},
+    {"--binary", "FILE", "the program; for legacy built by footpath-cc from the same bitcode",
+     .text = &given.binary},
+    {"-o", "FILE", "where to write the profile (footpath.prof)", .text = &given.output},
+    {0},
 };
-enum { FORMAT, BINARY, OUTPUT };
 
 static bool holds_combined(const char *input)
 {
@@ -28,17 +38,11 @@ static bool holds_combined(const char *input)
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    const char *format = "legacy", *binary = NULL, *output = "footpath.prof", *input = NULL;
-    char *value;
-    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-        if (option == FORMAT) format = value;
-        if (option == BINARY) binary = value;
-        if (option == OUTPUT) output = value;
-        if (option == CLI_WORD) input = value;
-    }
-    bool callgrind = !strcmp(format, "callgrind");
-    if (strcmp(format, "legacy") && !callgrind) cli_usage(command, "unknown format %s", format);
+    cli_parse(command, argc, argv);
+    const char *input = given.input, *binary = given.binary, *output = given.output;
+    bool callgrind = !strcmp(given.format, "callgrind");
+    if (strcmp(given.format, "legacy") && !callgrind)
+        cli_usage(command, "unknown format %s", given.format);
     if (!input || !binary) cli_usage(command, "an input and --binary are needed");
     struct fp_error error = {0};
     bool ok = callgrind               ? fp_callgrind_import(input, binary, output, &error)
@@ -52,5 +56,6 @@ struct cli_command command_import = {
     .arguments = "--binary PROGRAM INPUT",
     .summary = "Read a profile of another tool",
     .options = options,
+    .take_word = take_input,
     .run = run,
 };

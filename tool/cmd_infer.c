@@ -6,23 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct cli_option options[] = {
-    {"-o", "FILE", "where to write the profile (footpath.prof)"},
-    {"--costs", "MODEL", "footpath, profi, levin, paper, raw (footpath)"},
-    {"--event", "NAME", "the event to estimate counts from (the first)"},
-    {"--by", "WHAT", "normalise by instructions or by time (as the event says)"},
-    {"--stall", "EVENT=CYCLES", "paper: an event that stalls, and for how long (repeatable)"},
-    {"--classify", NULL, "use several events to classify blocks, whatever the costs"},
-    {"--no-branches", NULL, "do not use branch records, where the file has them"},
-    {"--truth", "PROFILE", "paper: classify by exact counts, to see what is possible"},
-    {"--module", "NAME", "only this program or library"},
-    {"--binary", "FILE", "the program that was sampled, where it is not at its old place"},
-    {NULL, NULL, NULL},
-};
-enum { OUTPUT, COSTS, EVENT, BY, STALL, CLASSIFY, NO_BRANCHES, TRUTH, MODULE, BINARY };
-
-enum { FEWEST_SAMPLES = 20 };
-
 struct infer_request {
     struct fp_infer_job job;
     FP_VEC(struct fp_stall) stalls;
@@ -30,6 +13,60 @@ struct infer_request {
     struct fp_profile *exact; /* of truth */
     const char *output;
 };
+
+static struct infer_request given = {.output = "footpath.prof",
+                                     .job = {.model = FP_COSTS_FOOTPATH}};
+
+static void take_costs(const struct cli_command *command, char *value)
+{
+    if (!fp_cost_model_named(value, &given.job.model))
+        cli_usage(command, "no cost model '%s'", value);
+}
+
+static void take_by(const struct cli_command *command, char *value)
+{
+    bool time = !strcmp(value, "time");
+    if (!time && strcmp(value, "instructions")) cli_usage(command, "--by is time or instructions");
+    given.job.by = time ? FP_INFER_BY_TIME : FP_INFER_BY_INSTRUCTIONS;
+}
+
+static void take_stall(const struct cli_command *command, char *text)
+{
+    char *equals = strchr(text, '='), *end;
+    if (!equals) cli_usage(command, "--stall needs EVENT=CYCLES, got '%s'", text);
+    *equals = 0;
+    struct fp_stall stall = {text, strtod(equals + 1, &end)};
+    if (end == equals + 1 || *end)
+        cli_usage(command, "--stall needs a number of cycles for %s", text);
+    fp_vec_push(&given.truth.arena, &given.stalls, stall);
+}
+
+static void take_input(const struct cli_command *command, char *value)
+{
+    if (given.job.input) cli_usage(command, "one file of samples at a time");
+    given.job.input = value;
+}
+
+static const struct cli_option options[] = {
+    {"-o", "FILE", "where to write the profile (footpath.prof)", .text = &given.output},
+    {"--costs", "MODEL", "footpath, profi, levin, paper, raw (footpath)", .take = take_costs},
+    {"--event", "NAME", "the event to estimate counts from (the first)", .text = &given.job.event},
+    {"--by", "WHAT", "normalise by instructions or by time (as the event says)", .take = take_by},
+    {"--stall", "EVENT=CYCLES", "paper: an event that stalls, and for how long (repeatable)",
+     .take = take_stall},
+    {"--classify", NULL, "use several events to classify blocks, whatever the costs",
+     .flag = &given.job.classify},
+    {"--no-branches", NULL, "do not use branch records, where the file has them",
+     .flag = &given.job.no_branches},
+    {"--truth", "PROFILE", "paper: classify by exact counts, to see what is possible",
+     .profiles = &given.truth},
+    {"--module", "NAME", "only this program or library", .text = &given.job.module},
+    {"--binary", "FILE", "the program that was sampled, where it is not at its old place",
+     .text = &given.job.binary},
+    {0},
+};
+
+enum { FEWEST_SAMPLES = 20 };
 
 /* An empty profile is what users of such tools meet most, and least understand. */
 static bool enough(const struct infer_request *r, const struct fp_inferred *w)
@@ -100,57 +137,19 @@ static bool infer(struct infer_request *r, struct fp_inferred *w, struct fp_erro
     return true;
 }
 
-static void add_stall(struct cli_command *command, struct infer_request *r, char *text)
-{
-    char *equals = strchr(text, '='), *end;
-    if (!equals) cli_usage(command, "--stall needs EVENT=CYCLES, got '%s'", text);
-    *equals = 0;
-    struct fp_stall stall = {text, strtod(equals + 1, &end)};
-    if (end == equals + 1 || *end)
-        cli_usage(command, "--stall needs a number of cycles for %s", text);
-    fp_vec_push(&r->truth.arena, &r->stalls, stall);
-}
-
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct infer_request r = {.output = "footpath.prof", .job = {.model = FP_COSTS_FOOTPATH}};
-    char *value, *by = NULL;
-    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-        switch (option) {
-        case OUTPUT: r.output = value; break;
-        case COSTS:
-            if (!fp_cost_model_named(value, &r.job.model))
-                cli_usage(command, "no cost model '%s'", value);
-            break;
-        case EVENT: r.job.event = value; break;
-        case BY: by = value; break;
-        case STALL: add_stall(command, &r, value); break;
-        case CLASSIFY: r.job.classify = true; break;
-        case NO_BRANCHES: r.job.no_branches = true; break;
-        case TRUTH: fp_vec_push(&r.truth.arena, &r.truth.names, value); break;
-        case MODULE: r.job.module = value; break;
-        case BINARY: r.job.binary = value; break;
-        case CLI_WORD:
-            if (r.job.input) cli_usage(command, "one file of samples at a time");
-            r.job.input = value;
-            break;
-        default: break;
-        }
-    }
-    if (by && strcmp(by, "time") && strcmp(by, "instructions"))
-        cli_usage(command, "--by is time or instructions");
-    if (by) r.job.by = strcmp(by, "time") ? FP_INFER_BY_INSTRUCTIONS : FP_INFER_BY_TIME;
-    if (!r.job.input) r.job.input = "perf.data";
-    r.job.classify |= r.job.model == FP_COSTS_PAPER;
-    if (!cli_check_sampled(r.job.binary)) return EXIT_FAILED;
+    cli_parse(command, argc, argv);
+    if (!given.job.input) given.job.input = "perf.data";
+    given.job.classify |= given.job.model == FP_COSTS_PAPER;
+    if (!cli_check_sampled(given.job.binary)) return EXIT_FAILED;
     struct fp_inferred inferred;
     struct fp_error error = {0};
-    bool ok = infer(&r, &inferred, &error);
+    bool ok = infer(&given, &inferred, &error);
     if (error.set) cli_fail(&error, NULL);
     fp_inferred_free(&inferred);
-    fp_profile_free(r.exact);
-    fp_arena_free(&r.truth.arena);
+    fp_profile_free(given.exact);
+    fp_arena_free(&given.truth.arena);
     return ok ? EXIT_OK : EXIT_FAILED;
 }
 
@@ -161,5 +160,6 @@ struct cli_command command_infer = {
     .text = "SAMPLES is what footpath record or perf record wrote (perf.data). The profile is one\n"
             "like any other: show, report, annotate, compare and export work on it.",
     .options = options,
+    .take_word = take_input,
     .run = run,
 };

@@ -8,13 +8,6 @@
 
 #include <string.h>
 
-static const struct cli_option options[] = {
-    {"--json", NULL, "as JSON"},
-    CLI_PROFILE_OPTIONS,
-    {NULL, NULL, NULL},
-};
-enum { JSON, BINARY, STRICT };
-
 struct info_request {
     struct fp_info info;
     struct cli_profiles profiles;
@@ -30,6 +23,25 @@ static bool is_profile(const char *path)
     fp_file_close(&file);
     return result;
 }
+
+static struct info_request given;
+
+static void take_input(const struct cli_command *command, char *path)
+{
+    (void)command;
+    if (!is_profile(path))
+        fp_vec_push(&given.profiles.arena, &given.programs, path);
+    else if (fp_is_combined(path))
+        fp_vec_push(&given.profiles.arena, &given.combined, path);
+    else
+        cli_add_profile(&given.profiles, path);
+}
+
+static const struct cli_option options[] = {
+    {"--json", NULL, "as JSON", .flag = &given.info.json},
+    CLI_PROFILE_OPTIONS(given.profiles),
+    {0},
+};
 
 static bool info_of_program(struct info_request *r, const char *path)
 {
@@ -92,24 +104,9 @@ static int print_info(struct info_request *r)
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct info_request r = {0};
-    struct cli_profiles *profiles = &r.profiles;
-    char *value;
-    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-        if (option == JSON) r.info.json = true;
-        if (option == BINARY) profiles->binary = value;
-        if (option == STRICT) profiles->strict = true;
-        if (option != CLI_WORD) continue;
-        if (is_profile(value) && fp_is_combined(value))
-            fp_vec_push(&profiles->arena, &r.combined, value);
-        else if (is_profile(value))
-            fp_vec_push(&profiles->arena, &profiles->names, value);
-        else
-            fp_vec_push(&profiles->arena, &r.programs, value);
-    }
-    int status = print_info(&r);
-    fp_arena_free(&profiles->arena);
+    cli_parse(command, argc, argv);
+    int status = print_info(&given);
+    fp_arena_free(&given.profiles.arena);
     return status;
 }
 
@@ -118,5 +115,6 @@ struct cli_command command_info = {
     .arguments = "[PROFILE|PROGRAM]...",
     .summary = "Say what is in a profile or an instrumented program",
     .options = options,
+    .take_word = take_input,
     .run = run,
 };

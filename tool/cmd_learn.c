@@ -9,15 +9,29 @@
 #include <math.h>
 #include <string.h>
 
+static struct {
+    struct cli_profiles truth;
+    const char *input, *module, *binary;
+    bool table, json;
+} given;
+
+static void take_input(const struct cli_command *command, char *value)
+{
+    (void)command;
+    given.input = value;
+}
+
 static const struct cli_option options[] = {
-    {"--truth", "PROFILE", "exact counts of the same run, by footpath import --format callgrind"},
-    {"--module", "NAME", "only this program or library"},
-    {"--binary", "FILE", "the program that was sampled, where it is not at its old place"},
-    {"--table", NULL, "print the blocks that are learnt from, one per line, instead"},
-    {"--json", NULL, "as JSON"},
-    {NULL, NULL, NULL},
+    {"--truth", "PROFILE", "exact counts of the same run, by footpath import --format callgrind",
+     .profiles = &given.truth},
+    {"--module", "NAME", "only this program or library", .text = &given.module},
+    {"--binary", "FILE", "the program that was sampled, where it is not at its old place",
+     .text = &given.binary},
+    {"--table", NULL, "print the blocks that are learnt from, one per line, instead",
+     .flag = &given.table},
+    {"--json", NULL, "as JSON", .flag = &given.json},
+    {0},
 };
-enum { TRUTH, MODULE, BINARY, TABLE, JSON };
 
 struct learn_work {
     struct fp_arena arena;
@@ -139,32 +153,17 @@ static int learn(struct learn_work *w, const char *input, const char *binary, bo
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct learn_work w = {0};
-    struct cli_profiles truth = {0};
-    const char *input = NULL, *binary = NULL;
-    bool json = false;
-    char *value;
-    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-        switch (option) {
-        case TRUTH: fp_vec_push(&truth.arena, &truth.names, value); break;
-        case MODULE: w.module = value; break;
-        case BINARY: binary = value; break;
-        case TABLE: w.table = true; break;
-        case JSON: json = true; break;
-        case CLI_WORD: input = value; break;
-        default: break;
-        }
-    }
-    if (!truth.names.len) cli_usage(command, "--truth is needed");
-    if (!input) cli_usage(command, "no samples given");
-    struct fp_profile *exact = cli_check_sampled(binary) ? cli_load(&truth) : NULL;
+    cli_parse(command, argc, argv);
+    if (!given.truth.names.len) cli_usage(command, "--truth is needed");
+    if (!given.input) cli_usage(command, "no samples given");
+    struct fp_profile *exact = cli_check_sampled(given.binary) ? cli_load(&given.truth) : NULL;
     if (!exact) return EXIT_FAILED;
+    struct learn_work w = {.module = given.module, .table = given.table};
     fp_exact_blocks_init(&w.truth, &w.arena, exact);
-    int status = learn(&w, input, binary, json);
+    int status = learn(&w, given.input, given.binary, given.json);
     fp_arena_free(&w.arena);
     fp_profile_free(exact);
-    fp_arena_free(&truth.arena);
+    fp_arena_free(&given.truth.arena);
     return status;
 }
 
@@ -176,5 +175,6 @@ struct cli_command command_learn = {
             "each event, both divided by their means: the larger a weight, the better the event\n"
             "tells how often code ran; a negative one tells of code that is sampled too much.",
     .options = options,
+    .take_word = take_input,
     .run = run,
 };

@@ -10,13 +10,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+static struct {
+    struct cli_profiles inputs;
+    const char *output;
+    uint64_t threads;
+} given = {.output = "footpath-merged.prof"};
+
 static const struct cli_option options[] = {
-    {"-o", "FILE", "where to write (footpath-merged.prof)"},
-    {"--strict", NULL, "a bad input among several is an error, not skipped"},
-    {"--jobs", "N", "threads (one per core)"},
-    {NULL, NULL, NULL},
+    {"-o", "FILE", "where to write (footpath-merged.prof)", .text = &given.output},
+    {"--strict", NULL, "a bad input among several is an error, not skipped",
+     .flag = &given.inputs.strict},
+    {"--jobs", "N", "threads (one per core)", .number = &given.threads},
+    {0},
 };
-enum { OUTPUT, STRICT, JOBS };
 
 enum { MOST_THREADS = 16, FEWEST_FILES = 8 }; /* for a thread to be worth it */
 
@@ -153,23 +159,15 @@ static size_t cores(void)
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct cli_profiles inputs = {0};
-    const char *output = "footpath-merged.prof";
-    size_t threads = cores();
-    char *value;
-    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-        if (option == OUTPUT) output = value;
-        if (option == STRICT) inputs.strict = true;
-        if (option == JOBS) threads = cli_number(command, "--jobs", value);
-        if (option == CLI_WORD) fp_vec_push(&inputs.arena, &inputs.names, value);
-    }
-    if (!inputs.names.len) cli_usage(command, "no profile given");
-    if (threads < 1 || threads > MOST_THREADS)
+    struct cli_profiles *inputs = &given.inputs;
+    given.threads = cores();
+    cli_parse(command, argc, argv);
+    if (!inputs->names.len) cli_usage(command, "no profile given");
+    if (given.threads < 1 || given.threads > MOST_THREADS)
         cli_usage(command, "--jobs is 1 to %d", MOST_THREADS);
-    fp_drop_aside(inputs.names.at, &inputs.names.len);
-    int status = merge(&inputs, threads, output);
-    fp_arena_free(&inputs.arena);
+    fp_drop_aside(inputs->names.at, &inputs->names.len);
+    int status = merge(inputs, given.threads, given.output);
+    fp_arena_free(&inputs->arena);
     return status;
 }
 
@@ -178,5 +176,6 @@ struct cli_command command_merge = {
     .arguments = "PROFILE...",
     .summary = "Add profiles up into one",
     .options = options,
+    .words = &given.inputs,
     .run = run,
 };

@@ -1,88 +1,57 @@
 /* footpath optimize: bitcode in, faster bitcode out, by a profile of it. */
 #include "commands.h"
 
-#include "base/io.h"
+#include "cli_opt.h"
 #include "guide/makeguide.h"
-#include "flags/flags.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-static const struct cli_option options[] = {
-    {"--profile", "FILE", "a profile of the instrumented bitcode, or a guide"},
-    {"-o", "FILE", "where to write the optimised bitcode"},
-    {"--level", "N", "of optimisation: 0 (only what the profile tells), 1, 2 or 3 (2)"},
-    {"--edges", NULL, "by edges alone: no path-guided duplication"},
-    {"--remarks", NULL, "say what is done, and why"},
-    {"--llvm", "N", "which opt to run (" FOOTPATH_DEFAULT_LLVM ")"},
-    {NULL, NULL, NULL},
-};
-enum { PROFILE, OUTPUT, LEVEL, EDGES, REMARKS, LLVM };
-
-struct settings {
+static struct {
     const char *input, *output, *profile, *level, *llvm;
     bool edges, remarks;
-};
+} given = {.level = "2", .llvm = FOOTPATH_DEFAULT_LLVM};
 
-static char *beside(struct fp_arena *arena, const char *name)
+static void take_input(const struct cli_command *command, char *value)
 {
-    return fp_arena_printf(arena, "%s/../lib/footpath/%s", fp_own_folder(arena), name);
+    if (given.input) cli_usage(command, "one input at a time");
+    given.input = value;
 }
 
-static int run_opt(struct fp_arena *arena, const struct settings *s, const char *guide)
+static const struct cli_option options[] = {
+    {"--profile", "FILE", "a profile of the instrumented bitcode, or a guide",
+     .text = &given.profile},
+    {"-o", "FILE", "where to write the optimised bitcode", .text = &given.output},
+    {"--level", "N", "of optimisation: 0 (only what the profile tells), 1, 2 or 3 (2)",
+     .text = &given.level},
+    {"--edges", NULL, "by edges alone: no path-guided duplication", .flag = &given.edges},
+    {"--remarks", NULL, "say what is done, and why", .flag = &given.remarks},
+    {"--llvm", "N", "which opt to run (" FOOTPATH_DEFAULT_LLVM ")", .text = &given.llvm},
+    {0},
+};
+
+static int run_opt(struct fp_arena *arena, const char *guide)
 {
-    char *plugin = beside(arena, fp_arena_printf(arena, "footpath-llvm-%s.so", s->llvm));
-    char *opt = fp_arena_printf(arena, "/usr/lib/llvm-%s/bin/opt", s->llvm);
-    if (access(opt, X_OK) < 0) opt = fp_arena_printf(arena, "opt-%s", s->llvm);
-    if (access(plugin, R_OK) < 0) {
-        cli_say("no plugin for LLVM %s: expected %s", s->llvm, plugin);
-        return EXIT_FAILED;
-    }
     char *passes = fp_arena_strdup(arena, "-passes=footpath-use");
-    if (strcmp(s->level, "0")) passes = fp_arena_printf(arena, "%s,default<O%s>", passes, s->level);
-    setenv(FP_PLUGIN_VARIABLE,
-           fp_arena_printf(arena, "mode=none\nuse=%s\npaths=%s\nremarks=%d\n", guide,
-                           s->edges ? "no" : "yes", s->remarks),
-           1);
-    execlp(opt, opt, fp_arena_printf(arena, "-load-pass-plugin=%s", plugin), passes, s->input, "-o",
-           s->output, (char *)NULL);
-    cli_say("cannot run %s: %s; install llvm-%s", opt, strerror(errno), s->llvm);
-    return EXIT_FAILED;
+    if (strcmp(given.level, "0"))
+        passes = fp_arena_printf(arena, "%s,default<O%s>", passes, given.level);
+    char *settings = fp_arena_printf(arena, "mode=none\nuse=%s\npaths=%s\nremarks=%d\n", guide,
+                                     given.edges ? "no" : "yes", given.remarks);
+    return cli_run_opt(arena, given.llvm, settings, passes, given.input, given.output);
 }
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct settings s = {.level = "2", .llvm = FOOTPATH_DEFAULT_LLVM};
     struct fp_arena arena = {0};
     struct fp_error error = {0};
-    char *value;
-    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-        switch (option) {
-        case PROFILE: s.profile = value; break;
-        case OUTPUT: s.output = value; break;
-        case LEVEL: s.level = value; break;
-        case EDGES: s.edges = true; break;
-        case REMARKS: s.remarks = true; break;
-        case LLVM: s.llvm = value; break;
-        case CLI_WORD:
-            if (s.input) cli_usage(command, "one input at a time");
-            s.input = value;
-            break;
-        default: break;
-        }
-    }
-    if (!s.input || !s.output || !s.profile)
+    cli_parse(command, argc, argv);
+    if (!given.input || !given.output || !given.profile)
         cli_usage(command, "an input, --profile FILE and -o OUTPUT are needed");
-    if (strlen(s.level) != 1 || !strchr("0123", s.level[0]))
-        cli_usage(command, "--level is 0, 1, 2 or 3, got %s", s.level);
-    if (!cli_check_bitcode(s.input)) return EXIT_FAILED;
-    const char *guide = fp_guide_cached(&arena, s.profile, FP_GUIDE_BY_SUM, &error);
+    if (strlen(given.level) != 1 || !strchr("0123", given.level[0]))
+        cli_usage(command, "--level is 0, 1, 2 or 3, got %s", given.level);
+    if (!cli_check_bitcode(given.input)) return EXIT_FAILED;
+    const char *guide = fp_guide_cached(&arena, given.profile, FP_GUIDE_BY_SUM, &error);
     if (!guide) return cli_fail(&error, NULL);
-    return run_opt(&arena, &s, guide);
+    return run_opt(&arena, guide);
 }
 
 struct cli_command command_optimize = {
@@ -94,5 +63,6 @@ struct cli_command command_optimize = {
             "  footpath-cc example.pp.bc -o example && ./example\n"
             "  footpath optimize example.bc --profile footpath.prof -o example.opt.bc",
     .options = options,
+    .take_word = take_input,
     .run = run,
 };

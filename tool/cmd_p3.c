@@ -1,6 +1,8 @@
 /* footpath p3: one profile from K copies that run at the same time (paper 004). */
 #include "p3.h"
 
+#include "cli_divide.h"
+
 #include "p3/collate.h"
 #include "p3/divide.h"
 #include "base/io.h"
@@ -12,49 +14,69 @@
 #include <time.h>
 #include <unistd.h>
 
-static const struct cli_option options[] = {
-    {"-k", "K", "number of copies (2)"},
-    {"--build", "COMMAND", "shell command that builds the program in the current folder"},
-    {"--source", "FOLDER", "copied into each build folder first"},
-    {"-o", "FILE", "where to write the profile (footpath.prof)"},
-    {"--strategy", "NAME", "invocations, cuts, procedures or p3 (invocations)"},
-    {"--guide", "PROFILE", "an earlier profile: what is hot"},
-    {"--labels", "NAME", "weighted, or plain: all edges alike (weighted)"},
-    {"--work", "FOLDER", "for builds and runs (footpath-p3)"},
-    {"--reuse", NULL, "run copies that were built before in the work folder"},
-    {"--launcher", "WORDS", "start each copy by this: 'srun -n1 --exclusive', 'ssh HOST' (local)"},
-    {"--private", "NAME", "a file here that the program changes: a copy for each"},
-    {"--here", NULL, "run all copies in the current folder"},
-    {"--hits", NULL, "count executed operations and print them"},
-    {"--check", NULL, "run the ordinary build too; its profile must be the same"},
-    {"--any-output", NULL, "do not compare what the copies write"},
-    {"--json", NULL, "times and hits as JSON, on standard error"},
-    {NULL, NULL, NULL},
-};
-enum {
-    COPIES,
-    BUILD,
-    SOURCE,
-    OUTPUT,
-    STRATEGY,
-    GUIDE,
-    LABELS,
-    WORK,
-    REUSE,
-    LAUNCHER,
-    PRIVATE,
-    HERE,
-    HITS,
-    CHECK,
-    ANY_OUTPUT,
-    JSON
-};
-
 struct p3_request {
     struct p3 p;
     struct fp_divide_options how;
     const char *output, *guide;
     bool reuse, json;
+};
+
+static struct p3_request given = {
+    .output = "footpath.prof",
+    .p = {.work = "footpath-p3"},
+    .how = {.ncopies = 2, .strategy = FP_STRATEGY_INVOCATIONS},
+};
+
+static void take_copies(const struct cli_command *command, char *value)
+{
+    cli_take_copies(command, value, &given.how);
+}
+
+static void take_strategy(const struct cli_command *command, char *value)
+{
+    cli_take_strategy(command, value, &given.how);
+}
+
+static void take_labels(const struct cli_command *command, char *value)
+{
+    cli_take_labels(command, value, &given.how);
+}
+
+static void take_launcher(const struct cli_command *command, char *value)
+{
+    (void)command;
+    given.p.launcher = strcmp(value, "local") ? value : NULL;
+}
+
+static void take_private(const struct cli_command *command, char *value)
+{
+    (void)command;
+    fp_vec_push(&given.p.arena, &given.p.private_files, value);
+}
+
+static const struct cli_option options[] = {
+    {"-k", "K", "number of copies (2)", .take = take_copies},
+    {"--build", "COMMAND", "shell command that builds the program in the current folder",
+     .text = &given.p.build},
+    {"--source", "FOLDER", "copied into each build folder first", .text = &given.p.source},
+    {"-o", "FILE", "where to write the profile (footpath.prof)", .text = &given.output},
+    {"--strategy", "NAME", "invocations, cuts, procedures or p3 (invocations)",
+     .take = take_strategy},
+    {"--guide", "PROFILE", "an earlier profile: what is hot", .text = &given.guide},
+    {"--labels", "NAME", "weighted, or plain: all edges alike (weighted)", .take = take_labels},
+    {"--work", "FOLDER", "for builds and runs (footpath-p3)", .text = &given.p.work},
+    {"--reuse", NULL, "run copies that were built before in the work folder", .flag = &given.reuse},
+    {"--launcher", "WORDS", "start each copy by this: 'srun -n1 --exclusive', 'ssh HOST' (local)",
+     .take = take_launcher},
+    {"--private", "NAME", "a file here that the program changes: a copy for each",
+     .take = take_private},
+    {"--here", NULL, "run all copies in the current folder", .flag = &given.p.same_folder},
+    {"--hits", NULL, "count executed operations and print them", .flag = &given.p.hits},
+    {"--check", NULL, "run the ordinary build too; its profile must be the same",
+     .flag = &given.p.check},
+    {"--any-output", NULL, "do not compare what the copies write", .flag = &given.p.any_output},
+    {"--json", NULL, "times and hits as JSON, on standard error", .flag = &given.json},
+    {0},
 };
 
 static double now(void)
@@ -275,66 +297,25 @@ static int do_it(struct p3_request *r)
     return ok ? status : EXIT_FAILED;
 }
 
-static void take_option(struct cli_command *command, struct p3_request *r, int option, char *value)
-{
-    switch (option) {
-    case COPIES: {
-        uint64_t copies = cli_number(command, "-k", value);
-        if (copies < 1 || copies > FP_MOST_COPIES)
-            cli_usage(command, "-k needs a number from 1 to %d", FP_MOST_COPIES);
-        r->p.ncopies = r->how.ncopies = (uint32_t)copies;
-        break;
-    }
-    case BUILD: r->p.build = value; break;
-    case SOURCE: r->p.source = value; break;
-    case OUTPUT: r->output = value; break;
-    case STRATEGY:
-        if (!cli_strategy(value, &r->how.strategy))
-            cli_usage(command, "unknown strategy %s", value);
-        break;
-    case GUIDE: r->guide = value; break;
-    case LABELS:
-        if (strcmp(value, "plain") && strcmp(value, "weighted"))
-            cli_usage(command, "unknown labels %s", value);
-        r->how.plain_labels = !strcmp(value, "plain");
-        break;
-    case WORK: r->p.work = value; break;
-    case REUSE: r->reuse = true; break;
-    case LAUNCHER: r->p.launcher = strcmp(value, "local") ? value : NULL; break;
-    case PRIVATE: fp_vec_push(&r->p.arena, &r->p.private_files, value); break;
-    case HERE: r->p.same_folder = true; break;
-    case HITS: r->p.hits = true; break;
-    case CHECK: r->p.check = true; break;
-    case ANY_OUTPUT: r->p.any_output = true; break;
-    case JSON: r->json = true; break;
-    }
-}
-
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct p3_request r = {.output = "footpath.prof",
-                           .how = {.ncopies = 2, .strategy = FP_STRATEGY_INVOCATIONS}};
-    char *value, here[PATH_MAX];
-    r.p.ncopies = 2;
-    r.p.work = "footpath-p3";
-    for (int option; !r.p.argc && (option = cli_next(&cli, &value)) != CLI_END;) {
-        take_option(command, &r, option, value);
-        if (option != CLI_WORD) continue;
-        r.p.argv = argv + cli.at - 1; /* the rest is the program's */
-        r.p.argc = argc - cli.at + 1;
-    }
-    if (!r.p.argc) cli_usage(command, "no program given");
-    if (!r.p.build && !r.reuse) cli_usage(command, "no --build command given");
-    if (r.p.argv[0][0] == '/') cli_usage(command, "PROGRAM is relative to the build folder");
+    struct p3_request *r = &given;
+    char here[PATH_MAX];
+    int first = cli_parse(command, argc, argv);
+    r->p.ncopies = r->how.ncopies;
+    r->p.argv = argv + first;
+    r->p.argc = argc - first;
+    if (!r->p.argc) cli_usage(command, "no program given");
+    if (!r->p.build && !r->reuse) cli_usage(command, "no --build command given");
+    if (r->p.argv[0][0] == '/') cli_usage(command, "PROGRAM is relative to the build folder");
     if (!getcwd(here, sizeof here)) {
         cli_say("the current folder is gone");
         return EXIT_FAILED;
     }
-    r.p.here = here;
-    if (r.p.work[0] != '/') r.p.work = fp_arena_printf(&r.p.arena, "%s/%s", here, r.p.work);
-    int status = do_it(&r);
-    fp_arena_free(&r.p.arena);
+    r->p.here = here;
+    if (r->p.work[0] != '/') r->p.work = fp_arena_printf(&r->p.arena, "%s/%s", here, r->p.work);
+    int status = do_it(r);
+    fp_arena_free(&r->p.arena);
     return status;
 }
 
@@ -351,5 +332,6 @@ struct cli_command command_p3 = {
         "that write something else, end otherwise or count otherwise are an error.\n"
         "The exit status is the program's, or 1.",
     .options = options,
+    .starts_program = true,
     .run = run,
 };

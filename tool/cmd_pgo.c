@@ -18,23 +18,36 @@
 #include <time.h>
 #include <unistd.h>
 
-static const struct cli_option options[] = {
-    {"--build", "COMMAND", "builds the program, with $CC and $CXX"},
-    {"--train", "COMMAND", "runs it on typical inputs"},
-    {"--clean", "COMMAND", "between the builds (make clean)"},
-    {"--folder", "FOLDER", "where profiles go (footpath-pgo)"},
-    {"--by", "HOW", "runs count by their sum, mean or worst case (sum)"},
-    {"--edges", NULL, "by edges alone: no path-guided duplication"},
-    {"--flags", "FLAGS", "more --fp- flags for both builds"},
-    {NULL, NULL, NULL},
-};
-enum { BUILD, TRAIN, CLEAN, FOLDER, BY, EDGES, FLAGS };
-
 struct cycle {
     const char *build, *train, *clean, *folder, *flags;
     enum fp_guide_by by;
     bool edges;
     char *here;
+};
+
+static struct cycle given = {.folder = "footpath-pgo", .flags = ""};
+
+static void take_by(const struct cli_command *command, char *value)
+{
+    static const char *const names[] = {
+        [FP_GUIDE_BY_SUM] = "sum", [FP_GUIDE_BY_MEAN] = "mean", [FP_GUIDE_BY_WORST] = "worst"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(value, names[i])) {
+            given.by = (enum fp_guide_by)i;
+            return;
+        }
+    cli_usage(command, "--by is sum, mean or worst, got %s", value);
+}
+
+static const struct cli_option options[] = {
+    {"--build", "COMMAND", "builds the program, with $CC and $CXX", .text = &given.build},
+    {"--train", "COMMAND", "runs it on typical inputs", .text = &given.train},
+    {"--clean", "COMMAND", "between the builds (make clean)", .text = &given.clean},
+    {"--folder", "FOLDER", "where profiles go (footpath-pgo)", .text = &given.folder},
+    {"--by", "HOW", "runs count by their sum, mean or worst case (sum)", .take = take_by},
+    {"--edges", NULL, "by edges alone: no path-guided duplication", .flag = &given.edges},
+    {"--flags", "FLAGS", "more --fp- flags for both builds", .text = &given.flags},
+    {0},
 };
 
 static int step_number;
@@ -114,35 +127,14 @@ static bool go_round(struct fp_arena *arena, const struct cycle *c)
     return run_step("Building by the profile", c->build);
 }
 
-static enum fp_guide_by parse_by(struct cli_command *command, const char *value)
-{
-    if (!strcmp(value, "sum")) return FP_GUIDE_BY_SUM;
-    if (!strcmp(value, "mean")) return FP_GUIDE_BY_MEAN;
-    if (!strcmp(value, "worst")) return FP_GUIDE_BY_WORST;
-    cli_usage(command, "--by is sum, mean or worst, got %s", value);
-}
-
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
     struct fp_arena arena = {0};
-    struct cycle c = {.folder = "footpath-pgo", .flags = "", .here = fp_own_folder(&arena)};
-    char *value;
-    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-        switch (option) {
-        case BUILD: c.build = value; break;
-        case TRAIN: c.train = value; break;
-        case CLEAN: c.clean = value; break;
-        case FOLDER: c.folder = value; break;
-        case BY: c.by = parse_by(command, value); break;
-        case EDGES: c.edges = true; break;
-        case FLAGS: c.flags = value; break;
-        case CLI_WORD: cli_usage(command, "unexpected %s", value);
-        default: break;
-        }
-    }
-    if (!c.build || !c.train) cli_usage(command, "--build COMMAND and --train COMMAND are needed");
-    bool ok = go_round(&arena, &c);
+    cli_parse(command, argc, argv);
+    given.here = fp_own_folder(&arena);
+    if (!given.build || !given.train)
+        cli_usage(command, "--build COMMAND and --train COMMAND are needed");
+    bool ok = go_round(&arena, &given);
     fp_arena_free(&arena);
     return ok ? EXIT_OK : EXIT_FAILED;
 }

@@ -6,18 +6,29 @@
 #include "model/model.h"
 #include "report/site.h"
 
+static struct {
+    struct cli_profiles inputs;
+    struct fp_sources sources;
+    const char *function;
+    struct fp_site_options how;
+} given = {.how = {.folder = "footpath-report",
+                   .paths = 200,
+                   .untaken = 20,
+                   .graphs = 400,
+                   .progress = cli_progress}};
+
 static const struct cli_option options[] = {
-    {"-o", "DIR", "where to write (footpath-report)"},
-    {"--title", "TEXT", "title of the page (the program's name)"},
-    {"--function", "NAME", "only functions whose name contains NAME"},
-    {"--paths", "N", "paths listed per function (200)"},
-    {"--untaken", "N", "paths never taken listed per function (20)"},
-    {"--graphs", "N", "functions drawn by Graphviz, most costly first (400)"},
-    CLI_SOURCE_OPTIONS,
-    CLI_PROFILE_OPTIONS,
-    {NULL, NULL, NULL},
+    {"-o", "DIR", "where to write (footpath-report)", .text = &given.how.folder},
+    {"--title", "TEXT", "title of the page (the program's name)", .text = &given.how.title},
+    {"--function", "NAME", "only functions whose name contains NAME", .text = &given.function},
+    {"--paths", "N", "paths listed per function (200)", .number = &given.how.paths},
+    {"--untaken", "N", "paths never taken listed per function (20)", .number = &given.how.untaken},
+    {"--graphs", "N", "functions drawn by Graphviz, most costly first (400)",
+     .number = &given.how.graphs},
+    CLI_SOURCE_OPTIONS(given.sources),
+    CLI_PROFILE_OPTIONS(given.inputs),
+    {0},
 };
-enum { OUTPUT, TITLE, FUNCTION, PATHS, UNTAKEN, GRAPHS, SOURCE_ROOT, MAP, BINARY, STRICT };
 
 /* Each of several profiles alone, with the maps of the whole. */
 static void share_maps(const struct fp_profile *whole, struct fp_profile *alone)
@@ -94,36 +105,11 @@ static int write_site(struct cli_profiles *inputs, struct fp_sources *sources, c
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct cli_profiles inputs = {0};
-    struct fp_sources sources = {0};
-    struct fp_site_options how = {.folder = "footpath-report",
-                                  .paths = 200,
-                                  .untaken = 20,
-                                  .graphs = 400,
-                                  .progress = cli_progress};
-    const char *function = NULL;
-    char *value;
-    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-        switch (option) {
-        case OUTPUT: how.folder = value; break;
-        case TITLE: how.title = value; break;
-        case FUNCTION: function = value; break;
-        case PATHS: how.paths = cli_number(command, "--paths", value); break;
-        case UNTAKEN: how.untaken = cli_number(command, "--untaken", value); break;
-        case GRAPHS: how.graphs = cli_number(command, "--graphs", value); break;
-        case SOURCE_ROOT: fp_vec_push(&sources.arena, &sources.roots, value); break;
-        case MAP: cli_source_map(command, &sources, value); break;
-        case BINARY: inputs.binary = value; break;
-        case STRICT: inputs.strict = true; break;
-        case CLI_WORD: fp_vec_push(&inputs.arena, &inputs.names, value); break;
-        default: break;
-        }
-    }
-    if (!inputs.names.len) fp_vec_push(&inputs.arena, &inputs.names, "footpath.prof");
-    int status = write_site(&inputs, &sources, function, &how);
-    fp_sources_free(&sources);
-    fp_arena_free(&inputs.arena);
+    cli_parse(command, argc, argv);
+    cli_default_profile(&given.inputs);
+    int status = write_site(&given.inputs, &given.sources, given.function, &given.how);
+    fp_sources_free(&given.sources);
+    fp_arena_free(&given.inputs.arena);
     return status;
 }
 
@@ -134,5 +120,6 @@ struct cli_command command_report = {
     .text = "The page needs no server and no network: open DIR/index.html. Several profiles are\n"
             "added up and shown side by side.",
     .options = options,
+    .words = &given.inputs,
     .run = run,
 };

@@ -10,13 +10,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static struct {
+    const char *output;
+    uint64_t repeat, top;
+} given = {.output = "footpath.prof", .repeat = 1, .top = 10};
+
 static const struct cli_option options[] = {
-    {"-o", "FILE", "keep the profile here (footpath.prof); NAME.cp: combined with earlier runs"},
-    {"--repeat", "N", "run it N times"},
-    {"--top", "N", "paths to show afterwards (10; 0: none)"},
-    {NULL, NULL, NULL},
+    {"-o", "FILE", "keep the profile here (footpath.prof); NAME.cp: combined with earlier runs",
+     .text = &given.output},
+    {"--repeat", "N", "run it N times", .number = &given.repeat},
+    {"--top", "N", "paths to show afterwards (10; 0: none)", .number = &given.top},
+    {0},
 };
-enum { OUTPUT, REPEAT, TOP };
 
 /* The program's own status; 127 where it could not be started, as a shell says. */
 static int run_once(char **argv)
@@ -79,29 +84,20 @@ static void show_combined(const char *path, uint64_t top)
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    const char *output = "footpath.prof";
-    uint64_t repeat = 1, top = 10;
-    int first = argc;
-    char *value;
-    for (int option; first == argc && (option = cli_next(&cli, &value)) != CLI_END;) {
-        if (option == OUTPUT) output = value;
-        if (option == REPEAT) repeat = cli_number(command, "--repeat", value);
-        if (option == TOP) top = cli_number(command, "--top", value);
-        if (option == CLI_WORD) first = cli.at - 1; /* the rest is the program's */
-    }
+    int first = cli_parse(command, argc, argv);
+    const char *output = given.output;
     if (first == argc) cli_usage(command, "no program given");
     struct fp_arena arena = {0};
     setenv("FOOTPATH_OUT", cli_as_pattern(&arena, output), 1);
     fp_arena_free(&arena);
     int status = 0;
-    for (uint64_t i = 0; i < repeat && status != 127; i++) status = run_once(argv + first);
+    for (uint64_t i = 0; i < given.repeat && status != 127; i++) status = run_once(argv + first);
     if (access(output, R_OK) < 0)
         cli_say("%s wrote no profile; was it built with footpath-cc?", argv[first]);
     else if (fp_is_combined(output))
-        show_combined(output, top);
-    else if (top)
-        show(output, top);
+        show_combined(output, given.top);
+    else if (given.top)
+        show(output, given.top);
     return status;
 }
 
@@ -111,5 +107,6 @@ struct cli_command command_run = {
     .summary = "Run an instrumented program, then show its hottest paths",
     .text = "The paths are shown on standard error; the exit status is the program's.",
     .options = options,
+    .starts_program = true,
     .run = run,
 };

@@ -4,31 +4,46 @@
 #include "cli_combined.h"
 #include "report/show.h"
 
-#include <stdlib.h>
+#include <math.h>
+
+enum { TOP = 20 };
+
+static struct {
+    struct cli_profiles inputs;
+    const char *function;
+    enum fp_show_view view;
+    struct cli_show_combined combined;
+    uint64_t top; /* UINT64_MAX: not asked */
+    bool json;
+} given = {.top = UINT64_MAX, .combined.above = -1};
+
+static void take_sort(const struct cli_command *command, char *value)
+{
+    if (!cli_rank_named(value, &given.combined.by))
+        cli_usage(command, "--sort: unknown key '%s'", value);
+}
+
+static void take_above(const struct cli_command *command, char *value)
+{
+    if (!cli_real(value, 0, INFINITY, &given.combined.above))
+        cli_usage(command, "--above needs a number, got '%s'", value);
+}
 
 static const struct cli_option options[] = {
-    {"--top", "N", "how many (20; 0: all)"},
-    {"--function", "NAME", "only functions whose name contains NAME"},
-    {"--functions", NULL, "functions instead of paths"},
-    {"--edges", NULL, "edges instead of paths"},
-    {"--blocks", NULL, "blocks instead of paths"},
-    {"--json", NULL, "everything, as JSON"},
-    {"--sort", "KEY", "combined: by variation (default), deviation, mean, count, unseen"},
-    {"--above", "X", "combined: the share of runs with a frequency above X"},
-    {"--unseen", NULL, "combined: only what some runs are without"},
-    CLI_PROFILE_OPTIONS,
-    {NULL, NULL, NULL},
+    {"--top", "N", "how many (20; 0: all)", .number = &given.top},
+    {"--function", "NAME", "only functions whose name contains NAME", .text = &given.function},
+    {"--functions", NULL, "functions instead of paths", .chosen = &given.view,
+     .choice = FP_SHOW_FUNCTIONS},
+    {"--edges", NULL, "edges instead of paths", .chosen = &given.view, .choice = FP_SHOW_EDGES},
+    {"--blocks", NULL, "blocks instead of paths", .chosen = &given.view, .choice = FP_SHOW_BLOCKS},
+    {"--json", NULL, "everything, as JSON", .flag = &given.json},
+    {"--sort", "KEY", "combined: by variation (default), deviation, mean, count, unseen",
+     .take = take_sort},
+    {"--above", "X", "combined: the share of runs with a frequency above X", .take = take_above},
+    {"--unseen", NULL, "combined: only what some runs are without", .flag = &given.combined.unseen},
+    CLI_PROFILE_OPTIONS(given.inputs),
+    {0},
 };
-enum { TOP, FUNCTION, FUNCTIONS, EDGES, BLOCKS, JSON, SORT, ABOVE, UNSEEN, BINARY, STRICT };
-
-static double read_frequency(const struct cli_command *command, const char *value)
-{
-    char *end;
-    double number = strtod(value, &end);
-    if (*end || end == value || !(number >= 0))
-        cli_usage(command, "--above needs a number, got '%s'", value);
-    return number;
-}
 
 static int no_such_function(const char *name)
 {
@@ -52,45 +67,31 @@ static int show_runs(struct footpath *fp, const struct fp_show_options *how, con
     return cli_output(NULL, &out);
 }
 
+static int show_combined(struct footpath *fp)
+{
+    struct cli_show_combined *how = &given.combined;
+    bool asked = given.top != UINT64_MAX;
+    how->view = given.view, how->json = given.json;
+    how->every_kind = given.view == FP_SHOW_PATHS;
+    how->top = asked ? given.top : given.json ? 0 : TOP;
+    return cli_show_combined(fp, how);
+}
+
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct cli_profiles inputs = {0};
-    const char *what = NULL; /* functions */
-    struct fp_show_options how = {.view = FP_SHOW_PATHS, .top = 20, .colours = cli_colours(stdout)};
-    struct cli_show_combined combined = {.every_kind = true, .above = -1};
-    bool json = false;
-    char *value;
-    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-        switch (option) {
-        case TOP: how.top = combined.top = cli_number(command, "--top", value); break;
-        case FUNCTION: what = value; break;
-        case FUNCTIONS: how.view = FP_SHOW_FUNCTIONS, combined.every_kind = false; break;
-        case EDGES: how.view = FP_SHOW_EDGES, combined.every_kind = false; break;
-        case BLOCKS: how.view = FP_SHOW_BLOCKS, combined.every_kind = false; break;
-        case JSON: json = true; break;
-        case SORT:
-            if (!cli_rank_named(value, &combined.by))
-                cli_usage(command, "--sort: unknown key '%s'", value);
-            break;
-        case ABOVE: combined.above = read_frequency(command, value); break;
-        case UNSEEN: combined.unseen = true; break;
-        case BINARY: inputs.binary = value; break;
-        case STRICT: inputs.strict = true; break;
-        case CLI_WORD: fp_vec_push(&inputs.arena, &inputs.names, value); break;
-        default: break;
-        }
-    }
-    if (!inputs.names.len) fp_vec_push(&inputs.arena, &inputs.names, "footpath.prof");
-    struct footpath *fp = cli_open(&inputs, what, json || how.view >= FP_SHOW_EDGES);
-    fp_arena_free(&inputs.arena);
+    cli_parse(command, argc, argv);
+    cli_default_profile(&given.inputs);
+    bool edges = given.json || given.view >= FP_SHOW_EDGES;
+    struct footpath *fp = cli_open(&given.inputs, given.function, edges);
+    fp_arena_free(&given.inputs.arena);
     if (!fp) return EXIT_FAILED;
+    struct fp_show_options how = {.view = given.view,
+                                  .top = given.top == UINT64_MAX ? TOP : given.top,
+                                  .colours = cli_colours(stdout)};
     struct footpath_summary summary;
     footpath_summarize(fp, &summary);
-    if (summary.combined && !json) combined.top = how.top;
-    combined.view = how.view, combined.json = json;
-    int status = summary.combined ? cli_show_combined(fp, &combined)
-                                  : show_runs(fp, json ? NULL : &how, what);
+    int status = summary.combined ? show_combined(fp)
+                                  : show_runs(fp, given.json ? NULL : &how, given.function);
     footpath_close(fp);
     return status;
 }
@@ -102,5 +103,6 @@ struct cli_command command_show = {
     .text = "Without PROFILE, footpath.prof. A path is a row of lines; (true) and (false) say\n"
             "which way a branch went, ... where a path begins or goes on at a loop.",
     .options = options,
+    .words = &given.inputs,
     .run = run,
 };

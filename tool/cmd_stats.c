@@ -3,12 +3,16 @@
 
 #include "report/statsreport.h"
 
+static struct {
+    struct cli_profiles inputs;
+    bool json;
+} given;
+
 static const struct cli_option options[] = {
-    {"--json", NULL, "as JSON"},
-    CLI_PROFILE_OPTIONS,
-    {NULL, NULL, NULL},
+    {"--json", NULL, "as JSON", .flag = &given.json},
+    CLI_PROFILE_OPTIONS(given.inputs),
+    {0},
 };
-enum { JSON, BINARY, STRICT };
 
 static struct fp_profile *load_one(const struct cli_profiles *all, size_t index)
 {
@@ -44,24 +48,12 @@ static int print(const struct cli_profiles *inputs, bool json)
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct cli_profiles inputs = {0};
-    bool json = false;
-    char *value;
-    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-        switch (option) {
-        case JSON: json = true; break;
-        case BINARY: inputs.binary = value; break;
-        case STRICT: inputs.strict = true; break;
-        case CLI_WORD: fp_vec_push(&inputs.arena, &inputs.names, value); break;
-        default: break;
-        }
-    }
-    if (!inputs.names.len) fp_vec_push(&inputs.arena, &inputs.names, "footpath.prof");
-    if (inputs.names.len > 2)
+    cli_parse(command, argc, argv);
+    cli_default_profile(&given.inputs);
+    if (given.inputs.names.len > 2)
         cli_usage(command, "at most two profiles; footpath merge adds runs up");
-    int status = print(&inputs, json);
-    fp_arena_free(&inputs.arena);
+    int status = print(&given.inputs, given.json);
+    fp_arena_free(&given.inputs.arena);
     return status;
 }
 
@@ -73,5 +65,6 @@ struct cli_command command_stats = {
             "following the most frequent edge. With OTHER, the paths and instructions of PROFILE\n"
             "that OTHER has as well.",
     .options = options,
+    .words = &given.inputs,
     .run = run,
 };

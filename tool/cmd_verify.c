@@ -6,12 +6,16 @@
 
 #include <inttypes.h>
 
+static struct {
+    struct cli_profiles inputs;
+    bool json;
+} given;
+
 static const struct cli_option options[] = {
-    {"--json", NULL, "as JSON"},
-    CLI_PROFILE_OPTIONS,
-    {NULL, NULL, NULL},
+    {"--json", NULL, "as JSON", .flag = &given.json},
+    CLI_PROFILE_OPTIONS(given.inputs),
+    {0},
 };
-enum { JSON, BINARY, STRICT };
 
 static void print_edge(const struct fp_difference *d)
 {
@@ -86,24 +90,16 @@ static int print_json(const struct fp_verification *v)
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct cli_profiles inputs[2] = {0};
-    size_t count = 0;
-    bool json = false;
-    char *value;
-    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-        if (option == JSON) json = true;
-        if (option == BINARY) inputs[0].binary = inputs[1].binary = value;
-        if (option == STRICT) inputs[0].strict = inputs[1].strict = true;
-        if (option != CLI_WORD) continue;
-        if (count == 2) cli_usage(command, "at most two profiles");
-        fp_vec_push(&inputs[count].arena, &inputs[count].names, value);
-        count++;
-    }
+    cli_parse(command, argc, argv);
+    struct cli_profiles *inputs = &given.inputs, other = {0};
+    size_t count = inputs->names.len;
+    if (count > 2) cli_usage(command, "at most two profiles");
+    other.binary = inputs->binary, other.strict = inputs->strict;
+    if (count == 2) cli_add_profile(&other, inputs->names.at[--inputs->names.len]);
     if (!count) cli_usage(command, "no profile given");
-    inputs[0].all_builds = count == 1; /* each build against itself */
-    struct fp_profile *paths = cli_load(&inputs[0]), *edges = paths;
-    if (paths && count == 2) edges = cli_load(&inputs[1]);
+    inputs->all_builds = count == 1; /* each build against itself */
+    struct fp_profile *paths = cli_load(inputs), *edges = paths;
+    if (paths && count == 2) edges = cli_load(&other);
     if (!paths || !edges) return EXIT_FAILED;
     struct fp_arena arena = {0};
     struct fp_verification result;
@@ -113,7 +109,7 @@ static int run(struct cli_command *command, int argc, char **argv)
         status = cli_fail(&error, NULL);
     } else {
         status = result.different || result.unmatched ? EXIT_FAILED : EXIT_OK;
-        if (!json)
+        if (!given.json)
             print_text(&result);
         else if (print_json(&result) != EXIT_OK)
             status = EXIT_FAILED;
@@ -121,8 +117,8 @@ static int run(struct cli_command *command, int argc, char **argv)
     fp_arena_free(&arena);
     if (edges != paths) fp_profile_free(edges);
     fp_profile_free(paths);
-    fp_arena_free(&inputs[0].arena);
-    fp_arena_free(&inputs[1].arena);
+    fp_arena_free(&inputs->arena);
+    fp_arena_free(&other.arena);
     return status;
 }
 
@@ -135,5 +131,6 @@ struct cli_command command_verify = {
             "Exit status 0: identical. 1: not, with the first differences, or functions ran\n"
             "that only one of the two has.",
     .options = options,
+    .words = &given.inputs,
     .run = run,
 };

@@ -17,19 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static const struct cli_option options[] = {
-    {"--every", "SECONDS", "how often to look (2)"},
-    {"--top", "N", "how many paths (15)"},
-    {"--function", "NAME", "only functions whose name contains NAME"},
-    {"--functions", NULL, "functions instead of paths"},
-    {"--total", NULL, "everything since the start, not only what is new"},
-    {"--looks", "N", "stop after N looks at a changed profile"},
-    {"--json", NULL, "each look as JSON"},
-    {"--binary", "FILE", "the program that runs, where it is not at its old place"},
-    {NULL, NULL, NULL},
-};
-enum { EVERY, TOP, FUNCTION, FUNCTIONS, TOTAL, LOOKS, JSON, BINARY };
-
 struct watch {
     const char *path, *binary;
     double every;
@@ -37,6 +24,34 @@ struct watch {
     bool total, json, screen;
     struct footpath_options what;
     struct fp_show_options how;
+};
+
+static struct watch given = {.every = 2, .how = {.view = FP_SHOW_PATHS, .top = 15}};
+
+static void take_seconds(const struct cli_command *command, char *value)
+{
+    given.every = strtod(value, NULL);
+    if (!(given.every >= 0.05)) cli_usage(command, "--every: expected seconds, at least 0.05");
+}
+
+static void take_path(const struct cli_command *command, char *value)
+{
+    if (given.path) cli_usage(command, "one profile at a time");
+    given.path = value;
+}
+
+static const struct cli_option options[] = {
+    {"--every", "SECONDS", "how often to look (2)", .take = take_seconds},
+    {"--top", "N", "how many paths (15)", .number = &given.how.top},
+    {"--function", "NAME", "only functions whose name contains NAME", .text = &given.what.function},
+    {"--functions", NULL, "functions instead of paths", .chosen = &given.how.view,
+     .choice = FP_SHOW_FUNCTIONS},
+    {"--total", NULL, "everything since the start, not only what is new", .flag = &given.total},
+    {"--looks", "N", "stop after N looks at a changed profile", .number = &given.looks},
+    {"--json", NULL, "each look as JSON", .flag = &given.json},
+    {"--binary", "FILE", "the program that runs, where it is not at its old place",
+     .text = &given.binary},
+    {0},
 };
 
 /* Shared with writers, who replace what they wrote before. */
@@ -146,37 +161,15 @@ static int watch(const struct watch *w)
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
-    struct cli cli = {.command = command, .argc = argc, .argv = argv};
-    struct watch w = {.path = NULL,
-                      .every = 2,
-                      .screen = isatty(STDOUT_FILENO),
-                      .how = {.view = FP_SHOW_PATHS, .top = 15, .colours = cli_colours(stdout)}};
-    char *value;
-    for (int option; (option = cli_next(&cli, &value)) != CLI_END;) {
-        switch (option) {
-        case EVERY:
-            w.every = strtod(value, NULL);
-            if (!(w.every >= 0.05)) cli_usage(command, "--every: expected seconds, at least 0.05");
-            break;
-        case TOP: w.how.top = cli_number(command, "--top", value); break;
-        case FUNCTION: w.what.function = value; break;
-        case FUNCTIONS: w.how.view = FP_SHOW_FUNCTIONS; break;
-        case TOTAL: w.total = true; break;
-        case LOOKS: w.looks = cli_number(command, "--looks", value); break;
-        case JSON: w.json = true; break;
-        case BINARY: w.binary = value; break;
-        case CLI_WORD:
-            if (w.path) cli_usage(command, "one profile at a time");
-            w.path = value;
-            break;
-        default: break;
-        }
-    }
-    if (!cli_check_binary(w.binary)) return EXIT_FAILED;
-    if (!w.path) w.path = "footpath.prof";
-    if (w.json) w.screen = false, w.what.edges = 1;
-    if (w.screen && access(w.path, R_OK) < 0) cli_say("%s: not there yet; waiting", w.path);
-    return watch(&w);
+    struct watch *w = &given;
+    cli_parse(command, argc, argv);
+    w->screen = isatty(STDOUT_FILENO);
+    w->how.colours = cli_colours(stdout);
+    if (!cli_check_binary(w->binary)) return EXIT_FAILED;
+    if (!w->path) w->path = "footpath.prof";
+    if (w->json) w->screen = false, w->what.edges = 1;
+    if (w->screen && access(w->path, R_OK) < 0) cli_say("%s: not there yet; waiting", w->path);
+    return watch(w);
 }
 
 struct cli_command command_watch = {
@@ -187,5 +180,6 @@ struct cli_command command_watch = {
             "with --fp-mode=pep for little cost. Without PROFILE, footpath.prof. Shown is what\n"
             "was added since the last look.",
     .options = options,
+    .take_word = take_path,
     .run = run,
 };

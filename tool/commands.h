@@ -3,7 +3,6 @@
 #define FP_TOOL_COMMANDS_H
 
 #include "cli.h"
-#include "p3/division.h"
 
 extern struct cli_command command_combine;
 extern struct cli_command command_infer, command_learn, command_record;
@@ -12,9 +11,6 @@ extern struct cli_command command_compare, command_dot, command_export, command_
     command_watch;
 extern struct cli_command command_divide, command_p3;
 extern struct cli_command command_optimize, command_pgo;
-
-/* The strategy of a division by its name. */
-bool cli_strategy(const char *name, enum fp_strategy *strategy);
 
 extern struct cli_command command_annotate, command_completion, command_coverage, command_diff,
     command_report, command_stats;

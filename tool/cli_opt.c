@@ -1,0 +1,34 @@
+/* Running LLVM's opt: see cli_opt.h. */
+#include "cli_opt.h"
+
+#include "base/io.h"
+#include "cli.h"
+#include "flags/flags.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *find_opt(struct fp_arena *arena, const char *llvm)
+{
+    char *debian = fp_arena_printf(arena, "/usr/lib/llvm-%s/bin/opt", llvm);
+    return access(debian, X_OK) == 0 ? debian : fp_arena_printf(arena, "opt-%s", llvm);
+}
+
+int cli_run_opt(struct fp_arena *arena, const char *llvm, const char *settings, const char *passes,
+                const char *input, const char *output)
+{
+    char *opt = find_opt(arena, llvm);
+    char *plugin = fp_arena_printf(arena, "%s/../lib/footpath/footpath-llvm-%s.so",
+                                   fp_own_folder(arena), llvm);
+    if (access(plugin, R_OK) < 0) {
+        cli_say("no plugin for LLVM %s: expected %s", llvm, plugin);
+        return EXIT_FAILED;
+    }
+    setenv(FP_PLUGIN_VARIABLE, settings, 1);
+    execlp(opt, opt, fp_arena_printf(arena, "-load-pass-plugin=%s", plugin), passes, input, "-o",
+           output, (char *)NULL);
+    cli_say("cannot run %s: %s; install llvm-%s", opt, strerror(errno), llvm);
+    return EXIT_FAILED;
+}
