@@ -48,8 +48,8 @@ VARIANTS = {
     "clang-front": clang("-fprofile-instr-generate"),
     "gcc-pgo": gcc("-fprofile-generate", "-fprofile-update=single"),
     "path": footpath("--fp-mode=path"),
-    # as paper 001 has them: a loop's first round is part of the path that comes to it
-    "path-fit": footpath("--fp-mode=path", "--fp-cuts=fit"),
+    # paths also end where loops that look hot are entered
+    "path-loops": footpath("--fp-mode=path", "--fp-cuts=loops"),
     "path-early": footpath("--fp-mode=path", "--fp-at=early"),
     "path-exits": footpath("--fp-mode=path", "--fp-exits"),
     "path-shared": footpath("--fp-mode=path", "--fp-threads=shared"),

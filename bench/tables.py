@@ -14,7 +14,7 @@ import platform
 import corpus
 import measure
 
-SHOWN = ["clang-pgo", "clang-edges", "clang-front", "gcc-pgo", "path", "path-fit", "path-early", "path-exits", "path-shared",
+SHOWN = ["clang-pgo", "clang-edges", "clang-front", "gcc-pgo", "path", "path-loops", "path-early", "path-exits", "path-shared",
          "path-guided", "edge", "edge-min"]
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 

@@ -32,7 +32,7 @@ Summary = struct("Summary", (c_size_t, "files files_skipped functions"), (c_uint
                  (c_int, "combined has_paths cycles"), (c_double, "cost"), (c_uint64, "path_count"),
                  (c_uint32, "bins"), (c_uint64 * 4, "events"), (c_uint64, "left_out"), (TEXT, "left_out_why"))
 Function = struct("Function", (TEXT, "linkage_name file"), (c_uint32, "line index"), (POINTER(Module), "module"),
-                  (TEXT, "not_measured"), (c_int, "has_paths has_lines"), (c_uint32, "nblocks nedges cuts"),
+                  (TEXT, "not_measured"), (c_int, "has_paths has_lines"), (c_uint32, "nblocks nedges cuts doors laps"),
                   (c_uint64, "calls possible_paths executed_paths path_count"), (c_double, "cost"))
 Place = struct("Place", (TEXT, "file function"), (c_uint32, "line column"))
 Block = struct("Block", (c_uint64, "count"), (c_uint32, "instructions"), (Place, "first last"))

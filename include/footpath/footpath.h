@@ -140,6 +140,8 @@ struct footpath_function {
     int has_lines;                        /* the compiler knew source lines */
     uint32_t nblocks, nedges;             /* 0 where the module was not found */
     uint32_t cuts;                        /* places where paths were cut to keep them few */
+    uint32_t doors;                       /* ways into loops at which paths end */
+    uint32_t laps;                        /* loops that paths go through */
     uint64_t calls;
     uint64_t possible_paths, executed_paths;
     uint64_t path_count; /* executions of its paths */

@@ -105,6 +105,8 @@ static struct footpath_function described(const struct fp_function *f)
         .nblocks = f->paths.cfg ? f->paths.cfg->nblocks : 0,
         .nedges = f->paths.cfg ? f->paths.cfg->nedges : 0,
         .cuts = f->paths.truncation ? f->paths.truncation->ncuts : 0,
+        .doors = f->paths.truncation ? f->paths.truncation->ndoors : 0,
+        .laps = f->paths.truncation ? f->paths.truncation->laps.len : 0,
         .possible_paths = f->paths.numbering ? f->paths.numbering->num_ids : 0};
 }
 

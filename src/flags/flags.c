@@ -33,9 +33,10 @@ const struct fp_flag fp_flag_table[] = {
      "functions and files to leave out"},
     {"values", FP_FLAG_SWITCH, PLUGIN, NULL, FIELD(values),
      "with early: count targets of indirect calls and sizes of copies"},
-    {"cuts", FP_FLAG_WORD, PLUGIN, "loops fit few", FIELD(cuts),
-     "end paths where hot loops are entered and at cold edges, so that\n"
-     "counters fit arrays; at cold edges only; at neither (loops)"},
+    {"cuts", FP_FLAG_WORD, PLUGIN, "fit few paper loops", FIELD(cuts),
+     "where paths end besides back edges: at cold edges, so that counters\n"
+     "fit an array; nowhere; nowhere, and at every back edge, as in the\n"
+     "paper; as fit, and where hot loops are entered (fit)"},
     {"guide", FP_FLAG_PROFILE, PLUGIN, "FILE", FIELD(guide),
      "weights from an earlier profile: cheaper counting"},
     {"division", FP_FLAG_FILE, PLUGIN, "FILE", FIELD(division),

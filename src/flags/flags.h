@@ -41,7 +41,7 @@ enum fp_threads { FP_THREADS_LOCAL, FP_THREADS_SHARED, FP_THREADS_ATOMIC };
 
 /* Where paths end though nothing compels them: at the doors of hot loops and where
  * counters then fit an array, only the latter, or only where ids would not fit. */
-enum fp_cuts { FP_CUTS_LOOPS, FP_CUTS_FIT, FP_CUTS_FEW };
+enum fp_cuts { FP_CUTS_FIT, FP_CUTS_FEW, FP_CUTS_PAPER, FP_CUTS_LOOPS };
 
 /* What becomes of the map in a linked program: compressed there, left there as it is, or
  * moved to a file beside the program. */

@@ -327,14 +327,21 @@ enum fp_cause *fp_truncation_causes(struct fp_arena *arena, const struct fp_cfg 
     return causes;
 }
 
-static uint32_t count_cuts(const struct fp_cfg *cfg, const struct fp_order *order)
+static void count_cuts(struct fp_truncation *t)
 {
     struct fp_arena scratch = {0};
-    const enum fp_cause *causes = fp_truncation_causes(&scratch, cfg, order);
-    uint32_t cuts = 0;
-    for (uint32_t e = 0; e < cfg->nedges; e++) cuts += causes[e] == FP_CAUSE_CUT;
+    const enum fp_cause *causes = fp_truncation_causes(&scratch, t->cfg, &t->order);
+    for (uint32_t e = 0; e < t->cfg->nedges; e++) {
+        t->ncuts += causes[e] == FP_CAUSE_CUT;
+        t->ndoors += causes[e] == FP_CAUSE_DOOR;
+    }
     fp_arena_free(&scratch);
-    return cuts;
+}
+
+bool fp_same_ends(const struct fp_truncation *a, const struct fp_truncation *b)
+{
+    return a->cfg->nedges == b->cfg->nedges &&
+           (!a->cfg->nedges || !memcmp(a->order.fate, b->order.fate, a->cfg->nedges));
 }
 
 /* The order in which laps are numbered. */
@@ -377,7 +384,7 @@ void fp_truncate(struct fp_arena *arena, const struct fp_cfg *cfg, const double 
     out->num_paths = cut_to_limit(&c, max, &scratch);
     if (limits->good_paths)
         out->num_paths = cut_to_fit(&c, out->num_paths, limits->good_paths, &scratch);
-    out->ncuts = count_cuts(cfg, &out->order);
+    count_cuts(out);
     if (out->laps.len) qsort(out->laps.at, out->laps.len, sizeof *out->laps.at, by_closing_edge);
     fp_arena_free(&scratch);
 }
@@ -425,7 +432,7 @@ bool fp_truncate_as_stored(struct fp_arena *arena, const struct fp_cfg *cfg, con
         fp_vec_push(arena, &laps, lap);
     }
     out->laps = (struct fp_laps){laps.at, (uint32_t)laps.len};
-    out->ncuts = count_cuts(cfg, &out->order);
+    count_cuts(out);
     struct fp_arena scratch = {0};
     out->num_paths =
         fp_count_paths(cfg, &out->order, FP_NEW_ARRAY(&scratch, uint64_t, cfg->nblocks));

@@ -31,6 +31,7 @@ struct fp_truncation {
     struct fp_order order; /* fates are final */
     struct fp_laps laps;   /* ordered by closing edge */
     uint32_t ncuts;        /* edges truncated for a limit, doors of loops not included */
+    uint32_t ndoors;       /* edges into loops that are truncated */
     uint64_t num_paths;    /* laps not included */
 };
 
@@ -59,6 +60,9 @@ enum fp_cause {
 /* Of every edge of the cfg. */
 enum fp_cause *fp_truncation_causes(struct fp_arena *arena, const struct fp_cfg *cfg,
                                     const struct fp_order *order);
+
+/* Of functions whose cfgs have the same shape: do paths end at the same edges? */
+bool fp_same_ends(const struct fp_truncation *a, const struct fp_truncation *b);
 
 /* Paths from each block to a path end under the given fates, and the number of
  * all paths, which is returned. UINT64_MAX is too many. */

@@ -8,9 +8,11 @@
 static struct fp_limits limits_of(const struct fp_job *job)
 {
     const struct fp_flags *flags = &job->work->flags;
-    struct fp_limits limits = {0};
-    if (flags->cuts != FP_CUTS_FEW) limits.good_paths = flags->array_paths;
-    if (flags->cuts == FP_CUTS_LOOPS)
+    struct fp_limits limits = {.no_laps = flags->cuts == FP_CUTS_PAPER};
+    bool fit = flags->cuts == FP_CUTS_FIT, loops = flags->cuts == FP_CUTS_LOOPS;
+    if (fit || loops) limits.good_paths = flags->array_paths;
+    /* doors only where they were asked for, or where a guide knows how often the loop goes round */
+    if (loops || (fit && job->measured))
         limits.loop_entries =
             flags->loop_entries > 0 ? flags->loop_entries : fp_loop_entries(job->measured);
     /* cycles are kept in an array: cut whatever does not fit one */

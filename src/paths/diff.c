@@ -148,7 +148,6 @@ static void diff_one_path(struct differ *d, const struct path_pair *p, const str
     add_item(d, item);
 }
 
-/* A path that b's numbering cannot express (it was cut elsewhere) counts 0 there. */
 static void diff_paths(struct differ *d, const struct path_pair *p, struct fp_arena *scratch)
 {
     struct fp_table of_b;
@@ -171,6 +170,11 @@ static void diff_paths(struct differ *d, const struct path_pair *p, struct fp_ar
     }
 }
 
+static bool both_count_paths(const struct fp_function *a, const struct fp_function *b)
+{
+    return a->flags & b->flags & FP_FUNCTION_PATHS;
+}
+
 static void diff_pair(struct differ *d, const struct fp_measured *m,
                       const struct fp_function_ref *ref, struct fp_arena *scratch)
 {
@@ -179,17 +183,15 @@ static void diff_pair(struct differ *d, const struct fp_measured *m,
     fp_profile_counts(scratch, ref->module, ref->function, &p.counts_b);
     p.edges = m->edges && fp_edges_of(scratch, &p.counts_b, &p.edges_b, &error);
     if (m->edges) p.edges_a = *m->edges;
-    d->diff->matched++;
     note_runs(scratch, d, &p.spread_a, d->a, d->runs_a, p.a);
     note_runs(scratch, d, &p.spread_b, d->b, d->runs_b, p.b);
-    bool paths = p.a->flags & p.b->flags & FP_FUNCTION_PATHS;
-    if (paths && !d->options->edges)
+    if (both_count_paths(p.a, p.b) && !d->options->edges)
         diff_paths(d, &p, scratch);
     else
         diff_edges(d, &p);
 }
 
-/* ---- functions on one side, or of another shape ---- */
+/* ---- functions on one side, of another shape, or with other paths ---- */
 
 static uint64_t name_key(const struct fp_function *f)
 {
@@ -214,9 +216,6 @@ static void whole_function(struct differ *d, const struct fp_measured *m,
             item.count_b = edges.entries;
             item.cost_b = function_cost(ref->function, &edges);
         }
-        d->diff->reshaped++;
-    } else {
-        d->diff->only_a++;
     }
     if (item.cost_a > 0 || item.cost_b > 0) add_item(d, item);
 }
@@ -229,7 +228,13 @@ static void diff_function(const struct fp_measured *m, struct fp_arena *scratch,
     const uint64_t *named = ref ? NULL : fp_table_find(&d->names_b, name_key(m->function));
     const struct fp_function_ref *other = ref ? ref : named ? &d->in_b.refs.at[*named - 1] : NULL;
     if (other) *fp_table_add(&d->seen, (uintptr_t)other->function) = 1;
-    if (ref)
+    bool redefined = ref && !d->options->edges && both_count_paths(m->function, ref->function) &&
+                     !fp_same_ends(m->function->paths.truncation, ref->function->paths.truncation);
+    d->diff->matched += ref != NULL;
+    d->diff->redefined += redefined;
+    d->diff->reshaped += !ref && other;
+    d->diff->only_a += !other;
+    if (ref && !redefined)
         diff_pair(d, m, ref, scratch);
     else
         whole_function(d, m, other, scratch);

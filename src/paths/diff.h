@@ -3,10 +3,11 @@
  *
  * Functions match by name, file and shape (match.h); their paths by the blocks they
  * pass, so builds may number them differently. A function whose shape changed is
- * compared as a whole, by calls and cost. Where both sides have several runs, the
- * difference of the means is weighed against the spread between runs (Welch's
- * t-test) and each item has a confidence: of counts per run, or, between combined
- * profiles, of counts per call.
+ * compared as a whole, by calls and cost. So is one whose paths end at other edges
+ * (--fp-cuts, a guide): a path of one build is then no path of the other. Where both
+ * sides have several runs, the difference of the means is weighed against the spread
+ * between runs (Welch's t-test) and each item has a confidence: of counts per run, or,
+ * between combined profiles, of counts per call.
  */
 #ifndef FP_PATHS_DIFF_H
 #define FP_PATHS_DIFF_H
@@ -46,6 +47,7 @@ struct fp_diff {
     size_t nitems;
     uint64_t same;                              /* items of both sides with equal counts */
     uint64_t matched, reshaped, only_a, only_b; /* functions */
+    uint64_t redefined; /* of those matched: paths end at other edges, compared as wholes */
 };
 
 struct fp_diff_options {

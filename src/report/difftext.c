@@ -92,6 +92,11 @@ void fp_diff_text(struct fp_writer *out, const struct fp_diff *diff, const struc
            "%" PRIu64 " functions in both, %" PRIu64 " with another shape, %" PRIu64
            " only in the first, %" PRIu64 " only in the second\n",
            diff->matched, diff->reshaped, diff->only_a, diff->only_b);
+    if (diff->redefined)
+        fp_say(out,
+               "paths of %" PRIu64 " functions end at other places in the second build (--fp-cuts, "
+               "--fp-guide): these are compared as wholes; --edges compares their edges\n",
+               diff->redefined);
     fp_say(out, "instructions %.4g -> %.4g (%+.1f%%); %zu changed, %" PRIu64 " the same\n\n",
            a->cost, b->cost, a->cost > 0 ? 100 * (b->cost - a->cost) / a->cost : 0, diff->nitems,
            diff->same);
@@ -148,6 +153,7 @@ void fp_diff_json(struct fp_writer *out, const struct fp_diff *diff, const struc
     fp_json_key(&j, "format_version"), fp_json_uint(&j, 1);
     fp_json_key(&j, "functions_matched"), fp_json_uint(&j, diff->matched);
     fp_json_key(&j, "functions_reshaped"), fp_json_uint(&j, diff->reshaped);
+    fp_json_key(&j, "functions_redefined"), fp_json_uint(&j, diff->redefined);
     fp_json_key(&j, "functions_only_in_first"), fp_json_uint(&j, diff->only_a);
     fp_json_key(&j, "functions_only_in_second"), fp_json_uint(&j, diff->only_b);
     fp_json_key(&j, "cost_before"), fp_json_double(&j, a->cost);

@@ -27,7 +27,7 @@ static void say_time(struct fp_writer *out, uint64_t ns)
 
 /* Numbers of functions by what was compiled into them. */
 struct info_totals {
-    uint64_t paths, hashed, edges, exits, cut, counters, laps;
+    uint64_t paths, hashed, edges, exits, cut, doors, counters, laps;
 };
 
 static struct info_totals totals_of(const struct fp_program *p)
@@ -41,6 +41,7 @@ static struct info_totals totals_of(const struct fp_program *p)
         t.exits += (f->flags & FP_FUNCTION_EXITS) != 0;
         t.hashed += (f->flags & FP_FUNCTION_HASHED) != 0;
         t.cut += f->paths.truncation->ncuts != 0;
+        t.doors += f->paths.truncation->ndoors != 0;
         t.counters += f->layout.path_slots + f->layout.edge_slots;
         t.laps += f->paths.truncation->laps.len;
     }
@@ -55,8 +56,10 @@ static void say_program(struct fp_writer *out, const struct fp_program *p)
            " in hash tables), %" PRIu64 " with edge counters, %" PRIu64
            " exact to the end, %zu left out\n",
            p->nfunctions, t.paths, t.hashed, t.edges, t.exits, p->nskipped);
-    if (t.cut)
-        fp_say(out, "  cut         paths of %" PRIu64 " functions, which have too many\n", t.cut);
+    if (t.cut) fp_say(out, "  cut         paths of %" PRIu64 " functions, at cold edges\n", t.cut);
+    if (t.doors)
+        fp_say(out, "  doors       paths of %" PRIu64 " functions end where a loop is entered\n",
+               t.doors);
     char counters[32], laps[32];
     fp_group_digits(t.counters, counters);
     fp_group_digits(t.laps, laps);
@@ -118,6 +121,8 @@ static void json_program(struct fp_json *j, const struct fp_program *p)
     fp_json_key(j, "with_edge_counters"), fp_json_uint(j, t.edges);
     fp_json_key(j, "exact_to_the_end"), fp_json_uint(j, t.exits);
     fp_json_key(j, "with_cuts"), fp_json_uint(j, t.cut);
+    fp_json_key(j, "with_doors"), fp_json_uint(j, t.doors);
+    fp_json_key(j, "laps"), fp_json_uint(j, t.laps);
     fp_json_key(j, "counters"), fp_json_uint(j, t.counters);
 }
 

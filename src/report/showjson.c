@@ -68,6 +68,8 @@ static void json_measured(struct fp_json *j, struct footpath *fp, const struct f
     fp_json_key(j, "executed_paths"), fp_json_uint(j, f->executed_paths);
     fp_json_key(j, "calls"), fp_json_uint(j, f->calls);
     fp_json_key(j, "cuts"), fp_json_uint(j, f->cuts);
+    fp_json_key(j, "doors"), fp_json_uint(j, f->doors);
+    fp_json_key(j, "laps"), fp_json_uint(j, f->laps);
     if (footpath_problem(fp, f))
         fp_json_key(j, "problem"), fp_json_string(j, footpath_problem(fp, f));
     fp_json_key(j, "paths"), fp_json_begin(j, '[');

@@ -81,7 +81,7 @@ static void json_row(struct fp_json *j, struct fp_pages *site, size_t index)
     fp_json_uint(j, c->edges.done), fp_json_uint(j, c->edges.all);
     fp_json_uint(j, c->basis.done), fp_json_uint(j, c->basis.all);
     fp_json_uint(j, sf->chunk);
-    fp_json_uint(j, rf->function->paths.truncation->ncuts);
+    fp_json_uint(j, rf->function->paths.truncation->ncuts + rf->function->paths.truncation->ndoors);
     if (rf->problem)
         fp_json_string(j, rf->problem);
     else

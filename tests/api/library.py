@@ -65,7 +65,7 @@ def as_json(profile, function):
     if function.not_measured:
         return dict(shown, not_measured=text(function.not_measured))
     shown.update(num_paths=function.possible_paths, executed_paths=function.executed_paths, calls=function.calls,
-                 cuts=function.cuts, paths=[path_as_json(profile, p) for p in profile.paths(function)])
+                 cuts=function.cuts, doors=function.doors, laps=function.laps, paths=[path_as_json(profile, p) for p in profile.paths(function)])
     edges = profile.edges(function)
     if edges is not None:
         shown["edges"] = [edge_as_json(profile, function, i, e) for i, e in enumerate(edges)]

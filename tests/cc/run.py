@@ -671,6 +671,27 @@ def case_rebuilt_program(b):
     equal(b.call([b.bin("footpath"), "show", "--top", "0"]).stdout, old, "the first build again")
 
 
+def case_cuts(b):
+    """Where paths end, by --fp-cuts: told by show, and respected by diff."""
+    b.write("loops.c", "static volatile int sink;\n"
+                       "void one(int i) { sink = i; }\nvoid two(int i) { sink = -i; }\nint f(int n, int k) {\n  int s = 0;\n  if (k > 2) s++;\n  for (int i = 0; i < n; i++)\n"
+                       "    if (i % 3 == k) one(i); else two(i);\n  for (int i = 0; i < n; i++) s += k ^ i;\n  return s;\n}\n"
+                       "int main(int argc, char **argv) { int s = 0; for (int i = 0; i < 40; i++) s += f(i, i % 5); return s == 1; }\n")
+    facts = {}
+    for cuts in ("fit", "few", "paper", "loops"):
+        b.cc("-O1", "-fno-inline", "-fno-unroll-loops", "--fp-cuts=" + cuts, "loops.c", "-o", cuts)
+        b.call([b.path(cuts)], env={"FOOTPATH_OUT": cuts + ".prof"})
+        function, = [f for f in json.loads(b.call([b.bin("footpath"), "show", "--json", cuts + ".prof"]).stdout)["functions"] if f["name"] == "f"]
+        facts[cuts] = function["cuts"], function["doors"] > 0, function["laps"] > 0
+    equal(facts, {"fit": (0, False, True), "few": (0, False, True), "paper": (0, False, False), "loops": (0, True, True)},
+          "cuts, doors, laps")
+    done = b.call([b.bin("footpath"), "diff", "fit.prof", "loops.prof"]).stdout
+    expect("end at other places" in done, "diff says that paths differ: " + done)
+    equal(json.loads(b.call([b.bin("footpath"), "diff", "--json", "fit.prof", "few.prof"]).stdout)["functions_redefined"], 0, "fit and few")
+    edges = json.loads(b.call([b.bin("footpath"), "diff", "--edges", "--json", "fit.prof", "paper.prof"]).stdout)
+    equal((edges["functions_redefined"], edges["changed"]), (0, []), "edges are the same whatever paths are")
+
+
 def case_stands_alone(b):
     """The profile of any kind of build can be read without the program, libraries included."""
     b.write("lib.c", "int twice(int n) { return n > 3 ? 2 * n : n; }\n")

@@ -3,6 +3,7 @@ cc="footpath-cc -O0 -c --fp-weights=static --fp-array-paths=4096 example.c -o ex
 t $cc --fp-dump=classify
 t $cc --fp-dump='count_*,fun:main' --fp-mode=check
 t $cc --fp-dump=count_bits --fp-cuts=few --fp-exits
+t $cc --fp-dump=count_bits --fp-cuts=loops --fp-exits
 t $cc --fp-dump=count_bits --fp-mode=edge-min
 t $cc --fp-dump=count_bits --fp-metric=cycles
 t $cc --fp-dump=count_bits --fp-array-paths=2

@@ -25,7 +25,7 @@ class Place(harness.Bench):
     def __init__(self, args, folder):
         super().__init__(args, folder)
         self.program = self.path("prog")
-        self.cc("-O1", os.path.join(HERE, "settings.c"), "-o", self.program)
+        self.cc("-O1", "--fp-cuts=loops", os.path.join(HERE, "settings.c"), "-o", self.program)
 
     def fresh(self):
         """A new empty folder to run in."""

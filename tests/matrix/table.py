@@ -21,7 +21,7 @@ COLUMNS = {
     "exits": [False, True],
     "threads": ["local", "atomic", "shared"],
     "at": ["late", "early"],
-    "cuts": ["loops", "fit", "few"],
+    "cuts": ["fit", "few", "paper", "loops"],
     "metric": ["count", "cycles"],
     "level": ["-O0", "-O1", "-O2", "-O3", "-Os"],
     "debug": [False, True],

@@ -220,7 +220,7 @@
       if (!p) {
         const b = row.basis;
         return [el("b", null, short(row.taken)), " of ", el("b", null, short(row.possible)), " paths taken; ", el("b", null, b[0] + " of " + b[1]), " independent ones; edges ", el("b", null, row.edges[0] + " of " + row.edges[1]),
-          row.cuts ? ". Paths are cut at " + row.cuts + " cold edges, so that they can be numbered" : "", ". Choose a path to light it."];
+          row.cuts ? ". Besides back edges, paths end at " + row.cuts + " cold edges or ways into loops" : "", ". Choose a path to light it."];
       }
       const from = p.way.start ? "from a loop head or cut" : "from the entry", to = ["to the end of the function", "to a back edge", "once round a loop", "left for good in mid-path"][p.way.end];
       const edges = p.way.edges.length + (p.way.endEdge >= 0 ? 1 : 0);

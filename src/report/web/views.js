@@ -86,7 +86,7 @@
       footpath.data.columns.length ? columnBars(r.costs, columnTotals(), 1) : el("span.bar.small", {"aria-hidden": "true"}, el("i", {style: {width: 100 * share(r.cost, footpath.allRows()[0].cost) + "%"}})),
       percent(r.cost, footpath.data.totals.cost)]},
     {key: "calls", label: "Calls", value: (r) => Number(r.calls), cell: (r) => number(r.calls)},
-    {key: "taken", label: "Paths taken", value: (r) => Number(r.taken), cell: (r) => footpath.data.have_paths ? [number(r.taken), el("span.dim", null, " of " + short(r.possible)), r.cuts ? el("span.dim", {title: "Too many paths to number: cut at cold edges"}, " ✂") : null] : "–"},
+    {key: "taken", label: "Paths taken", value: (r) => Number(r.taken), cell: (r) => footpath.data.have_paths ? [number(r.taken), el("span.dim", null, " of " + short(r.possible)), r.cuts ? el("span.dim", {title: "Paths also end at cold edges or ways into loops"}, " ✂") : null] : "–"},
     {key: "edges", label: "Edges covered", value: (r) => share(r.edges[0], r.edges[1]) - (r.edges[1] ? 0 : 1), cell: (r) => [meter(r.edges[0], r.edges[1]), percent(r.edges[0], r.edges[1])]},
   ];
   function functionTable(rows, sorted, sortable, onSort, down = true) {
