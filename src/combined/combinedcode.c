@@ -22,20 +22,8 @@ static bool all_whole(const struct fp_histogram *h)
     return true;
 }
 
-static void encode_distribution(struct fp_writer *w, const struct fp_distribution *d)
+static void encode_histogram(struct fp_writer *w, const struct fp_histogram *h, bool whole)
 {
-    const struct fp_histogram *h = &d->histogram;
-    bool whole = all_whole(h);
-    fp_write_uint(w, whole ? WEIGHTS_ARE_WHOLE : 0);
-    fp_write_uint(w, d->nonzero);
-    fp_write_f64(w, d->sum);
-    fp_write_f64(w, d->rest);
-    fp_write_f64(w, d->squares);
-    fp_write_f64(w, d->min);
-    fp_write_f64(w, d->max);
-    fp_write_uint(w, d->count);
-    fp_write_uint(w, d->least);
-    fp_write_uint(w, d->most);
     fp_write_uint(w, h->scale);
     fp_write_uint(w, h->first);
     fp_write_uint(w, h->nbins);
@@ -45,6 +33,19 @@ static void encode_distribution(struct fp_writer *w, const struct fp_distributio
         else
             fp_write_f64(w, h->bins[i]);
     }
+}
+
+static void encode_distribution(struct fp_writer *w, const struct fp_distribution *d)
+{
+    const double amounts[] = {d->sum, d->rest, d->squares, d->min, d->max};
+    bool whole = all_whole(&d->histogram);
+    fp_write_uint(w, whole ? WEIGHTS_ARE_WHOLE : 0);
+    fp_write_uint(w, d->nonzero);
+    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) fp_write_f64(w, amounts[i]);
+    fp_write_uint(w, d->count);
+    fp_write_uint(w, d->least);
+    fp_write_uint(w, d->most);
+    encode_histogram(w, &d->histogram, whole);
 }
 
 static void encode_function(struct fp_writer *w, struct fp_arena *scratch,
