@@ -17,19 +17,6 @@ struct measuring {
     uint32_t depth;
 };
 
-static uint32_t edge_for(const struct fp_numbering *n, uint32_t v, uint64_t rest)
-{
-    uint32_t low = n->dag->first_out[v], high = n->dag->first_out[v + 1];
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (n->value[n->by_value[middle]] <= rest)
-            low = middle;
-        else
-            high = middle;
-    }
-    return n->by_value[low];
-}
-
 static bool is_choice(const struct fp_cfg *cfg, const struct fp_dag_edge *edge)
 {
     return edge->cfg_edge != FP_NONE && fp_cfg_out_degree(cfg, edge->src) > 1;
@@ -40,7 +27,7 @@ static struct stop step(const struct measuring *m, uint64_t id)
 {
     const struct fp_dag *dag = m->n->dag;
     const struct stop *last = &m->way[m->depth - 1];
-    uint32_t d = edge_for(m->n, last->vertex, id - last->base);
+    uint32_t d = fp_number_edge(m->n, last->vertex, id - last->base);
     const struct fp_dag_edge *edge = &dag->edges[d];
     struct stop next = {last->base + m->n->value[d], edge->dst, last->weight, last->branches,
                         last->at_entry};

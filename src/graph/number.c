@@ -117,20 +117,6 @@ struct fp_numbering *fp_number_as_stored(struct fp_arena *arena, const struct fp
     return n;
 }
 
-/* The out-edge of v with the largest value not above rem. */
-static uint32_t edge_for(const struct fp_numbering *n, uint32_t v, uint64_t rem)
-{
-    uint32_t low = n->dag->first_out[v], high = n->dag->first_out[v + 1];
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (n->value[n->by_value[middle]] <= rem)
-            low = middle;
-        else
-            high = middle;
-    }
-    return n->by_value[low];
-}
-
 static bool decode_lap(const struct fp_numbering *n, uint64_t k, struct fp_path *path)
 {
     const struct fp_lap *lap = &n->dag->truncation->laps.at[k];
@@ -159,7 +145,7 @@ static bool walk(struct fp_arena *arena, const struct fp_numbering *n, uint64_t 
         uint32_t v = dag->entry, count = 0;
         if (pass) path->edges = FP_NEW_ARRAY(arena, uint32_t, path->nedges);
         while (v != dag->exit && v != stop) {
-            uint32_t d = edge_for(n, v, rem);
+            uint32_t d = fp_number_edge(n, v, rem);
             const struct fp_dag_edge *edge = &dag->edges[d];
             rem -= n->value[d];
             switch (edge->kind) {

@@ -67,4 +67,18 @@ bool fp_path_decode_partial(struct fp_arena *arena, const struct fp_numbering *n
 #define FP_NO_ID UINT64_MAX
 uint64_t fp_path_encode(const struct fp_numbering *numbering, const struct fp_path *path);
 
+/* The out-edge of v with the largest value not above rem. */
+static inline uint32_t fp_number_edge(const struct fp_numbering *n, uint32_t v, uint64_t rem)
+{
+    uint32_t low = n->dag->first_out[v], high = n->dag->first_out[v + 1];
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (n->value[n->by_value[middle]] <= rem)
+            low = middle;
+        else
+            high = middle;
+    }
+    return n->by_value[low];
+}
+
 #endif
