@@ -53,7 +53,7 @@ Statistics = struct("Statistics", (c_uint64, "runs seen count least most"),
 def load():
     library = ctypes.CDLL(os.environ.get("FOOTPATH_LIBRARY", "libfootpath.so.0"))
     for name, result in (("open", c_void_p), ("error", TEXT), ("warnings", POINTER(Warning)),
-                         ("modules", POINTER(Module)), ("functions", POINTER(Function)), ("name", TEXT),
+                         ("files", POINTER(TEXT)), ("modules", POINTER(Module)), ("functions", POINTER(Function)), ("name", TEXT),
                          ("shape", c_uint64), ("blocks", POINTER(Block)), ("edges", POINTER(Edge)), ("problem", TEXT),
                          ("branch", TEXT), ("paths", POINTER(POINTER(Path))), ("hottest", POINTER(POINTER(Path))),
                          ("path_count", c_size_t), ("route_text", TEXT), ("events", POINTER(Event)),
@@ -75,6 +75,7 @@ class Profile:
         self.status = self.call("status")
         self.error = text(self.call("error"))
         self.warnings = [text(w.message) for w in self.list("warnings")]
+        self.files = [text(name) for name in self.list("files")]
         self.modules = self.list("modules")
         self.functions = self.list("functions")
 

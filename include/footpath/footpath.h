@@ -94,6 +94,9 @@ struct footpath_warning {
 FOOTPATH_PUBLIC const struct footpath_warning *footpath_warnings(const struct footpath *fp,
                                                                  size_t *count);
 
+/* The profiles that were read, as they were named: without those that were skipped. */
+FOOTPATH_PUBLIC const char *const *footpath_files(const struct footpath *fp, size_t *count);
+
 /* An executable or shared library that ran. */
 struct footpath_module {
     const char *path; /* of its file when it ran */

@@ -166,7 +166,7 @@ static void add_up_events(const struct fp_combined_function *sum, struct footpat
     }
 }
 
-void fp_handle_add_combined(struct footpath *fp, const struct fp_function *const *functions)
+static void add_combined(struct footpath *fp, const struct fp_function *const *functions)
 {
     const struct fp_combined *c = fp->combined;
     struct fp_combined_function **sorted = fp_combined_sorted(&fp->arena, c);
@@ -202,6 +202,9 @@ static bool open_combined(struct footpath *fp)
     struct fp_error *missing = FP_NEW_ARRAY(&fp->arena, struct fp_error, c->modules.len);
     const struct fp_function **functions =
         fp_combined_functions(&fp->arena, c, fp->combiner, missing);
+    fp->files = FP_NEW_ARRAY(&fp->arena, const char *, load->nnames);
+    for (size_t i = 0; i < load->nnames; i++)
+        fp->files[i] = fp_arena_strdup(&fp->arena, load->names[i]);
     fp->nmodules = c->modules.len;
     fp->modules = FP_NEW_ARRAY(&fp->arena, struct footpath_module, fp->nmodules);
     for (size_t i = 0; i < c->modules.len; i++) {
@@ -211,7 +214,7 @@ static bool open_combined(struct footpath *fp)
         add_module(fp, i, &id, m->runs, missing[i].set ? &missing[i] : NULL);
         if (missing[i].set) fp_load_warn(load, FOOTPATH_WARNING_NO_PROGRAM, &missing[i]);
     }
-    fp_handle_add_combined(fp, functions);
+    add_combined(fp, functions);
     return true;
 }
 
@@ -221,13 +224,13 @@ struct footpath *fp_handle_of_combined(struct fp_combined *combined,
     struct footpath *fp = new_handle(&(struct footpath_options){0});
     fp->borrowed = true;
     fp->combined = combined;
-    fp_handle_add_combined(fp, functions);
+    add_combined(fp, functions);
     return fp;
 }
 
 /* ---- opening ---- */
 
-/* Names and binary are the caller's: they are needed while the file is opened alone. */
+/* Names and binary stay the caller's. They are not looked at after opening. */
 struct footpath *footpath_open(const struct footpath_options *options)
 {
     struct footpath *fp = new_handle(options);
@@ -243,6 +246,12 @@ struct footpath *footpath_open(const struct footpath_options *options)
     else if ((fp->profile = fp_load_profile(load)))
         add_profile(fp);
     return fp;
+}
+
+const char *const *footpath_files(const struct footpath *fp, size_t *count)
+{
+    *count = fp->files ? fp->load.nnames : fp->report ? fp->profile->files.len : 0;
+    return fp->files ? fp->files : fp->report ? fp->profile->files.at : NULL;
 }
 
 const struct footpath_module *footpath_modules(const struct footpath *fp, size_t *count)

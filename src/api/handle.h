@@ -31,6 +31,7 @@ struct footpath {
     struct fp_combined *combined;
     struct fp_combiner *combiner;
     const char *filter; /* only functions whose name contains this */
+    const char **files; /* of a combined profile */
     struct footpath_module *modules;
     size_t nmodules;
     struct footpath_function *shown; /* in the order of the API */
@@ -45,8 +46,5 @@ struct footpath *fp_handle_of_profile(struct fp_profile *profile,
 /* The same; functions: as fp_combined_functions finds them. */
 struct footpath *fp_handle_of_combined(struct fp_combined *combined,
                                        const struct fp_function *const *functions);
-
-/* For the files of src/api alone. */
-void fp_handle_add_combined(struct footpath *fp, const struct fp_function *const *functions);
 
 #endif

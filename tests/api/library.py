@@ -158,6 +158,7 @@ def case_errors(b):
             equal((profile.functions, profile.hottest(5), profile.events()), ([], [], []), "nothing is there")
     with opened(b, "footpath.prof", "bad", "nowhere") as profile:
         equal((profile.status, len(profile.warnings)), (0, 2), "bad files beside a good one")
+        equal(profile.files, [b.path("footpath.prof")], "files that were read")
     with opened(b, "footpath.prof", function="on") as profile:
         equal([profile.name(f) for f in profile.functions], ["one"], "functions whose name contains 'on'")
         found = footpath.POINTER(footpath.Function)()
@@ -179,7 +180,7 @@ def case_combined(b):
     expected = combined(b)["events"]
     with opened(b, "all.cp") as profile:
         summary, events = profile.summary(), profile.events()
-        equal((summary.combined, summary.runs), (1, 4), "combined, runs")
+        equal((summary.combined, summary.runs, profile.files), (1, 4, [b.path("all.cp")]), "combined, runs, files")
         equal(len(events), len(expected), "events")
         for event, shown in zip(events, expected):
             s = profile.statistics(event)
