@@ -156,7 +156,7 @@ static int run(struct cli_command *command, int argc, char **argv)
 struct cli_command command_infer = {
     .name = "infer",
     .arguments = "[SAMPLES]",
-    .summary = "Turn samples of an ordinary program into an edge profile",
+    .summary = "Turn perf samples of an ordinary program into an edge profile",
     .text = "SAMPLES is what footpath record or perf record wrote (perf.data). The profile is one\n"
             "like any other: show, report, annotate, compare and export work on it.",
     .options = options,

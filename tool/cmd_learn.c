@@ -170,7 +170,7 @@ static int run(struct cli_command *command, int argc, char **argv)
 struct cli_command command_learn = {
     .name = "learn",
     .arguments = "--truth PROFILE SAMPLES",
-    .summary = "Fit the weights of sampled events against exact counts",
+    .summary = "Fit the weights of events in perf samples against exact counts",
     .text = "Linear support vector regression of the execution counts of blocks on the samples of\n"
             "each event, both divided by their means: the larger a weight, the better the event\n"
             "tells how often code ran; a negative one tells of code that is sampled too much.",

@@ -84,7 +84,7 @@ static int run(struct cli_command *command, int argc, char **argv)
 struct cli_command command_record = {
     .name = "record",
     .arguments = "[--] PROGRAM [ARGUMENT...]",
-    .summary = "Sample an ordinary program",
+    .summary = "Record perf samples of an ordinary program",
     .text =
         "Writes a file of samples that footpath infer, and perf, can read. Ends as PROGRAM ends.",
     .options = options,

@@ -67,6 +67,11 @@ void fp_write_uint(struct fp_writer *writer, uint64_t value)
     fp_write_bytes(writer, bytes, len);
 }
 
+void fp_write_uints(struct fp_writer *w, const uint64_t *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) fp_write_uint(w, values[i]);
+}
+
 void fp_write_int(struct fp_writer *writer, int64_t value)
 {
     fp_write_uint(writer, ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0));

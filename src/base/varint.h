@@ -24,6 +24,8 @@ void fp_write_u64(struct fp_writer *writer, uint64_t value);
 void fp_write_f64(struct fp_writer *writer, double value);
 void fp_write_uint(struct fp_writer *writer, uint64_t value);
 void fp_write_int(struct fp_writer *writer, int64_t value);
+/* Each as fp_write_uint does. */
+void fp_write_uints(struct fp_writer *writer, const uint64_t *values, size_t count);
 /* Length, then the bytes. */
 void fp_write_string(struct fp_writer *writer, const char *text);
 

@@ -56,7 +56,7 @@ static void encode_summary(struct fp_writer *w, const struct fp_guide_summary *s
 {
     const uint64_t fields[] = {s->total,       s->max_count,  s->max_inner,
                                s->max_entries, s->num_counts, s->num_functions};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) fp_write_uint(w, fields[i]);
+    fp_write_uints(w, fields, sizeof fields / sizeof *fields);
     fp_write_uint(w, s->ncutoffs);
     for (uint32_t i = 0; i < s->ncutoffs; i++) {
         fp_write_uint(w, s->cutoffs[i].cutoff);

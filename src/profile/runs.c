@@ -17,20 +17,18 @@ static void encode_module(struct fp_writer *w, const struct fp_module_id *m)
     fp_write_string(w, m->path);
     fp_write_uint(w, m->build_id_len);
     fp_write_bytes(w, m->build_id, m->build_id_len);
-    fp_write_uint(w, m->sections.counters_address);
-    fp_write_uint(w, m->sections.counters_size);
-    fp_write_uint(w, m->sections.tables_address);
-    fp_write_uint(w, m->sections.tables_size);
+    const struct fp_sections *at = &m->sections;
+    const uint64_t fields[] = {at->counters_address, at->counters_size, at->tables_address,
+                               at->tables_size};
+    fp_write_uints(w, fields, sizeof fields / sizeof *fields);
 }
 
 void fp_run_encode(struct fp_writer *w, const struct fp_run *run)
 {
+    const uint64_t fields[] = {run->runs, run->start_ns, run->end_ns, run->pid};
     fp_write_uint(w, run->flags);
     fp_write_u64(w, run->id);
-    fp_write_uint(w, run->runs);
-    fp_write_uint(w, run->start_ns);
-    fp_write_uint(w, run->end_ns);
-    fp_write_uint(w, run->pid);
+    fp_write_uints(w, fields, sizeof fields / sizeof *fields);
     fp_write_string(w, run->host);
     fp_write_string(w, run->program);
     fp_write_string(w, run->folder);
