@@ -349,33 +349,21 @@ struct fp_profile *cli_load(struct cli_profiles *profiles)
     return profile;
 }
 
+struct fp_profile *cli_load_one(const char *name)
+{
+    struct cli_profiles inputs = {.strict = true};
+    cli_add_profile(&inputs, name);
+    struct fp_profile *profile = cli_load(&inputs);
+    fp_arena_free(&inputs.arena);
+    return profile;
+}
+
 int cli_output(const char *path, struct fp_writer *writer)
 {
     struct fp_error error = {0};
     bool ok = fp_file_write(path ? path : "-", writer->bytes, writer->len, &error);
     fp_writer_free(writer);
     return ok ? EXIT_OK : cli_fail(&error, NULL);
-}
-
-static char *with_escapes(struct fp_arena *arena, const char *path, const char *special,
-                          char escape)
-{
-    char *out = fp_arena_alloc(arena, 2 * strlen(path) + 1), *to = out;
-    for (; *path; path++) {
-        if (strchr(special, *path)) *to++ = escape;
-        *to++ = *path;
-    }
-    return out;
-}
-
-char *cli_as_word(struct fp_arena *arena, const char *path)
-{
-    return with_escapes(arena, path, " \t\n\v\f\r\"'\\", '\\');
-}
-
-char *cli_as_pattern(struct fp_arena *arena, const char *path)
-{
-    return with_escapes(arena, path, "%", '%');
 }
 
 bool cli_colours(FILE *to)

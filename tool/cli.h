@@ -97,6 +97,7 @@ void cli_default_profile(struct cli_profiles *profiles);
 /* Reads all of them into one profile and loads the maps; warns about files that
  * were skipped, cut short or have no map. NULL after saying what failed. */
 struct fp_profile *cli_load(struct cli_profiles *profiles);
+struct fp_profile *cli_load_one(const char *name);
 /* The same for combined profiles, which cli_load takes as well: with distributions. */
 struct fp_combined_view;
 struct fp_combined_view *cli_load_view(struct cli_profiles *profiles);
@@ -105,10 +106,6 @@ struct fp_profile *cli_read(struct cli_profiles *profiles);
 
 /* Writes to a file or, with NULL or "-", to standard output. */
 int cli_output(const char *path, struct fp_writer *writer);
-
-/* A path as a word of FOOTPATH_CC_FLAGS, and as FOOTPATH_OUT, where % begins a pattern. */
-char *cli_as_word(struct fp_arena *arena, const char *path);
-char *cli_as_pattern(struct fp_arena *arena, const char *path);
 
 /* Is the file that --binary names a program with a map? Says why not. NULL is fine. */
 bool cli_check_binary(const char *binary);

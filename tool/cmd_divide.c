@@ -93,15 +93,6 @@ static int print_json(const struct fp_division *d, const struct fp_division_cost
     return cli_output(NULL, &out);
 }
 
-static struct fp_profile *load_one(const char *name)
-{
-    struct cli_profiles inputs = {0};
-    fp_vec_push(&inputs.arena, &inputs.names, name);
-    struct fp_profile *profile = cli_load(&inputs);
-    fp_arena_free(&inputs.arena);
-    return profile;
-}
-
 static int divide(const struct divide_request *r)
 {
     struct fp_arena arena = {0};
@@ -110,8 +101,8 @@ static int divide(const struct divide_request *r)
     struct fp_division division;
     struct fp_division_cost cost;
     struct fp_divide_options how = r->how;
-    struct fp_profile *guide = r->guide ? load_one(r->guide) : NULL, *measure = guide;
-    if (r->measure) measure = load_one(r->measure);
+    struct fp_profile *guide = r->guide ? cli_load_one(r->guide) : NULL, *measure = guide;
+    if (r->measure) measure = cli_load_one(r->measure);
     int status = EXIT_FAILED;
     if ((r->guide && !guide) || (r->measure && !measure)) goto out;
     how.guide = guide;

@@ -1,13 +1,12 @@
 /* footpath p3: one profile from K copies that run at the same time (paper 004). */
-#include "p3.h"
+#include "commands.h"
 
 #include "cli_divide.h"
-
+#include "cli_outcome.h"
 #include "p3/collate.h"
-#include "p3/divide.h"
+#include "p3/copies.h"
 #include "base/io.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 #include <unistd.h>
 
 struct p3_request {
-    struct p3 p;
+    struct fp_copies p;
     struct fp_divide_options how;
     const char *output, *guide;
     bool reuse, json;
@@ -91,195 +90,71 @@ static void progress(const char *what, double since)
     if (isatty(2)) cli_say("%s (%.1f s)", what, now() - since);
 }
 
-static struct fp_profile *load(const char *name, const char *binary)
-{
-    struct cli_profiles inputs = {.binary = binary, .strict = true};
-    fp_vec_push(&inputs.arena, &inputs.names, name);
-    struct fp_profile *profile = cli_load(&inputs);
-    fp_arena_free(&inputs.arena);
-    return profile;
-}
-
 /* ---- dividing and building ---- */
 
-static char *reference_program(struct p3 *p)
+static bool divide(struct p3_request *r, struct fp_error *error)
 {
-    return fp_arena_printf(&p->arena, "%s/%s", p3_file(p, P3_REFERENCE, "build"), p->argv[0]);
-}
-
-static bool divide(struct p3_request *r)
-{
-    struct fp_arena arena = {0};
-    struct fp_error error = {0};
-    struct fp_program program;
-    struct fp_division division;
-    char *file = fp_arena_printf(&r->p.arena, "%s/division", r->p.work);
-    struct fp_profile *guide = r->guide ? load(r->guide, NULL) : NULL;
+    struct fp_profile *guide = r->guide ? cli_load_one(r->guide) : NULL;
     if (r->guide && !guide) return false;
     r->how.guide = guide;
-    bool ok = fp_program_read(&arena, reference_program(&r->p), &program, &error) &&
-              fp_divide(&arena, &program, &r->how, &division, &error) &&
-              fp_division_write(file, &division, &error);
-    if (!ok) cli_fail(&error, NULL);
+    bool ok = fp_copies_divide(&r->p, &r->how, error);
     fp_profile_free(guide);
-    fp_arena_free(&arena);
     return ok;
 }
 
-static bool build_all(struct p3_request *r)
+static bool build_all(struct p3_request *r, struct fp_error *error)
 {
     char *done = fp_arena_printf(&r->p.arena, "%s/built", r->p.work), text[64];
-    struct fp_error error = {0};
     double start = now();
     if (r->reuse && access(done, R_OK) == 0) return true;
     unlink(done);
-    if (!p3_build(&r->p, P3_REFERENCE)) return false;
+    if (!fp_copy_build(&r->p, FP_REFERENCE, error)) return false;
     progress("built the reference", start);
-    if (!divide(r)) return false;
+    if (!divide(r, error)) return false;
     for (uint32_t i = 0; i < r->p.ncopies; i++) {
-        if (!p3_build(&r->p, (int)i)) return false;
+        if (!fp_copy_build(&r->p, (int)i, error)) return false;
         snprintf(text, sizeof text, "built copy %u of %u", i + 1, r->p.ncopies);
         progress(text, start);
     }
-    return fp_file_write(done, "", 0, &error) || cli_fail(&error, NULL) == EXIT_OK;
+    return fp_file_write(done, "", 0, error);
 }
 
-/* ---- collating ---- */
+/* ---- running ---- */
 
-struct outcome {
-    struct fp_profile **copies, *sequential;
-    double *seconds, sequential_seconds; /* from the start to the end of each process */
-    uint64_t *hits, sequential_hits;
-    bool have_hits;
-};
-
-static double seconds_of(const struct fp_profile *profile)
-{
-    uint64_t longest = 0;
-    for (size_t i = 0; i < profile->runs.len; i++) {
-        uint64_t took = profile->runs.at[i].end_ns - profile->runs.at[i].start_ns;
-        if (took > longest) longest = took;
-    }
-    return (double)longest / 1e9;
-}
-
-static bool load_copies(struct p3_request *r, struct outcome *o)
-{
-    uint32_t n = r->p.ncopies;
-    o->copies = FP_NEW_ARRAY(&r->p.arena, struct fp_profile *, n);
-    o->seconds = FP_NEW_ARRAY(&r->p.arena, double, n);
-    o->hits = FP_NEW_ARRAY(&r->p.arena, uint64_t, n);
-    for (uint32_t i = 0; i < n; i++) {
-        o->copies[i] = load(p3_file(&r->p, (int)i, "profile"), NULL);
-        if (!o->copies[i]) return false;
-        o->seconds[i] = seconds_of(o->copies[i]);
-        if (fp_copy_hits(o->copies[i], &o->hits[i])) o->have_hits = true;
-    }
-    if (!r->p.check) return true;
-    o->sequential = load(p3_file(&r->p, P3_REFERENCE, "profile"), NULL);
-    if (!o->sequential) return false;
-    o->sequential_seconds = seconds_of(o->sequential);
-    fp_copy_hits(o->sequential, &o->sequential_hits);
-    return true;
-}
-
-/* The run as it would have been: what ran when is that of copy 0. */
-static void describe_run(const struct fp_profile *copy, struct fp_run *run)
-{
-    const struct fp_run *first = &copy->runs.at[0];
-    struct fp_run described = *first;
-    described.module = run->module;
-    described.runs = first->runs;
-    described.program = run->module.path;
-    described.counters = run->counters, described.ncounters = run->ncounters;
-    described.tables = run->tables, described.ntables = run->ntables;
-    described.in_flight = run->in_flight, described.nin_flight = run->nin_flight;
-    described.map = run->map;
-    *run = described;
-}
-
-static bool collate(struct p3_request *r, struct outcome *o)
-{
-    struct fp_arena *arena = &r->p.arena;
-    struct fp_error error = {0};
-    struct fp_program reference;
-    struct fp_division division;
-    struct fp_run run;
-    char *file = fp_arena_printf(arena, "%s/division", r->p.work);
-    bool ok = fp_program_read(arena, reference_program(&r->p), &reference, &error) &&
-              fp_division_read(arena, file, &division, &error);
-    if (ok && division.ncopies != r->p.ncopies)
-        ok = fp_fail(&error, file, "is for %u copies, not %u; leave --reuse out", division.ncopies,
-                     r->p.ncopies);
-    ok = ok && fp_collate(arena, &reference, &division, o->copies, &run, &error);
-    if (ok) {
-        describe_run(o->copies[0], &run);
-        ok = fp_profile_write(r->output, &run, 1, 0, &error);
-    }
-    if (!ok) cli_fail(&error, NULL);
-    return ok;
-}
-
-static bool check(struct p3_request *r, struct outcome *o)
+/* What copy 0 wrote. */
+static void show(struct fp_copies *p, const char *stream, FILE *to)
 {
     struct fp_error error = {0};
+    struct fp_file file;
+    if (!fp_file_open(&file, fp_copy_file(p, 0, stream), &error)) return;
+    fwrite(file.bytes, 1, file.len, to);
+    fflush(to);
+    fp_file_close(&file);
+}
+
+static bool run_all(struct fp_copies *p, int *status, struct fp_error *error)
+{
+    if (!fp_copies_run(p, error)) return false;
+    show(p, "stdout", stdout);
+    show(p, "stderr", stderr);
+    return fp_copies_compare(p, status, error);
+}
+
+static bool check(struct p3_request *r, struct cli_outcome *o, struct fp_error *error)
+{
     size_t paths = 0;
-    struct fp_profile *result = load(r->output, NULL);
-    bool ok = result && fp_same_paths(o->sequential, result, &paths, &error);
-    if (ok)
-        cli_say("%s paths: the same as of the ordinary build", cli_count(paths));
-    else if (error.set)
-        cli_fail(&error, NULL);
+    struct fp_profile *result = cli_load_one(r->output);
+    bool ok = result && fp_same_paths(o->sequential, result, &paths, error);
+    if (ok) cli_say("%s paths: the same as of the ordinary build", cli_count(paths));
     fp_profile_free(result);
     return ok;
-}
-
-/* ---- what it took ---- */
-
-static void print_text(const struct p3_request *r, const struct outcome *o)
-{
-    for (uint32_t i = 0; i < r->p.ncopies; i++) {
-        fprintf(stderr, "  copy %-3u %9.3f s", i, o->seconds[i]);
-        if (o->have_hits) fprintf(stderr, " %18s hits", cli_count(o->hits[i]));
-        fprintf(stderr, "\n");
-    }
-    if (!o->sequential) return;
-    fprintf(stderr, "  ordinary %9.3f s", o->sequential_seconds);
-    if (o->have_hits) fprintf(stderr, " %18s hits", cli_count(o->sequential_hits));
-    fprintf(stderr, "\n");
-}
-
-static void print_json(const struct p3_request *r, const struct outcome *o)
-{
-    struct fp_writer out = {0};
-    struct fp_json j = {.out = &out};
-    fp_json_begin(&j, '{');
-    fp_json_key(&j, "format_version"), fp_json_uint(&j, 1);
-    fp_json_key(&j, "copies"), fp_json_begin(&j, '[');
-    for (uint32_t i = 0; i < r->p.ncopies; i++) {
-        fp_json_begin(&j, '{');
-        fp_json_key(&j, "milliseconds"), fp_json_uint(&j, (uint64_t)(o->seconds[i] * 1000));
-        if (o->have_hits) fp_json_key(&j, "hits"), fp_json_uint(&j, o->hits[i]);
-        fp_json_end(&j, '}');
-    }
-    fp_json_end(&j, ']');
-    if (o->sequential) {
-        fp_json_key(&j, "sequential"), fp_json_begin(&j, '{');
-        fp_json_key(&j, "milliseconds"), fp_json_uint(&j, (uint64_t)(o->sequential_seconds * 1000));
-        if (o->have_hits) fp_json_key(&j, "hits"), fp_json_uint(&j, o->sequential_hits);
-        fp_json_end(&j, '}');
-    }
-    fp_json_end(&j, '}');
-    fp_write_u8(&out, '\n');
-    fwrite(out.bytes, 1, out.len, stderr);
-    fp_writer_free(&out);
 }
 
 /* ---- the command ---- */
 
 static int do_it(struct p3_request *r)
 {
-    struct outcome o = {0};
+    struct cli_outcome o = {0};
     struct fp_error error = {0};
     int status = 0;
     if (strpbrk(r->p.work, " \t\n%")) {
@@ -288,12 +163,14 @@ static int do_it(struct p3_request *r)
         return EXIT_FAILED;
     }
     if (!fp_make_folder(r->p.work, &error)) return cli_fail(&error, NULL);
-    bool ok = build_all(r) && p3_run(&r->p, &status) && load_copies(r, &o) && collate(r, &o) &&
-              (!r->p.check || check(r, &o));
-    if (ok && r->json) print_json(r, &o);
-    if (ok && !r->json && (r->p.hits || r->p.check || isatty(2))) print_text(r, &o);
-    for (uint32_t i = 0; o.copies && i < r->p.ncopies; i++) fp_profile_free(o.copies[i]);
-    fp_profile_free(o.sequential);
+    bool ok = build_all(r, &error) && run_all(&r->p, &status, &error) &&
+              cli_load_outcome(&r->p, &o) &&
+              fp_copies_collate(&r->p, o.copies, r->output, &error) &&
+              (!r->p.check || check(r, &o, &error));
+    if (error.set) cli_fail(&error, NULL);
+    if (ok && r->json) cli_print_outcome_json(&o);
+    if (ok && !r->json && (r->p.hits || r->p.check || isatty(2))) cli_print_outcome(&o);
+    cli_free_outcome(&o);
     return ok ? status : EXIT_FAILED;
 }
 

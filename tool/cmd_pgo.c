@@ -6,6 +6,7 @@
  */
 #include "commands.h"
 
+#include "base/names.h"
 #include "base/io.h"
 #include "base/plain.h"
 #include "guide/makeguide.h"
@@ -113,15 +114,15 @@ static bool go_round(struct fp_arena *arena, const struct cycle *c)
     unlink(profile);
     /* what a build runs while building is not training */
     char *meanwhile = fp_arena_printf(arena, "%s/while-building.prof", folder);
-    setenv("FOOTPATH_OUT", cli_as_pattern(arena, meanwhile), 1);
+    setenv("FOOTPATH_OUT", fp_as_pattern(arena, meanwhile), 1);
     set_compilers(arena, c, "--fp-at=early --fp-inline=small --fp-cuts=few --fp-values");
     if (c->clean && system(c->clean) != 0) return cli_say("%s failed", c->clean), false;
     if (!run_step("Building to count", c->build)) return false;
-    setenv("FOOTPATH_OUT", cli_as_pattern(arena, profile), 1);
+    setenv("FOOTPATH_OUT", fp_as_pattern(arena, profile), 1);
     if (!run_step("Training", c->train)) return false;
     if (!make_guide(profile, guide, c->by)) return false;
     set_compilers(arena, c,
-                  fp_arena_printf(arena, "--fp-use=%s%s", cli_as_word(arena, guide),
+                  fp_arena_printf(arena, "--fp-use=%s%s", fp_as_word(arena, guide),
                                   c->edges ? " --fp-paths=no" : ""));
     if (c->clean && system(c->clean) != 0) return cli_say("%s failed", c->clean), false;
     return run_step("Building by the profile", c->build);

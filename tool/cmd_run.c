@@ -1,6 +1,7 @@
 /* footpath run: run a program, then show where it went. */
 #include "commands.h"
 
+#include "base/names.h"
 #include "cli_combined.h"
 #include "report/show.h"
 
@@ -88,7 +89,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     const char *output = given.output;
     if (first == argc) cli_usage(command, "no program given");
     struct fp_arena arena = {0};
-    setenv("FOOTPATH_OUT", cli_as_pattern(&arena, output), 1);
+    setenv("FOOTPATH_OUT", fp_as_pattern(&arena, output), 1);
     fp_arena_free(&arena);
     int status = 0;
     for (uint64_t i = 0; i < given.repeat && status != 127; i++) status = run_once(argv + first);

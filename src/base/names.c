@@ -27,3 +27,24 @@ int fp_identity_order(const struct fp_identity *a, const struct fp_identity *b)
     if (!order) order = strcmp(fp_base_name(a->file), fp_base_name(b->file));
     return order ? order : (a->shape > b->shape) - (a->shape < b->shape);
 }
+
+static char *with_escapes(struct fp_arena *arena, const char *path, const char *special,
+                          char escape)
+{
+    char *out = fp_arena_alloc(arena, 2 * strlen(path) + 1), *to = out;
+    for (; *path; path++) {
+        if (strchr(special, *path)) *to++ = escape;
+        *to++ = *path;
+    }
+    return out;
+}
+
+char *fp_as_word(struct fp_arena *arena, const char *path)
+{
+    return with_escapes(arena, path, " \t\n\v\f\r\"'\\", '\\');
+}
+
+char *fp_as_pattern(struct fp_arena *arena, const char *path)
+{
+    return with_escapes(arena, path, "%", '%');
+}

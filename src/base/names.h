@@ -7,6 +7,8 @@
 #ifndef FP_BASE_NAMES_H
 #define FP_BASE_NAMES_H
 
+#include "base/arena.h"
+
 #include <stdint.h>
 
 /* The part of a path behind the last slash. */
@@ -24,5 +26,9 @@ struct fp_identity {
 uint64_t fp_identity_key(const struct fp_identity *identity);
 /* By name, last part of the file, shape; 0 where all three are equal. */
 int fp_identity_order(const struct fp_identity *a, const struct fp_identity *b);
+
+/* A path as a word of FOOTPATH_CC_FLAGS, and as FOOTPATH_OUT, where % begins a pattern. */
+char *fp_as_word(struct fp_arena *arena, const char *path);
+char *fp_as_pattern(struct fp_arena *arena, const char *path);
 
 #endif
