@@ -101,12 +101,15 @@ char *fp_route_text(struct fp_arena *arena, const char *file, const struct footp
     if (route->start == FOOTPATH_STARTS_AT_EDGE) fp_say(&text, "...");
     for (uint32_t i = 0; i < route->nsteps; i++) {
         const struct footpath_step *step = &route->steps[i];
-        if (text.len) fp_say(&text, " ");
+        if (text.len) fp_write_u8(&text, ' ');
         if (step->place.file != file && strcmp(step->place.file, file))
             fp_say(&text, "%s:", fp_plain(arena, fp_base_name(step->place.file)));
         file = step->place.file;
         fp_say(&text, "%u", step->place.line);
-        if (step->branch && *step->branch) fp_say(&text, "(%s)", step->branch);
+        if (!step->branch || !*step->branch) continue;
+        fp_write_u8(&text, '(');
+        fp_write_bytes(&text, step->branch, strlen(step->branch));
+        fp_write_u8(&text, ')');
     }
     const char *space = text.len ? " " : "";
     switch (route->end) {
