@@ -207,9 +207,13 @@ static void tell_warnings(const struct footpath_warning *warnings, size_t count,
     for (; i < count && warnings[i].kind <= FOOTPATH_WARNING_SKIPPED; i++)
         cli_say("%s", warnings[i].message);
     if (skipped) cli_say("skipped %zu of %zu profiles", skipped, files);
-    for (; i < count; i++)
+    for (; i < count; i++) {
+        enum footpath_warning_kind kind = warnings[i].kind;
         cli_say("%s%s", warnings[i].message,
-                warnings[i].kind == FOOTPATH_WARNING_NO_PROGRAM ? about_map : "");
+                kind == FOOTPATH_WARNING_NO_PROGRAM ? about_map
+                : kind == FOOTPATH_WARNING_ALSO     ? "; --program NAME shows another, or all"
+                                                    : "");
+    }
 }
 
 static void tell_failure(enum footpath_result result, const char *error)

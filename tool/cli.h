@@ -64,12 +64,14 @@ uint64_t cli_number(const struct cli_command *command, const char *option, const
 bool cli_real(const char *value, double least, double most, double *number);
 
 /* Options that every command with profiles has. They fill a struct cli_profiles. */
-#define CLI_PROFILE_OPTIONS(profiles_)                                             \
-    {"--binary", "FILE", "the program that ran, where it is not at its old place", \
-     .text = &(profiles_).binary},                                                 \
-    {                                                                              \
-        "--strict", NULL, "a bad input among several is an error, not skipped",    \
-            .flag = &(profiles_).strict                                            \
+#define CLI_PROFILE_OPTIONS(profiles_)                                                          \
+    {"--binary", "FILE", "the program that ran, where it is not at its old place",              \
+     .text = &(profiles_).binary},                                                              \
+        {"--program", "NAME", "whose runs, where a file has several programs; all: everyone's", \
+         .text = &(profiles_).program},                                                         \
+    {                                                                                           \
+        "--strict", NULL, "a bad input among several is an error, not skipped",                 \
+            .flag = &(profiles_).strict                                                         \
     }
 
 /* Options of commands that show source. They fill a struct fp_sources. */

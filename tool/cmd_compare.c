@@ -118,7 +118,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     struct cli_profiles *inputs = &given.inputs, other = {0};
     cli_parse(command, argc, argv);
     if (inputs->names.len > 2) cli_usage(command, "exactly two profiles");
-    other.strict = inputs->strict;
+    other.strict = inputs->strict, other.program = inputs->program;
     if (inputs->names.len == 2) cli_add_profile(&other, inputs->names.at[--inputs->names.len]);
     if (!other.names.len) cli_usage(command, "two profiles are needed");
     struct fp_profile *actual = cli_load(inputs), *estimate = actual ? cli_load(&other) : NULL;

@@ -71,7 +71,8 @@ static void split_runs(struct fp_arena *arena, struct fp_diff_side *side)
 static bool load_side(struct fp_arena *arena, const struct cli_profiles *all, size_t index,
                       struct fp_diff_side *side)
 {
-    struct cli_profiles one = {.binary = all->binary, .strict = all->strict};
+    struct cli_profiles one = {
+        .binary = all->binary, .program = all->program, .strict = all->strict};
     fp_vec_push(&one.arena, &one.names, all->names.at[index]);
     if (fp_is_combined(all->names.at[index])) {
         const struct fp_combined_view *view = cli_load_view(&one);

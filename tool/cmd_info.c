@@ -70,7 +70,7 @@ static bool info_of_combined(struct info_request *r, const char *path)
 
 static bool info_of_profiles(struct info_request *r)
 {
-    r->profiles.all_builds = true;
+    r->profiles.all_builds = !r->profiles.program;
     struct fp_profile *p = cli_check_binary(r->profiles.binary) ? cli_read(&r->profiles) : NULL;
     if (!p) return false;
     fp_profile_load_maps(p, r->profiles.binary);

@@ -95,9 +95,10 @@ static int run(struct cli_command *command, int argc, char **argv)
     size_t count = inputs->names.len;
     if (count > 2) cli_usage(command, "at most two profiles");
     other.binary = inputs->binary, other.strict = inputs->strict;
+    other.program = inputs->program;
     if (count == 2) cli_add_profile(&other, inputs->names.at[--inputs->names.len]);
     if (!count) cli_usage(command, "no profile given");
-    inputs->all_builds = count == 1; /* each build against itself */
+    inputs->all_builds = count == 1 && !inputs->program; /* each build against itself */
     struct fp_profile *paths = cli_load(inputs), *edges = paths;
     if (paths && count == 2) edges = cli_load(&other);
     if (!paths || !edges) return EXIT_FAILED;
