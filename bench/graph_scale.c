@@ -2,7 +2,7 @@
  * Prints a table in markdown; part of `make bench`. */
 #include "graph/flow.h"
 #include "graph/plan.h"
-#include "graph/shapes.h"
+#include "shapes.h"
 
 #include <inttypes.h>
 #include <stdio.h>

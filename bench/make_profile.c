@@ -6,7 +6,7 @@
  */
 #include "base/vec.h"
 #include "footpath/abi.h"
-#include "graph/shapes.h"
+#include "shapes.h"
 #include "profile/mapcode.h"
 #include "profile/runs.h"
 

@@ -5,7 +5,7 @@
 #include "paths/stats.h"
 #include "paths/untaken.h"
 #include "graph/measure.h"
-#include "graph/shapes.h"
+#include "shapes.h"
 
 #include "../check.h"
 #include "../random.h"

@@ -4,7 +4,7 @@
 #include "graph/flow.h"
 #include "graph/plan.h"
 #include "graph/pspp.h"
-#include "graph/shapes.h"
+#include "shapes.h"
 
 #include "../check.h"
 

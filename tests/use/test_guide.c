@@ -4,7 +4,7 @@
 
 #include "../check.h"
 #include "base/table.h"
-#include "graph/shapes.h"
+#include "shapes.h"
 
 #include <string.h>
 #include <unistd.h>

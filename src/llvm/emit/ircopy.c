@@ -33,14 +33,6 @@ static LLVMValueRef count_invocation(struct fp_editor *ed, LLVMValueRef where)
     return old;
 }
 
-static void weigh(struct fp_editor *ed, LLVMValueRef branch, uint32_t ncopies)
-{
-    LLVMValueRef weights[] = {LLVMMDStringInContext(ed->context, "branch_weights", 14),
-                              LLVMConstInt(ed->i32, 1, 0), LLVMConstInt(ed->i32, ncopies - 1, 0)};
-    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(ed->context, "prof", 4),
-                    LLVMMDNodeInContext(ed->context, weights, 3));
-}
-
 /* A program counter in the plain body must not be taken for one in the block that
  * happens to lie in front of it. */
 static void mark_plain(struct fp_editor *ed, LLVMBasicBlockRef first)
@@ -66,7 +58,7 @@ void fp_ir_emit_turns(struct fp_editor *ed, uint32_t ncopies, uint32_t turn)
     LLVMValueRef whose = LLVMBuildURem(ed->builder, before, LLVMConstInt(ed->i64, ncopies, 0), "");
     LLVMValueRef mine =
         LLVMBuildICmp(ed->builder, LLVMIntEQ, whose, LLVMConstInt(ed->i64, turn, 0), "");
-    weigh(ed, LLVMBuildCondBr(ed->builder, mine, first, plain), ncopies);
+    fp_edit_weigh(ed, LLVMBuildCondBr(ed->builder, mine, first, plain), 1, ncopies - 1);
     if (ir->f->flags & FP_FUNCTION_EXITS) mark_plain(ed, plain);
 }
 

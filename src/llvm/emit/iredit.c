@@ -223,3 +223,11 @@ void fp_edit_count_call(struct fp_editor *ed, const char *name, LLVMValueRef cou
     LLVMSetInstructionCallConv(LLVMBuildCall2(ed->builder, type, function, args, 2, ""),
                                PRESERVE_ALL);
 }
+
+void fp_edit_weigh(struct fp_editor *ed, LLVMValueRef branch, uint32_t first, uint32_t second)
+{
+    LLVMValueRef weights[] = {LLVMMDStringInContext(ed->context, "branch_weights", 14),
+                              LLVMConstInt(ed->i32, first, 0), LLVMConstInt(ed->i32, second, 0)};
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(ed->context, "prof", 4),
+                    LLVMMDNodeInContext(ed->context, weights, 3));
+}

@@ -55,4 +55,7 @@ void fp_edit_add_to(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef amo
 void fp_edit_count_call(struct fp_editor *ed, const char *name, LLVMValueRef counters,
                         LLVMValueRef key);
 
+/* How often each way of a branch of ours is taken, relative to the other. */
+void fp_edit_weigh(struct fp_editor *ed, LLVMValueRef branch, uint32_t first, uint32_t second);
+
 #endif

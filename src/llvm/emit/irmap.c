@@ -9,26 +9,12 @@
 #include "llvm/emit/irmap.h"
 
 #include "base/checksum.h"
+#include "base/plain.h"
 #include "footpath/abi.h"
 #include "profile/mapcode.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static void say(struct fp_writer *text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-#include <stdarg.h>
-
-static void say(struct fp_writer *text, const char *format, ...)
-{
-    char line[512];
-    va_list args;
-    va_start(args, format);
-    int len = vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    fp_write_bytes(text, line, (size_t)len);
-}
 
 /* .ascii with octal escapes for what is not plain. */
 static void say_bytes(struct fp_writer *text, const unsigned char *bytes, size_t len)
@@ -57,10 +43,10 @@ static void say_bytes(struct fp_writer *text, const unsigned char *bytes, size_t
 static void say_storage(struct fp_writer *text, const char *section, const char *name,
                         uint64_t bytes, const char *group)
 {
-    say(text, ".pushsection %s,\"awG\",@nobits,%s,comdat\n", section, group);
-    say(text, ".weak %s\n.hidden %s\n.balign 8\n", name, name);
-    say(text, ".type %s,@object\n.size %s,%llu\n%s:\n.zero %llu\n.popsection\n", name, name,
-        (unsigned long long)bytes, name, (unsigned long long)bytes);
+    fp_say(text, ".pushsection %s,\"awG\",@nobits,%s,comdat\n", section, group);
+    fp_say(text, ".weak %s\n.hidden %s\n.balign 8\n", name, name);
+    fp_say(text, ".type %s,@object\n.size %s,%llu\n%s:\n.zero %llu\n.popsection\n", name, name,
+           (unsigned long long)bytes, name, (unsigned long long)bytes);
 }
 
 /* A hash table as linked: struct fp_hash_table. */
@@ -72,12 +58,12 @@ static void say_table(struct fp_writer *text, const struct fp_function *f, const
         snprintf(direct, sizeof direct, FP_DIRECT_PREFIX "%016llx", (unsigned long long)f->id);
         say_storage(text, FP_DIRECT_SECTION, direct, f->layout.direct_slots * 8, group);
     }
-    say(text, ".pushsection " FP_HASH_SECTION ",\"awG\",@progbits,%s,comdat\n", group);
-    say(text, ".weak %s\n.hidden %s\n.hidden " FP_HASH_EMPTY_SYMBOL "\n.balign 8\n", name, name);
-    say(text, ".type %s,@object\n.size %s,%u\n%s:\n", name, name, (unsigned)FP_HASH_TABLE_SIZE,
-        name);
-    say(text, ".quad " FP_HASH_EMPTY_SYMBOL "\n.quad %s\n.quad %llu\n.popsection\n", direct,
-        (unsigned long long)f->layout.direct_slots);
+    fp_say(text, ".pushsection " FP_HASH_SECTION ",\"awG\",@progbits,%s,comdat\n", group);
+    fp_say(text, ".weak %s\n.hidden %s\n.hidden " FP_HASH_EMPTY_SYMBOL "\n.balign 8\n", name, name);
+    fp_say(text, ".type %s,@object\n.size %s,%u\n%s:\n", name, name, (unsigned)FP_HASH_TABLE_SIZE,
+           name);
+    fp_say(text, ".quad " FP_HASH_EMPTY_SYMBOL "\n.quad %s\n.quad %llu\n.popsection\n", direct,
+           (unsigned long long)f->layout.direct_slots);
 }
 
 void fp_ir_emit_module(LLVMModuleRef module)
@@ -113,11 +99,12 @@ void fp_ir_emit_map(LLVMModuleRef module, const struct fp_function *f)
                  (unsigned long long)f->id);
         say_storage(&text, FP_COUNTER_SECTION, edges, f->layout.edge_slots * 8, group);
     }
-    say(&text, ".pushsection " FP_MAP_SECTION ",\"G\",@progbits,%s,comdat\n", group);
-    say(&text, ".long %u\n.long %zu\n.quad 0x%llx\n.quad %s\n.quad %s\n", FP_MAP_MAGIC, payload.len,
-        (unsigned long long)fp_checksum(payload.bytes, payload.len, 0), paths, edges);
+    fp_say(&text, ".pushsection " FP_MAP_SECTION ",\"G\",@progbits,%s,comdat\n", group);
+    fp_say(&text, ".long %u\n.long %zu\n.quad 0x%llx\n.quad %s\n.quad %s\n", FP_MAP_MAGIC,
+           payload.len, (unsigned long long)fp_checksum(payload.bytes, payload.len, 0), paths,
+           edges);
     say_bytes(&text, payload.bytes, payload.len);
-    say(&text, ".popsection\n");
+    fp_say(&text, ".popsection\n");
     LLVMAppendModuleInlineAsm(module, (char *)text.bytes, text.len);
     fp_writer_free(&payload);
     fp_writer_free(&text);

@@ -50,14 +50,6 @@ static LLVMValueRef load_level(struct fp_code *c)
     return LLVMBuildIntToPtr(c->ed->builder, level, pointer, "");
 }
 
-static void weigh_hit(struct fp_editor *ed, LLVMValueRef branch)
-{
-    LLVMValueRef weights[] = {LLVMMDStringInContext(ed->context, "branch_weights", 14),
-                              LLVMConstInt(ed->i32, 2000, 0), LLVMConstInt(ed->i32, 1, 0)};
-    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(ed->context, "prof", 4),
-                    LLVMMDNodeInContext(ed->context, weights, 3));
-}
-
 /* Where the key's entry would be, behind the level's head. */
 static LLVMValueRef entry_offset(struct fp_code *c, LLVMValueRef *level, LLVMValueRef key)
 {
@@ -84,7 +76,7 @@ static void look_up(struct fp_code *c, const struct fp_code_probe *probe)
     LLVMValueRef level, offset = entry_offset(c, &level, probe->key);
     LLVMValueRef key = LLVMBuildLoad2(builder, ed->i64, word_behind(c, level, offset, entries), "");
     LLVMValueRef same = LLVMBuildICmp(builder, LLVMIntEQ, key, probe->key, "");
-    weigh_hit(ed, LLVMBuildCondBr(builder, same, hit, miss));
+    fp_edit_weigh(ed, LLVMBuildCondBr(builder, same, hit, miss), 2000, 1);
     LLVMPositionBuilderAtEnd(builder, hit);
     fp_edit_add_to(ed, word_behind(c, level, offset, entries + 1), NULL);
     LLVMBuildBr(builder, after);

@@ -8,28 +8,13 @@
  */
 #include "llvm/emit/irsample.h"
 
-#include "base/varint.h"
+#include "base/plain.h"
 #include "footpath/abi.h"
 #include "llvm/shim.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- traps ---- */
-
-static void say(struct fp_writer *text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void say(struct fp_writer *text, const char *format, ...)
-{
-    char line[512];
-    va_list args;
-    va_start(args, format);
-    int len = vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    fp_write_bytes(text, line, (size_t)len);
-}
 
 /* One struct fp_site. */
 static void say_site(struct fp_editor *ed, struct fp_writer *text,
@@ -37,16 +22,16 @@ static void say_site(struct fp_editor *ed, struct fp_writer *text,
 {
     size_t len;
     const char *counters = point->counters ? LLVMGetValueName2(point->counters, &len) : NULL;
-    say(text, "773:\n.long .Lfp${:uid} - .\n");
-    say(text, counters ? ".long %s - .\n" : ".long 0\n", counters);
-    say(text, ".quad %lld\n.long %u\n", (long long)point->value,
-        flags | point->flags | (point->hashed ? (unsigned)FP_SITE_HASHED : 0));
+    fp_say(text, "773:\n.long .Lfp${:uid} - .\n");
+    fp_say(text, counters ? ".long %s - .\n" : ".long 0\n", counters);
+    fp_say(text, ".quad %lld\n.long %u\n", (long long)point->value,
+           flags | point->flags | (point->hashed ? (unsigned)FP_SITE_HASHED : 0));
     bool running = point->flags & FP_SITE_RUNNING;
-    if (point->reg && !running) say(text, ".ascii \"${0:q}\"\n");
-    say(text, ".zero 24 - (. - 773b)\n.quad %lld\n", (long long)point->next);
-    if (running) say(text, ".ascii \"$0\"\n");
-    say(text, ".zero 48 - (. - 773b)\n.long %u\n.long %u\n", point->target,
-        (uint32_t)ed->ir->f->id);
+    if (point->reg && !running) fp_say(text, ".ascii \"${0:q}\"\n");
+    fp_say(text, ".zero 24 - (. - 773b)\n.quad %lld\n", (long long)point->next);
+    if (running) fp_say(text, ".ascii \"$0\"\n");
+    fp_say(text, ".zero 48 - (. - 773b)\n.long %u\n.long %u\n", point->target,
+           (uint32_t)ed->ir->f->id);
 }
 
 static void add_attribute(struct fp_editor *ed, LLVMValueRef call, int at, const char *name,
@@ -64,12 +49,12 @@ static void emit_sites(struct fp_editor *ed, const struct fp_sample_point *point
 {
     struct fp_writer text = {0};
     bool running = false;
-    say(&text, ".Lfp${:uid}:\n.pushsection " FP_SITE_SECTION ",\"ao?\",@progbits,.Lfp${:uid}\n");
+    fp_say(&text, ".Lfp${:uid}:\n.pushsection " FP_SITE_SECTION ",\"ao?\",@progbits,.Lfp${:uid}\n");
     for (size_t i = 0; i < count; i++) {
         say_site(ed, &text, &points[i], flags);
         running |= (points[i].flags & FP_SITE_RUNNING) != 0;
     }
-    say(&text, ".popsection");
+    fp_say(&text, ".popsection");
     LLVMTypeRef operand = reg ? LLVMTypeOf(reg) : NULL;
     LLVMTypeRef type = LLVMFunctionType(ed->void_, &operand, reg != NULL, 0);
     /* a word is said to be written where it begins: it is never set */
@@ -135,11 +120,7 @@ static void emit_test(struct fp_editor *ed, const struct fp_flag_test *test)
     LLVMValueRef flag = LLVMBuildLoad2(builder, byte, sampling_flag(ed), "");
     LLVMSetVolatile(flag, 1);
     LLVMValueRef idle = LLVMBuildICmp(builder, LLVMIntEQ, flag, LLVMConstInt(byte, 0, 0), "");
-    LLVMValueRef branch = LLVMBuildCondBr(builder, idle, after, sample);
-    LLVMValueRef weights[] = {LLVMMDStringInContext(ed->context, "branch_weights", 14),
-                              LLVMConstInt(ed->i32, 100000, 0), LLVMConstInt(ed->i32, 1, 0)};
-    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(ed->context, "prof", 4),
-                    LLVMMDNodeInContext(ed->context, weights, 3));
+    fp_edit_weigh(ed, LLVMBuildCondBr(builder, idle, after, sample), 100000, 1);
     LLVMPositionBuilderAtEnd(builder, sample);
     call_sample(ed, &test->end);
     LLVMBuildBr(builder, after);

@@ -1,6 +1,6 @@
 /* Graphs of given shapes and any size, for tests and measurements. */
-#ifndef FP_GRAPH_SHAPES_H
-#define FP_GRAPH_SHAPES_H
+#ifndef FP_TESTS_SHAPES_H
+#define FP_TESTS_SHAPES_H
 
 #include "graph/cfg.h"
 

@@ -1,5 +1,5 @@
 /* Graphs of given shapes: see shapes.h. */
-#include "graph/shapes.h"
+#include "shapes.h"
 
 #include "base/table.h"
 #include "base/vec.h"
