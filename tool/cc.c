@@ -340,8 +340,9 @@ static void add_compilation(struct invocation *in, struct cc_words *command, con
                          key_of_inputs(in, plugin)));
     if (!in->look.debug) {
         push(in, command, "-gline-tables-only");
-        push(in, command, "-gno-column-info"); /* nobody looks at them */
+        push(in, command, "-gcolumn-info");
     }
+    push(in, command, "-fno-discard-value-names"); /* names of blocks say what branches mean */
     push(in, command, "--end-no-unused-arguments");
 }
 
@@ -501,6 +502,7 @@ int main(int argc, char **argv)
     bool counts = (!none || in.flags.use) && in.look.compiles;
     tell_plugin(&in, "mode", word_of(&in, "mode", in.flags.mode));
     if (!in.look.debug) tell_plugin(&in, "strip-lines", "1");
+    tell_plugin(&in, "strip-names", "1");
 
     struct cc_words command = {0};
     char *clang = find_clang(&in, program);

@@ -101,7 +101,8 @@ struct cli_command command_show = {
     .arguments = "[PROFILE...]",
     .summary = "Show the paths that cost most, with their source lines",
     .text = "Without PROFILE, footpath.prof. A path is a row of lines; (true) and (false) say\n"
-            "which way a branch went, ... where a path begins or goes on at a loop.",
+            "whether the condition there held, -> where a branch went that does not tell,\n"
+            "... where a path begins or goes on at a loop.",
     .options = options,
     .words = &given.inputs,
     .run = run,

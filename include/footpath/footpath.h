@@ -209,7 +209,9 @@ FOOTPATH_PUBLIC const struct footpath_edge *footpath_edges(
 FOOTPATH_PUBLIC const char *footpath_problem(const struct footpath *fp,
                                              const struct footpath_function *function);
 
-/* What takes an edge: "true", "false", "case 3", "default", "exception", or "". */
+/* What takes an edge: "true", "false" (the condition as written held, or did not), "case 3",
+ * "default", "exception", of machine code "taken", "not taken", "entry 3"; "" where it is not
+ * known. */
 FOOTPATH_PUBLIC const char *footpath_branch(struct footpath *fp,
                                             const struct footpath_function *function,
                                             uint32_t edge);
@@ -244,7 +246,8 @@ struct footpath_step {
     struct footpath_place place;
     uint32_t block;
     uint32_t edge;      /* the one taken, where there were several; else FOOTPATH_NONE */
-    const char *branch; /* as footpath_branch; NULL without edge */
+    const char *branch; /* as footpath_branch; NULL without edge, or where only an exception
+                           would have gone elsewhere */
 };
 
 enum footpath_start { FOOTPATH_STARTS_AT_ENTRY, FOOTPATH_STARTS_AT_EDGE };

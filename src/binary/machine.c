@@ -273,18 +273,18 @@ static void edges_of_block(struct building *b, uint32_t block)
     bool branch = insn->kind == FP_INSN_BRANCH;
     if (b->target[last] != FP_NONE)
         add_edge(b, block, f->insns.at[b->target[last]].block, FP_EDGE_NORMAL,
-                 (struct fp_edge_info){branch ? FP_LABEL_TRUE : FP_LABEL_NONE, 0});
+                 (struct fp_edge_info){branch ? FP_LABEL_TAKEN : FP_LABEL_NONE, 0});
     else if (branch)
         add_edge(b, block, codeless_block(b, &f->tail, 0), FP_EDGE_NORMAL,
-                 (struct fp_edge_info){FP_LABEL_TRUE, 0});
+                 (struct fp_edge_info){FP_LABEL_TAKEN, 0});
     for (size_t k = 0; k < b->table_len[last]; k++) {
         uint32_t target = fp_machine_insn(f, b->table[last][k], true);
         add_edge(b, block, f->insns.at[target].block, FP_EDGE_SWITCH,
-                 (struct fp_edge_info){FP_LABEL_CASE, (int64_t)k});
+                 (struct fp_edge_info){FP_LABEL_ENTRY, (int64_t)k});
     }
     if (goes_on(b->m, insn) && same_range(f, last) && f->insns.at[last + 1].block != FP_NONE)
         add_edge(b, block, f->insns.at[last + 1].block, FP_EDGE_NORMAL,
-                 (struct fp_edge_info){branch ? FP_LABEL_FALSE : FP_LABEL_NONE, 0});
+                 (struct fp_edge_info){branch ? FP_LABEL_NOT_TAKEN : FP_LABEL_NONE, 0});
     if (insn->kind == FP_INSN_JUMP_INDIRECT && !b->table_len[last]) f->unresolved++;
 }
 

@@ -57,18 +57,29 @@ struct fp_block_info {
     uint32_t first_position, npositions; /* in order of the instructions */
 };
 
+/* What it means to leave a block by an edge. The first four are about the source: its condition
+ * held or did not, its switch went to that case. Where that is not known nothing is said. The
+ * last three are about machine code, whose jumps may stand for the opposite. */
 enum fp_edge_label {
     FP_LABEL_NONE,
     FP_LABEL_TRUE,
     FP_LABEL_FALSE,
     FP_LABEL_CASE,
-    FP_LABEL_DEFAULT
+    FP_LABEL_DEFAULT,
+    FP_LABEL_TAKEN,
+    FP_LABEL_NOT_TAKEN,
+    FP_LABEL_ENTRY /* of a jump table */
 };
 
 struct fp_edge_info {
     enum fp_edge_label label;
-    int64_t value; /* of the first case that leads here */
+    int64_t value; /* of the first case that leads here; number of the entry */
 };
+
+static inline bool fp_label_has_value(enum fp_edge_label label)
+{
+    return label == FP_LABEL_CASE || label == FP_LABEL_ENTRY;
+}
 
 /* What a copy of a division counts in a function; or only the slot of its hits. */
 struct fp_copy_info {
@@ -140,6 +151,15 @@ uint64_t fp_function_id(uint64_t base, uint32_t flags, uint64_t path_slots, uint
 static inline struct fp_identity fp_function_identity(const struct fp_function *f)
 {
     return (struct fp_identity){f->name, f->file, fp_cfg_hash(f->paths.cfg)};
+}
+
+/* The ways out of a block as they are listed: the edge that is i-th, true before false. */
+static inline uint32_t fp_function_way(const struct fp_function *f, uint32_t block, uint32_t i)
+{
+    uint32_t first = f->paths.cfg->first_out[block];
+    bool swapped = fp_cfg_out_degree(f->paths.cfg, block) == 2 &&
+                   f->source.edges[first].label == FP_LABEL_FALSE;
+    return first + (swapped ? 1 - i : i);
 }
 
 #endif

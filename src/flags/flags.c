@@ -84,6 +84,8 @@ const struct fp_flag fp_flag_table[] = {
      "experiment: with --fp-use, copy wherever a branch depends on another"},
     {"strip-lines", FP_FLAG_SWITCH, FP_FLAG_INTERNAL, NULL, FIELD(strip_lines),
      "take the line tables out again"},
+    {"strip-names", FP_FLAG_SWITCH, FP_FLAG_INTERNAL, NULL, FIELD(strip_names),
+     "take the names of blocks and values out again"},
     /* clang-format on */
 };
 const size_t fp_nflags = sizeof fp_flag_table / sizeof *fp_flag_table;

@@ -58,6 +58,7 @@ struct fp_flags {
     bool early, exits, cycles;
     bool inline_small;        /* early: small functions are inlined before counting */
     bool strip_lines;         /* line tables were only asked for by footpath-cc, for the map */
+    bool strip_names;         /* so were names of blocks, for the survey (llvm/sense) */
     bool static_weights;      /* our estimates instead of LLVM's */
     bool values;              /* early: count what calls are given (count/values.h) */
     bool plain_labels;        /* no weights: all edges alike */

@@ -152,7 +152,10 @@ static void say_label(struct dump *d, uint32_t e)
 {
     const struct fp_edge_info *info = &d->f->source.edges[e];
     switch (info->label) {
-    case FP_LABEL_NONE: break;
+    case FP_LABEL_NONE:
+    case FP_LABEL_TAKEN: /* these are of machine code */
+    case FP_LABEL_NOT_TAKEN:
+    case FP_LABEL_ENTRY: break;
     case FP_LABEL_TRUE: fp_say(&d->out, ", true"); break;
     case FP_LABEL_FALSE: fp_say(&d->out, ", false"); break;
     case FP_LABEL_CASE: fp_say(&d->out, ", case %" PRId64, info->value); break;

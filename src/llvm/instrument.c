@@ -18,6 +18,7 @@
 #include "llvm/read/identity.h"
 #include "llvm/read/irbody.h"
 #include "llvm/read/ircalls.h"
+#include "llvm/sense/survey.h"
 #include "llvm/shim.h"
 #include "llvm/use/irweights.h"
 #include "llvm/use/use.h"
@@ -202,7 +203,7 @@ static void do_function(struct fp_work *work, LLVMValueRef function)
     struct fp_function f = {0};
     struct fp_ir ir;
     struct fp_job job = {.work = work, .arena = &arena, .ir = &ir, .f = &f};
-    struct fp_ir_options how = {.faults = work->flags.exits};
+    struct fp_ir_options how = {.faults = work->flags.exits, .survey = fp_survey_of(work->module)};
     const char *reason = reason_to_skip(function);
     const char *problem = fp_ir_read(&arena, function, &f, &how, &ir);
     if (!reason) reason = problem;
@@ -283,6 +284,7 @@ static bool run_passes(struct fp_work *work, bool early)
     if (counts && early && flags->inline_small) fp_shim_inline_small(work->module);
     if (early && flags->use) changed |= fp_llvm_use(work->module, flags);
     if (counts) instrument_module(work);
+    if (counts) fp_survey_end();
     if (early && flags->strip_lines && flags->mode == FP_MODE_NONE)
         LLVMStripModuleDebugInfo(work->module);
     return changed;

@@ -72,8 +72,21 @@ struct FootpathPass : PassInfoMixin<FootpathPass> {
     }
 };
 
+struct FootpathSurvey : PassInfoMixin<FootpathSurvey> {
+    static bool isRequired()
+    {
+        return true;
+    }
+    PreservedAnalyses run(Module &M, ModuleAnalysisManager &)
+    {
+        return fp_llvm_survey(wrap(&M)) ? PreservedAnalyses::none() : PreservedAnalyses::all();
+    }
+};
+
 void registerPoints(PassBuilder &PB)
 {
+    PB.registerPipelineStartEPCallback(
+        [](ModulePassManager &MPM, auto...) { MPM.addPass(FootpathSurvey()); });
     PB.registerPipelineEarlySimplificationEPCallback(
         [](ModulePassManager &MPM, auto Level, auto...) {
             MPM.addPass(FootpathPass(true, Level.getSpeedupLevel() > 0));
@@ -273,6 +286,23 @@ bool fp_shim_location(LLVMValueRef I, struct fp_shim_location *L)
 bool fp_shim_outer_location(const void *At, struct fp_shim_location *L)
 {
     return fillLocation(static_cast<const DILocation *>(At), L);
+}
+
+static bool fillPlace(const DILocation *D, struct fp_shim_place *P)
+{
+    if (!D) return false;
+    *P = {D->getLine(), D->getColumn(), D->getScope()->getSubprogram(), D->getInlinedAt()};
+    return true;
+}
+
+bool fp_shim_place(LLVMValueRef I, struct fp_shim_place *P)
+{
+    return fillPlace(unwrap<Instruction>(I)->getDebugLoc().get(), P);
+}
+
+bool fp_shim_outer_place(const void *At, struct fp_shim_place *P)
+{
+    return fillPlace(static_cast<const DILocation *>(At), P);
 }
 
 bool fp_shim_function_location(LLVMValueRef Fn, struct fp_shim_location *L)

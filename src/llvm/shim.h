@@ -55,6 +55,14 @@ struct fp_shim_location {
 bool fp_shim_location(LLVMValueRef instruction, struct fp_shim_location *location);
 bool fp_shim_outer_location(const void *inlined_at, struct fp_shim_location *location);
 
+/* The same without names: which function's body, and where in it. */
+struct fp_shim_place {
+    unsigned line, column;
+    const void *subprogram, *inlined_at;
+};
+bool fp_shim_place(LLVMValueRef instruction, struct fp_shim_place *place);
+bool fp_shim_outer_place(const void *inlined_at, struct fp_shim_place *place);
+
 /* The line of a function's declaration, 0 without debug information. */
 bool fp_shim_function_location(LLVMValueRef function, struct fp_shim_location *location);
 
@@ -103,6 +111,9 @@ void fp_shim_use_values(LLVMModuleRef module);
 /* Called by the pass; `early` tells which of the two points of the pipeline it
  * is, `optimizing` whether at -O1 or above. True when the module was changed. */
 bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing);
+
+/* Called at the start of the pipeline: see sense/survey.h. True when the module was changed. */
+bool fp_llvm_survey(LLVMModuleRef module);
 
 #ifdef __cplusplus
 }

@@ -73,12 +73,13 @@ struct footpath_place fp_place_of(const struct fp_function *function,
 void fp_path_route(struct fp_arena *arena, const struct fp_function *function,
                    const struct fp_path *path, struct footpath_route *route);
 
-/* "8 8(false) 11(true) 17"; file names where it leaves the function's file. */
+/* "8 8(false) 11(true) 12 -> 17": the branch at 12 does not say what it means. File names where it
+ * leaves the function's file. */
 char *fp_route_text(struct fp_arena *arena, const char *file, const struct footpath_route *route);
 char *fp_path_text(struct fp_arena *arena, const struct fp_function *function,
                    const struct fp_path *path);
 
-/* "true", "false", "case 3", "default", or "" */
+/* "true", "false", "case 3", "default", "exception", "taken", "not taken", "entry 3", or "" */
 const char *fp_edge_label_text(struct fp_arena *arena, const struct fp_function *function,
                                uint32_t edge);
 

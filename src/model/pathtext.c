@@ -14,6 +14,9 @@ const char *fp_edge_label_text(struct fp_arena *arena, const struct fp_function 
     case FP_LABEL_FALSE: return "false";
     case FP_LABEL_DEFAULT: return "default";
     case FP_LABEL_CASE: return fp_arena_printf(arena, "case %" PRId64, info->value);
+    case FP_LABEL_TAKEN: return "taken";
+    case FP_LABEL_NOT_TAKEN: return "not taken";
+    case FP_LABEL_ENTRY: return fp_arena_printf(arena, "entry %" PRId64, info->value);
     case FP_LABEL_NONE: break;
     }
     return f->paths.cfg->edges[edge].kind == FP_EDGE_UNWIND ? "exception" : "";
@@ -40,11 +43,22 @@ static bool is_choice(const struct fp_function *f, uint32_t edge)
     return edge != FP_NONE && fp_cfg_out_degree(f->paths.cfg, f->paths.cfg->edges[edge].src) > 1;
 }
 
+/* Not the way on behind a call that may throw. */
+static bool is_branch(const struct fp_function *f, uint32_t edge)
+{
+    uint32_t src = f->paths.cfg->edges[edge].src, ways = 0;
+    for (uint32_t e = f->paths.cfg->first_out[src]; e < f->paths.cfg->first_out[src + 1]; e++)
+        ways += f->paths.cfg->edges[e].kind != FP_EDGE_UNWIND;
+    return ways > 1 || f->paths.cfg->edges[edge].kind == FP_EDGE_UNWIND;
+}
+
 static void add_step(struct steps *s, const struct fp_position *position, uint32_t block,
                      uint32_t edge)
 {
     struct footpath_step step = {fp_place_of(s->f, position), block, edge,
-                                 edge == FP_NONE ? NULL : fp_edge_label_text(s->arena, s->f, edge)};
+                                 edge == FP_NONE || !is_branch(s->f, edge)
+                                     ? NULL
+                                     : fp_edge_label_text(s->arena, s->f, edge)};
     fp_vec_push(s->arena, &s->all, step);
     s->last = position;
 }
@@ -106,7 +120,11 @@ char *fp_route_text(struct fp_arena *arena, const char *file, const struct footp
             fp_say(&text, "%s:", fp_plain(arena, fp_base_name(step->place.file)));
         file = step->place.file;
         fp_say(&text, "%u", step->place.line);
-        if (!step->branch || !*step->branch) continue;
+        if (!step->branch) continue;
+        if (!*step->branch) {
+            fp_say(&text, " ->"); /* what follows says where it went */
+            continue;
+        }
         fp_write_u8(&text, '(');
         fp_write_bytes(&text, step->branch, strlen(step->branch));
         fp_write_u8(&text, ')');

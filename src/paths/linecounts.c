@@ -77,7 +77,8 @@ static void add_branch(struct fp_line_counts *lines, const struct fp_function *f
     struct fp_source_file *file = file_of(lines, f->source.scopes[at->scope].file);
     struct fp_line_branch branch = {
         .line = at->line, .branch = file->nbranches++, .reached = edges->blocks[b]};
-    for (uint32_t e = f->paths.cfg->first_out[b]; e < f->paths.cfg->first_out[b + 1]; e++) {
+    for (uint32_t i = 0; i < fp_cfg_out_degree(f->paths.cfg, b); i++) {
+        uint32_t e = fp_function_way(f, b, i);
         if (!is_way(f, e)) continue;
         branch.taken = edges->edges[e];
         fp_vec_push(lines->arena, &file->branches, branch);

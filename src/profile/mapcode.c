@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAP_VERSION = 2, DEEPEST_INLINING = 2000 };
+/* In version 2 labels were those of LLVM's branches, which are not the source's. */
+enum { MAP_VERSION = 3, OLDEST_VERSION = 2, DEEPEST_INLINING = 2000 };
 
 uint64_t fp_function_id(uint64_t base, uint32_t flags, uint64_t path_slots, uint64_t edge_slots)
 {
@@ -104,7 +105,7 @@ static void encode_edges(struct fp_writer *w, const struct fp_function *f)
             fp_write_u8(w, (uint8_t)((unsigned)cfg->edges[e].kind |
                                      (unsigned)f->paths.truncation->order.fate[e] << 3 |
                                      (unsigned)f->source.edges[e].label << 5));
-            if (f->source.edges[e].label == FP_LABEL_CASE)
+            if (fp_label_has_value(f->source.edges[e].label))
                 fp_write_int(w, f->source.edges[e].value);
         }
     }
@@ -230,6 +231,7 @@ struct decoder {
     struct fp_function *f;
     char **strings;
     size_t nstrings;
+    uint64_t version;
 };
 
 static const char *decode_string(struct decoder *d)
@@ -310,9 +312,9 @@ static bool decode_cfg(struct decoder *d)
             int64_t dst = fp_add_saturated_signed(b, fp_read_int(d->r));
             uint8_t packed = fp_read_u8(d->r);
             struct fp_edge_info info = {packed >> 5, 0};
-            if (info.label == FP_LABEL_CASE) info.value = fp_read_int(d->r);
-            if (dst < 0 || dst >= nblocks || (packed & 7) > FP_EDGE_TWICE ||
-                info.label > FP_LABEL_DEFAULT)
+            if (fp_label_has_value(info.label)) info.value = fp_read_int(d->r);
+            if (d->version < MAP_VERSION) info = (struct fp_edge_info){FP_LABEL_NONE, 0};
+            if (dst < 0 || dst >= nblocks || (packed & 7) > FP_EDGE_TWICE)
                 return fp_reader_fail(d->r,
                                       "expected an edge to a block below %u, got block %lld "
                                       "kind %u",
@@ -480,10 +482,10 @@ bool fp_map_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_f
     struct decoder d = {.arena = arena, .r = reader, .f = f};
     *f = (struct fp_function){.layout.path_address = f->layout.path_address,
                               .layout.edge_address = f->layout.edge_address};
-    uint64_t version = fp_read_uint(reader);
-    if (!reader->failed && version != MAP_VERSION)
-        return fp_reader_fail(reader, "expected map version %d, got %llu", MAP_VERSION,
-                              (unsigned long long)version);
+    d.version = fp_read_uint(reader);
+    if (!reader->failed && (d.version < OLDEST_VERSION || d.version > MAP_VERSION))
+        return fp_reader_fail(reader, "expected map version %d to %d, got %llu", OLDEST_VERSION,
+                              MAP_VERSION, (unsigned long long)d.version);
     f->flags = (uint32_t)fp_read_uint(reader);
     f->id = fp_read_u64(reader);
     decode_strings(&d);

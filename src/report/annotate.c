@@ -90,7 +90,16 @@ static void mark_paths(struct page *p, struct sheet *s)
     }
 }
 
-/* "98% 2%": the ways out of the first branch that ends on a line, in order. */
+/* "->70": where a way leads that does not say what it means; else nothing. */
+static const char *destination(struct page *p, const struct fp_function *f, uint32_t edge)
+{
+    const struct fp_block_info *to = &f->source.blocks[f->paths.cfg->edges[edge].dst];
+    if (f->source.edges[edge].label != FP_LABEL_NONE || !to->npositions) return "";
+    return fp_arena_printf(&p->scratch, "->%u", f->source.positions[to->first_position].line);
+}
+
+/* "98% 2%": the ways out of the first branch that ends on a line, in order; of a condition true
+ * and then false. */
 static void note_branch(struct page *p, struct sheet *s, uint32_t block)
 {
     const struct fp_function *f = s->rf->function;
@@ -101,11 +110,13 @@ static void note_branch(struct page *p, struct sheet *s, uint32_t block)
         &f->source.positions[info->first_position + info->npositions - 1];
     const char *text = "";
     uint32_t ways = 0;
-    for (uint32_t e = f->paths.cfg->first_out[block]; e < f->paths.cfg->first_out[block + 1]; e++) {
+    for (uint32_t i = 0; i < fp_cfg_out_degree(f->paths.cfg, block); i++) {
+        uint32_t e = fp_function_way(f, block, i);
         if (f->paths.cfg->edges[e].kind == FP_EDGE_UNWIND) continue;
         if (++ways > 3) continue;
         double percent = 100 * (double)s->rf->edges.edges[e] / (double)reached;
-        text = fp_arena_printf(&p->scratch, "%s%s%.0f%%", text, *text ? " " : "", percent);
+        text = fp_arena_printf(&p->scratch, "%s%s%.0f%%%s", text, *text ? " " : "", percent,
+                               destination(p, f, e));
     }
     if (ways > 3) text = fp_arena_printf(&p->scratch, "%s ..", text);
     uint64_t *index =

@@ -1,15 +1,32 @@
 /* footpath show --json: see show.h; docs/formats/show.schema.json. */
 #include "report/show.h"
 
+#include <string.h>
+
+static void json_place(struct fp_json *j, const struct footpath_place *place)
+{
+    if (!place->line) return;
+    fp_json_key(j, "file"), fp_json_string(j, place->file);
+    fp_json_key(j, "line"), fp_json_uint(j, place->line);
+    if (place->column) fp_json_key(j, "column"), fp_json_uint(j, place->column);
+}
+
+/* What a branch did, as a word and, of a condition of the source, as a truth value. */
+static void json_branch(struct fp_json *j, const char *branch)
+{
+    bool holds = !strcmp(branch, "true");
+    fp_json_key(j, "branch"), fp_json_string(j, branch);
+    if (holds || !strcmp(branch, "false")) fp_json_key(j, "sense"), fp_json_bool(j, holds);
+}
+
 static void json_steps(struct fp_json *j, const struct footpath_route *route)
 {
     fp_json_key(j, "blocks"), fp_json_begin(j, '[');
     for (uint32_t i = 0; i < route->nsteps; i++) {
         const struct footpath_step *step = &route->steps[i];
         fp_json_begin(j, '{');
-        fp_json_key(j, "file"), fp_json_string(j, step->place.file);
-        fp_json_key(j, "line"), fp_json_uint(j, step->place.line);
-        if (step->branch) fp_json_key(j, "branch"), fp_json_string(j, step->branch);
+        json_place(j, &step->place);
+        if (step->branch) json_branch(j, step->branch);
         fp_json_end(j, '}');
     }
     fp_json_end(j, ']');
@@ -46,15 +63,18 @@ static void json_path(struct fp_json *j, struct footpath *fp, const struct footp
 static void json_edges(struct fp_json *j, struct footpath *fp, const struct footpath_function *f)
 {
     const struct footpath_edge *edges = footpath_edges(fp, f);
+    const struct footpath_block *blocks = footpath_blocks(fp, f);
     if (!edges) return;
     fp_json_key(j, "edges"), fp_json_begin(j, '[');
     for (uint32_t e = 0; e < f->nedges; e++) {
-        const char *label = footpath_branch(fp, f, e);
+        bool choice = (e && edges[e - 1].from == edges[e].from) ||
+                      (e + 1 < f->nedges && edges[e + 1].from == edges[e].from);
         fp_json_begin(j, '{');
         fp_json_key(j, "from"), fp_json_uint(j, edges[e].from);
         fp_json_key(j, "to"), fp_json_uint(j, edges[e].to);
         fp_json_key(j, "count"), fp_json_uint(j, edges[e].count);
-        if (*label) fp_json_key(j, "branch"), fp_json_string(j, label);
+        if (choice) json_place(j, &blocks[edges[e].from].last);
+        if (choice) json_branch(j, footpath_branch(fp, f, e));
         fp_json_end(j, '}');
     }
     fp_json_end(j, ']');

@@ -72,9 +72,21 @@ def as_json(profile, function):
     return shown
 
 
+def place_as_json(place):
+    shown = {"file": text(place.file), "line": place.line} if place.line else {}
+    return dict(shown, column=place.column) if place.column else shown
+
+
+def branch_as_json(branch):
+    return dict({"branch": branch}, **({"sense": branch == "true"} if branch in ("true", "false") else {}))
+
+
 def edge_as_json(profile, function, index, edge):
-    branch = profile.branch(function, index)
-    return dict({"from": edge.start, "to": edge.end, "count": edge.count}, **({"branch": branch} if branch else {}))
+    shown = {"from": edge.start, "to": edge.end, "count": edge.count}
+    if sum(e.start == edge.start for e in profile.edges(function)) > 1:
+        shown.update(place_as_json(profile.blocks(function)[edge.start].last))
+        shown.update(branch_as_json(profile.branch(function, index)))
+    return shown
 
 
 def path_as_json(profile, path):
@@ -85,8 +97,8 @@ def path_as_json(profile, path):
              "lines": profile.route_text(route), "block_ids": [route.blocks[i] for i in range(route.nblocks)]}
     if path.cycles:
         shown["cycles"] = path.cycles
-    shown["blocks"] = [dict({"file": text(s.place.file), "line": s.place.line},
-                            **({"branch": text(s.branch)} if s.edge != NONE else {})) for s in steps]
+    shown["blocks"] = [dict(place_as_json(s.place), **(branch_as_json(text(s.branch)) if s.branch is not None else {}))
+                       for s in steps]
     return shown
 
 

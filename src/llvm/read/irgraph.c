@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "llvm/read/irlines.h"
+#include "llvm/sense/sense.h"
 #include "llvm/shim.h"
 
 #include <string.h>
@@ -11,6 +12,7 @@ struct ir_reading {
     struct fp_ir *ir;
     const struct fp_ir_options *options;
     struct fp_ir_lines lines;
+    struct fp_sense sense;
     FP_VEC(struct fp_ir_block) blocks;
     FP_VEC(struct fp_block_info) infos;
     FP_VEC(uint8_t) flags;
@@ -191,6 +193,31 @@ static void read_instruction(struct ir_reading *r, LLVMBasicBlockRef bb, LLVMVal
         split_at_call(r, bb, inst);
 }
 
+/* The instruction that has the place of a branch: itself, or what it tests. */
+static LLVMValueRef placed(LLVMValueRef terminator)
+{
+    struct fp_shim_place place;
+    if (fp_shim_place(terminator, &place) && place.line) return terminator;
+    if (!LLVMIsABranchInst(terminator) || !LLVMIsConditional(terminator)) return NULL;
+    LLVMValueRef condition = LLVMGetCondition(terminator);
+    return LLVMIsAInstruction(condition) ? condition : NULL;
+}
+
+/* A branch stands where its condition does, at the end of its block. */
+static void add_branch_place(struct ir_reading *r, LLVMValueRef terminator)
+{
+    LLVMValueRef at = LLVMGetNumSuccessors(terminator) > 1 ? placed(terminator) : NULL;
+    size_t first = r->infos.at[r->infos.len - 1].first_position;
+    if (!at || !fp_ir_lines_add(&r->lines, at, first)) return;
+    struct fp_position *last = &r->lines.positions.at[r->lines.positions.len - 1];
+    if (!fp_sense_place(&r->sense, terminator, last)) return;
+    if (r->lines.positions.len - first < 2 || last[-1].scope != last->scope ||
+        last[-1].line != last->line || last[-1].discriminator != last->discriminator)
+        return;
+    last[-1] = *last;
+    r->lines.positions.len--;
+}
+
 static void read_block(struct ir_reading *r, LLVMBasicBlockRef bb)
 {
     *fp_table_add(&r->ir->first_of, (uintptr_t)bb) = r->blocks.len;
@@ -209,6 +236,7 @@ static void read_block(struct ir_reading *r, LLVMBasicBlockRef bb)
         while (LLVMGetInstructionOpcode(block->begin) == LLVMAlloca)
             block->begin = LLVMGetNextInstruction(block->begin);
     for (; inst; inst = LLVMGetNextInstruction(inst)) read_instruction(r, bb, inst);
+    add_branch_place(r, LLVMGetBasicBlockTerminator(bb));
     finish_block(r, end_position(LLVMGetBasicBlockTerminator(bb)));
     r->blocks.at[r->blocks.len - 1].has_terminator = true;
 }
@@ -220,44 +248,40 @@ static uint32_t first_block_of(const struct fp_ir *ir, LLVMBasicBlockRef bb)
     return (uint32_t)*fp_table_find(&ir->first_of, (uintptr_t)bb);
 }
 
-static struct fp_edge_info label_of(LLVMValueRef terminator, unsigned i)
-{
-    struct fp_edge_info label = {FP_LABEL_NONE, 0};
-    if (LLVMGetInstructionOpcode(terminator) == LLVMBr && LLVMIsConditional(terminator))
-        label.label = i == 0 ? FP_LABEL_TRUE : FP_LABEL_FALSE;
-    if (LLVMGetInstructionOpcode(terminator) == LLVMSwitch)
-        label.label =
-            fp_shim_switch_case(terminator, i, &label.value) ? FP_LABEL_CASE : FP_LABEL_DEFAULT;
-    return label;
-}
-
 static enum fp_edge_kind kind_of(const struct ir_reading *r, LLVMValueRef terminator, uint32_t dst)
 {
     if (r->flags.at[dst] & FP_BLOCK_PAD) return FP_EDGE_UNWIND;
     return LLVMGetInstructionOpcode(terminator) == LLVMSwitch ? FP_EDGE_SWITCH : FP_EDGE_NORMAL;
 }
 
+/* Two ways to one target: the default says more than a case beside it; a condition whose ways
+ * meet at once says nothing. */
+static void join_labels(struct fp_edge_info *known, struct fp_edge_info other)
+{
+    if (known->label == FP_LABEL_CASE && other.label != FP_LABEL_CASE) *known = other;
+    if (known->label == FP_LABEL_TRUE || known->label == FP_LABEL_FALSE)
+        known->label = FP_LABEL_NONE;
+}
+
 /* One edge per target, whatever number of cases leads there. */
 static void read_successors(struct ir_reading *r, uint32_t src, LLVMValueRef terminator)
 {
     unsigned count = LLVMGetNumSuccessors(terminator);
+    struct fp_edge_info *labels = FP_NEW_ARRAY(r->ir->arena, struct fp_edge_info, count);
     if (count > 1) fp_table_init(&r->seen, r->ir->arena);
+    fp_sense_label(&r->sense, terminator, labels);
     for (unsigned i = 0; i < count; i++) {
         uint32_t dst = first_block_of(r->ir, LLVMGetSuccessor(terminator, i));
         if (count > 1) {
             uint64_t *seen = fp_table_add(&r->seen, dst);
             if (*seen) {
-                /* the default wins: a case beside it says nothing more */
-                if (label_of(terminator, i).label != FP_LABEL_CASE)
-                    r->labels.at[*seen - 1] = label_of(terminator, i);
-                if (LLVMGetInstructionOpcode(terminator) == LLVMBr)
-                    r->labels.at[*seen - 1].label = FP_LABEL_NONE;
+                join_labels(&r->labels.at[*seen - 1], labels[i]);
                 continue;
             }
             *seen = r->edges.len + 1;
         }
         new_edge(r, src, dst, kind_of(r, terminator, dst));
-        r->labels.at[r->labels.len - 1] = label_of(terminator, i);
+        r->labels.at[r->labels.len - 1] = labels[i];
     }
 }
 
@@ -333,6 +357,7 @@ const char *fp_ir_read(struct fp_arena *arena, LLVMValueRef function, struct fp_
     const char *problem = unsupported(function);
     if (problem) return problem;
     struct ir_reading r = {.ir = ir, .options = options};
+    r.sense = (struct fp_sense){.survey = options->survey, .arena = arena};
     fp_ir_lines_init(&r.lines, arena);
     for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb;
          bb = LLVMGetNextBasicBlock(bb))

@@ -10,6 +10,7 @@
 
 #include "base/table.h"
 #include "count/function.h"
+#include "llvm/sense/survey.h"
 
 #include <llvm-c/Core.h>
 
@@ -33,8 +34,8 @@ struct fp_ir {
 };
 
 struct fp_ir_options {
-    bool faults;  /* blocks with memory access may leave, not only those with calls */
-    bool columns; /* unused columns make maps larger */
+    bool faults; /* blocks with memory access may leave, not only those with calls */
+    const struct fp_survey *survey; /* what branches mean in the source, or NULL */
 };
 
 /* Fills f's name, position, cfg, blocks, edges, positions and scopes. Where the

@@ -1,6 +1,7 @@
 /* Source positions: see irlines.h. */
 #include "llvm/read/irlines.h"
 
+#include "llvm/sense/survey.h"
 #include "llvm/shim.h"
 
 #include <string.h>
@@ -42,20 +43,22 @@ static uint32_t scope_index(struct fp_ir_lines *lines, const struct fp_shim_loca
     return (uint32_t)lines->all.len - 1;
 }
 
-void fp_ir_lines_add(struct fp_ir_lines *lines, LLVMValueRef instruction, size_t first)
+bool fp_ir_lines_add(struct fp_ir_lines *lines, LLVMValueRef instruction, size_t first)
 {
     struct fp_shim_location at;
-    if (!fp_shim_location(instruction, &at) || !at.line) return;
-    struct fp_position position = {scope_index(lines, &at), at.line, at.column, at.discriminator};
+    if (!fp_shim_location(instruction, &at) || !at.line) return false;
+    struct fp_position position = {scope_index(lines, &at), at.line,
+                                   at.column < FP_FIRST_TAG ? at.column : 0, at.discriminator};
     if (lines->positions.len > first) {
         struct fp_position *last = &lines->positions.at[lines->positions.len - 1];
         if (last->scope == position.scope && last->line == position.line &&
             last->discriminator == position.discriminator) {
             last->column = position.column; /* the branch comes last */
-            return;
+            return true;
         }
     }
     fp_vec_push(lines->arena, &lines->positions, position);
+    return true;
 }
 
 void fp_ir_lines_function(struct fp_arena *arena, LLVMValueRef function, struct fp_function *f)

@@ -18,8 +18,8 @@ struct fp_ir_lines {
 void fp_ir_lines_init(struct fp_ir_lines *lines, struct fp_arena *arena);
 
 /* Appends the position of an instruction unless it is on the line of the last
- * one since `first`. */
-void fp_ir_lines_add(struct fp_ir_lines *lines, LLVMValueRef instruction, size_t first);
+ * one since `first`. False where it has none. */
+bool fp_ir_lines_add(struct fp_ir_lines *lines, LLVMValueRef instruction, size_t first);
 
 /* Name, file and line of the function itself. */
 void fp_ir_lines_function(struct fp_arena *arena, LLVMValueRef function, struct fp_function *f);

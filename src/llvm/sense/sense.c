@@ -1,0 +1,434 @@
+/* The sense of branches: see sense.h. */
+#include "llvm/sense/sense.h"
+
+#include "base/vec.h"
+#include "llvm/shim.h"
+
+enum { DEEPEST = 2, FARTHEST_BLOCKS = 8, MOST_PARTS = 16 };
+
+/* The way out of `from` that reaches a block first: over the fewest conditions. */
+struct fp_nearness {
+    uint32_t round; /* of the search that set the rest */
+    uint32_t way;   /* SHARED where two are equally near */
+    uint32_t depth; /* conditions on the way */
+    uint32_t via;   /* the block before */
+    bool is_case;   /* the way of a switch leads right here */
+};
+
+enum { SHARED = 0xfffffffe, CONFLICT = 0xfffffffe };
+
+/* A place in one body of a function of the survey: the function, and where it is inlined. */
+struct body {
+    const struct fp_surveyed *f;
+    const void *subprogram, *inlined_at;
+};
+
+/* ---- the survey's graph: which way leads to a block ---- */
+
+struct front {
+    FP_VEC(uint32_t) blocks;
+};
+
+static void reach(struct fp_sense *s, struct front *front, uint32_t block, uint32_t via,
+                  uint32_t way, uint32_t depth)
+{
+    struct fp_nearness *n = &s->near[block];
+    bool first = n->round != s->round;
+    if (!first && (n->depth < depth || n->way == way || n->way == SHARED)) return;
+    if (!first && n->is_case) return; /* a case that another falls into is still that case */
+    *n = (struct fp_nearness){s->round, first ? way : SHARED, depth, via, false};
+    fp_vec_push(s->arena, &front->blocks, block);
+}
+
+/* Follows jumps to the end, which costs no condition; then goes over one. */
+static void expand(struct fp_sense *s, struct front *front, struct front *next, uint32_t depth)
+{
+    for (size_t i = 0; i < front->blocks.len; i++) {
+        uint32_t at = front->blocks.at[i];
+        const struct fp_surveyed_block *b = &s->of->blocks[at];
+        if (at == s->from) continue; /* from there on it is another time round */
+        bool jump = b->nways == 1;
+        for (uint32_t w = b->first_way; w < b->first_way + b->nways; w++)
+            reach(s, jump ? front : next, s->of->ways[w].block, at, s->near[at].way,
+                  jump ? depth : depth + 1);
+    }
+}
+
+static void search(struct fp_sense *s, const struct fp_surveyed *f, uint32_t from)
+{
+    struct front fronts[DEEPEST + 2] = {0};
+    if (s->of == f && s->from == from) return;
+    if (s->of != f) {
+        s->near = FP_NEW_ARRAY(s->arena, struct fp_nearness, f->nblocks);
+        s->round = 0;
+    }
+    s->of = f, s->from = from, s->round++;
+    const struct fp_surveyed_block *b = &f->blocks[from];
+    for (uint32_t w = 0; w < b->nways; w++) {
+        uint32_t to = f->ways[b->first_way + w].block;
+        if (s->near[to].round == s->round) continue; /* several cases of one block */
+        reach(s, &fronts[0], to, from, w, 0);
+        s->near[to].is_case = b->ending == FP_ENDING_SWITCH;
+    }
+    for (uint32_t d = 0; d <= DEEPEST; d++) expand(s, &fronts[d], &fronts[d + 1], d);
+}
+
+/* ---- the IR: where a way leads ---- */
+
+/* The block of the survey that an instruction comes from, in this body or, by way of the calls
+ * that were inlined, from it. */
+static uint32_t block_of(const struct body *body, LLVMValueRef instruction)
+{
+    struct fp_shim_place place;
+    bool more = fp_shim_place(instruction, &place);
+    while (more && (place.subprogram != body->subprogram || place.inlined_at != body->inlined_at))
+        more = place.inlined_at && fp_shim_outer_place(place.inlined_at, &place);
+    return more ? fp_surveyed_block(body->f, place.line, place.column, false) : FP_NONE;
+}
+
+static bool is_jump(LLVMValueRef instruction)
+{
+    return LLVMGetInstructionOpcode(instruction) == LLVMBr && !LLVMIsConditional(instruction);
+}
+
+static bool is_branch(LLVMValueRef instruction)
+{
+    return LLVMGetInstructionOpcode(instruction) == LLVMBr && LLVMIsConditional(instruction);
+}
+
+/* What one instruction says of the way that leads to it. What passes put into an edge has the
+ * place of the branch before; only a branch of that place comes round to the condition again. */
+static bool tells(struct fp_sense *s, const struct body *body, LLVMValueRef instruction,
+                  struct fp_nearness *found)
+{
+    if (LLVMGetInstructionOpcode(instruction) == LLVMPHI) return false;
+    uint32_t block = block_of(body, instruction);
+    if (block == FP_NONE || (block == s->from && !is_branch(instruction))) return false;
+    if (s->near[block].round != s->round || s->near[block].way == SHARED) return false;
+    *found = s->near[block];
+    return true;
+}
+
+/* Walks on from a block to the next branch. *lost: that is one of the compiler's own. */
+static bool follow(struct fp_sense *s, const struct body *body, LLVMBasicBlockRef block,
+                   struct fp_nearness *found, bool *lost)
+{
+    *lost = false;
+    for (int i = 0; i < FARTHEST_BLOCKS; i++) {
+        LLVMValueRef at = LLVMGetFirstInstruction(block);
+        for (; at; at = LLVMGetNextInstruction(at))
+            if (tells(s, body, at, found)) return true;
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+        bool goes_on = is_jump(end) || LLVMGetInstructionOpcode(end) == LLVMInvoke;
+        if (!goes_on) {
+            struct fp_shim_place place;
+            *lost = is_branch(end) && !(fp_shim_place(end, &place) && place.line);
+            return false;
+        }
+        block = LLVMGetSuccessor(end, 0);
+    }
+    return false;
+}
+
+/* ---- the branch in the survey ---- */
+
+static bool find_at(const struct fp_sense *s, LLVMValueRef instruction, struct body *body,
+                    uint32_t *block)
+{
+    struct fp_shim_place place;
+    if (!fp_shim_place(instruction, &place)) return false;
+    *body = (struct body){fp_survey_find(s->survey, place.subprogram), place.subprogram,
+                          place.inlined_at};
+    if (!body->f) return false;
+    *block = fp_surveyed_block(body->f, place.line, place.column, true);
+    return *block != FP_NONE && body->f->blocks[*block].nways > 1;
+}
+
+/* The block of the survey that a branch comes from: by its own place or, where passes took
+ * that away, by the place of what it tests. */
+static bool find_body(const struct fp_sense *s, LLVMValueRef terminator, struct body *body,
+                      uint32_t *block)
+{
+    if (!s->survey) return false;
+    if (find_at(s, terminator, body, block)) return true;
+    if (LLVMGetInstructionOpcode(terminator) != LLVMBr || !LLVMIsConditional(terminator))
+        return false;
+    LLVMValueRef condition = LLVMGetCondition(terminator);
+    return LLVMIsAInstruction(condition) && find_at(s, condition, body, block);
+}
+
+/* ---- conditions ---- */
+
+/* What a branch tests: the blocks of the survey whose conditions are parts of it. */
+struct parts {
+    uint32_t blocks[MOST_PARTS];
+    uint32_t n;
+    bool unknown; /* a part whose block is not known */
+};
+
+static bool is_combination(LLVMValueRef value)
+{
+    if (!LLVMIsAInstruction(value)) return false;
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
+    return opcode == LLVMAnd || opcode == LLVMOr || opcode == LLVMXor || opcode == LLVMSelect ||
+           opcode == LLVMFreeze;
+}
+
+static void add_part(struct parts *parts, uint32_t block)
+{
+    for (uint32_t i = 0; i < parts->n; i++)
+        if (parts->blocks[i] == block) return;
+    if (parts->n < MOST_PARTS && block != FP_NONE)
+        parts->blocks[parts->n++] = block;
+    else
+        parts->unknown = true;
+}
+
+static bool is_bool(LLVMValueRef value)
+{
+    LLVMTypeRef type = LLVMTypeOf(value);
+    return LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) == 1;
+}
+
+static void collect_parts(const struct body *body, LLVMValueRef value, struct parts *parts)
+{
+    if (LLVMIsAConstant(value)) return;
+    if (is_combination(value)) {
+        for (int i = 0; i < LLVMGetNumOperands(value); i++)
+            if (is_bool(LLVMGetOperand(value, (unsigned)i)))
+                collect_parts(body, LLVMGetOperand(value, (unsigned)i), parts);
+    } else {
+        add_part(parts, LLVMIsAInstruction(value) ? block_of(body, value) : FP_NONE);
+    }
+}
+
+static uint64_t key_of(const struct body *body, uint32_t block)
+{
+    uint64_t key = fp_hash64((uintptr_t)body->subprogram ^ fp_hash64((uintptr_t)body->inlined_at));
+    return fp_hash64(key ^ block);
+}
+
+static void note_branches(struct fp_sense *s, LLVMValueRef function)
+{
+    struct body body;
+    uint32_t block;
+    s->branches = FP_NEW(s->arena, struct fp_table);
+    fp_table_init(s->branches, s->arena);
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        if (find_body(s, LLVMGetBasicBlockTerminator(b), &body, &block))
+            *fp_table_add(s->branches, key_of(&body, block)) = 1;
+}
+
+/* Is there still a branch on a condition of the survey? */
+static bool has_branch(struct fp_sense *s, const struct body *body, uint32_t block,
+                       LLVMValueRef branch)
+{
+    if (!s->branches) note_branches(s, LLVMGetBasicBlockParent(LLVMGetInstructionParent(branch)));
+    return fp_table_find(s->branches, key_of(body, block));
+}
+
+/* What became of a condition: still itself, perhaps one comparison with another, or an
+ * expression with others. */
+enum fate_of { AS_WRITTEN, REWRITTEN, MERGED };
+
+/* Was a condition that was crossed on the way to a block decided together with the first? On the
+ * first one's line that does no harm. */
+static bool crosses_merged(struct fp_sense *s, const struct body *body, struct fp_nearness to,
+                           LLVMValueRef branch, enum fate_of fate)
+{
+    const struct fp_surveyed_block *blocks = s->of->blocks;
+    if (fate == AS_WRITTEN) return false;
+    for (; to.depth && to.via != s->from; to = s->near[to.via]) {
+        if (blocks[to.via].nways < 2 || blocks[to.via].line == blocks[s->from].line) continue;
+        if (fate == MERGED || !has_branch(s, body, to.via, branch)) return true;
+    }
+    return false;
+}
+
+/* The true way of a branch by one condition of the survey: 0, 1, FP_NONE or CONFLICT. */
+static uint32_t true_way_by(struct fp_sense *s, const struct body *body, uint32_t block,
+                            LLVMValueRef branch, enum fate_of fate)
+{
+    const struct fp_surveyed_block *b = &body->f->blocks[block];
+    uint32_t says[2] = {FP_NONE, FP_NONE};
+    bool direct = false; /* one way, at least, leads there over no other condition */
+    if (b->ending != FP_ENDING_CONDITION || b->true_way == FP_NONE) return FP_NONE;
+    search(s, body->f, block);
+    for (unsigned i = 0; i < 2; i++) {
+        struct fp_nearness found;
+        bool lost;
+        if (!follow(s, body, LLVMGetSuccessor(branch, i), &found, &lost)) {
+            if (lost) return CONFLICT;
+            continue;
+        }
+        if (crosses_merged(s, body, found, branch, fate)) return CONFLICT;
+        direct |= !found.depth;
+        says[i] = found.way == b->true_way ? i : 1 - i;
+    }
+    if (!direct && (says[0] & says[1]) != FP_NONE) return CONFLICT;
+    if (says[0] == FP_NONE) return says[1];
+    return says[1] == FP_NONE || says[0] == says[1] ? says[0] : CONFLICT;
+}
+
+/* The compiler's own: has an unrolled loop a remainder? */
+static bool is_remainder(const struct fp_comparison *then, const struct fp_comparison *now)
+{
+    return now->equality && now->of_low_bits && now->with_zero && then->left != FP_LEFT_BITS;
+}
+
+/* Does one way of a condition, and not the other, lead right to a block? */
+static bool decides(const struct fp_surveyed *f, uint32_t condition, uint32_t block)
+{
+    const struct fp_surveyed_block *c = &f->blocks[condition];
+    int leading = 0;
+    for (uint32_t w = c->first_way; w < c->first_way + 2; w++) {
+        uint32_t at = f->ways[w].block;
+        for (int i = 0; i < FARTHEST_BLOCKS && at != block && f->blocks[at].nways == 1; i++)
+            at = f->ways[f->blocks[at].first_way].block;
+        leading += at == block;
+    }
+    return leading == 1;
+}
+
+/* Two conditions become one comparison, as of bits: `x & 1` and `x & 2` become `(x & 3) == 3`. What
+ * the first one needs then stands in front of the branch, in its block. */
+static bool has_earlier_condition(struct fp_sense *s, const struct body *body, uint32_t block,
+                                  LLVMValueRef branch)
+{
+    const struct fp_surveyed_block *blocks = body->f->blocks;
+    LLVMValueRef at = LLVMGetPreviousInstruction(branch);
+    for (; at; at = LLVMGetPreviousInstruction(at)) {
+        uint32_t from = block_of(body, at);
+        if (from == FP_NONE || from == block || blocks[from].ending != FP_ENDING_CONDITION)
+            continue;
+        if (blocks[from].line != blocks[block].line && decides(body->f, from, block) &&
+            !has_branch(s, body, from, branch))
+            return true;
+    }
+    return false;
+}
+
+/* Conditions that were merged into one branch: of the line as a whole, if they share one. A
+ * part that lost its place came behind the one that the branch is of. */
+static uint32_t true_way_of_merged(struct fp_sense *s, const struct body *body,
+                                   const struct parts *parts, uint32_t block, LLVMValueRef branch)
+{
+    uint32_t way = true_way_by(s, body, block, branch, MERGED);
+    for (uint32_t i = 0; i < parts->n; i++)
+        if (body->f->blocks[parts->blocks[i]].line != body->f->blocks[block].line) return FP_NONE;
+    for (uint32_t i = 0; i < parts->n && way > 1; i++)
+        way = true_way_by(s, body, parts->blocks[i], branch, MERGED);
+    return way;
+}
+
+/* Not of a function that was inlined there. */
+static bool is_of_body(const struct body *body, LLVMValueRef condition)
+{
+    struct fp_shim_place place;
+    if (!LLVMIsAInstruction(condition) || !fp_shim_place(condition, &place)) return true;
+    return place.subprogram == body->subprogram && place.inlined_at == body->inlined_at;
+}
+
+/* A comparison of other operands than the source's may be of two conditions: of bits, or of a
+ * range. A sum that is equal to something is a loop's variable. */
+static bool is_rewritten(const struct fp_comparison *then, const struct fp_comparison *now)
+{
+    if (!now->compares || now->left == then->left) return false;
+    return now->left == FP_LEFT_BITS || (now->left == FP_LEFT_SUM && !now->equality);
+}
+
+static uint32_t true_way(struct fp_sense *s, const struct body *body, uint32_t block,
+                         LLVMValueRef branch)
+{
+    struct parts parts = {0};
+    LLVMValueRef condition = LLVMGetCondition(branch);
+    if (is_combination(condition)) collect_parts(body, condition, &parts);
+    if (parts.n > 1 || parts.unknown) return true_way_of_merged(s, body, &parts, block, branch);
+    const struct fp_comparison *then = &body->f->blocks[block].comparison;
+    struct fp_comparison now = {0};
+    if (is_of_body(body, condition)) now = fp_survey_comparison(condition);
+    bool rewritten = is_rewritten(then, &now);
+    if (is_remainder(then, &now)) return CONFLICT;
+    if (rewritten && has_earlier_condition(s, body, block, branch)) return CONFLICT;
+    return true_way_by(s, body, block, branch, rewritten ? REWRITTEN : AS_WRITTEN);
+}
+
+/* ---- switches ---- */
+
+static struct fp_edge_info label_of_way(const struct fp_surveyed_way *way)
+{
+    return (struct fp_edge_info){way->is_case ? FP_LABEL_CASE : FP_LABEL_DEFAULT,
+                                 way->is_case ? way->value : 0};
+}
+
+/* The way of the survey's switch that has a value; NULL where none has. */
+static const struct fp_surveyed_way *way_of_value(const struct fp_surveyed *f,
+                                                  const struct fp_surveyed_block *b, int64_t value)
+{
+    const struct fp_surveyed_way *ways = &f->ways[b->first_way], *found = NULL;
+    for (uint32_t w = 0; w < b->nways && !found; w++)
+        if (ways[w].is_case && ways[w].value == value) found = &ways[w];
+    for (uint32_t w = 0; found && w < b->nways; w++)
+        if (ways[w].block == found->block) return &ways[w]; /* the first that leads there */
+    return NULL;
+}
+
+/* Passes may count the cases of a switch anew: are they still the source's? */
+static bool keeps_values(const struct fp_surveyed *f, const struct fp_surveyed_block *b,
+                         LLVMValueRef terminator)
+{
+    int64_t value;
+    if (LLVMGetInstructionOpcode(terminator) != LLVMSwitch) return false;
+    for (unsigned i = 0; i < LLVMGetNumSuccessors(terminator); i++)
+        if (fp_shim_switch_case(terminator, i, &value) && !way_of_value(f, b, value)) return false;
+    return true;
+}
+
+/* Each way of the branch or switch by where it leads, or else by its value. */
+static void label_cases(struct fp_sense *s, const struct body *body, uint32_t block,
+                        LLVMValueRef terminator, struct fp_edge_info *labels)
+{
+    const struct fp_surveyed_block *b = &body->f->blocks[block];
+    bool by_value = keeps_values(body->f, b, terminator);
+    search(s, body->f, block);
+    for (unsigned i = 0; i < LLVMGetNumSuccessors(terminator); i++) {
+        struct fp_nearness found;
+        int64_t value;
+        bool lost;
+        if (follow(s, body, LLVMGetSuccessor(terminator, i), &found, &lost) && !found.depth)
+            labels[i] = label_of_way(&body->f->ways[b->first_way + found.way]);
+        else if (by_value && fp_shim_switch_case(terminator, i, &value))
+            labels[i] = label_of_way(way_of_value(body->f, b, value));
+    }
+}
+
+/* ---- both ---- */
+
+void fp_sense_label(struct fp_sense *s, LLVMValueRef terminator, struct fp_edge_info *labels)
+{
+    struct body body;
+    uint32_t block;
+    unsigned n = LLVMGetNumSuccessors(terminator);
+    for (unsigned i = 0; i < n; i++) labels[i] = (struct fp_edge_info){FP_LABEL_NONE, 0};
+    if (n < 2 || !find_body(s, terminator, &body, &block)) return;
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(terminator);
+    if (opcode != LLVMBr && opcode != LLVMSwitch) return;
+    if (body.f->blocks[block].ending == FP_ENDING_SWITCH) {
+        label_cases(s, &body, block, terminator, labels);
+    } else if (opcode == LLVMBr) {
+        uint32_t way = true_way(s, &body, block, terminator);
+        if (way > 1) return;
+        labels[way].label = FP_LABEL_TRUE;
+        labels[1 - way].label = FP_LABEL_FALSE;
+    }
+}
+
+bool fp_sense_place(const struct fp_sense *s, LLVMValueRef terminator, struct fp_position *position)
+{
+    struct body body;
+    uint32_t block;
+    if (!find_body(s, terminator, &body, &block) || !body.f->blocks[block].line) return false;
+    position->line = body.f->blocks[block].line;
+    position->column = body.f->blocks[block].column;
+    return true;
+}

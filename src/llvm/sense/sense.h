@@ -1,0 +1,34 @@
+/* The sense of branches: what the ways out of a block mean in the source.
+ *
+ * At the time of instrumentation a branch has lost its block's name, and may have been turned
+ * around, copied or merged with others. Its debug location still says which block of the
+ * survey it comes from; those of the instructions that follow say where each way leads. A way
+ * that leads to what clang had on the true side of that condition is the true one. Nothing is
+ * claimed where this does not decide.
+ */
+#ifndef FP_LLVM_SENSE_H
+#define FP_LLVM_SENSE_H
+
+#include "count/function.h"
+#include "llvm/sense/survey.h"
+
+struct fp_sense {
+    const struct fp_survey *survey; /* NULL: nothing is known */
+    struct fp_arena *arena;
+    /* how the blocks of one function of the survey lie to the ways out of one of them */
+    const struct fp_surveyed *of;
+    uint32_t from;
+    struct fp_nearness *near;
+    uint32_t round;
+    struct fp_table *branches; /* conditions of the survey that are still branches; NULL at first */
+};
+
+/* Sets the labels of a terminator's ways, one per successor. */
+void fp_sense_label(struct fp_sense *sense, LLVMValueRef terminator, struct fp_edge_info *labels);
+
+/* Where the condition of a branch stands: line and column of the position are set. False where
+ * that is not known. */
+bool fp_sense_place(const struct fp_sense *sense, LLVMValueRef terminator,
+                    struct fp_position *position);
+
+#endif

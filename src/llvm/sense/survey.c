@@ -1,0 +1,270 @@
+/* The survey: see survey.h. */
+#include "llvm/sense/survey.h"
+
+#include "base/vec.h"
+#include "flags/flags.h"
+#include "graph/cfg.h"
+#include "llvm/sense/blocknames.h"
+#include "llvm/shim.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <stdlib.h>
+
+enum { MOST_TAGS = 65535 - FP_FIRST_TAG }; /* columns have 16 bits */
+
+struct surveying {
+    struct fp_survey *survey;
+    struct fp_surveyed *f;
+    struct fp_table numbers; /* block of the IR -> its number */
+    FP_VEC(struct fp_surveyed_way) ways;
+};
+
+/* What is converted, negated or expected (__builtin_expect). */
+static LLVMValueRef peeled(LLVMValueRef value)
+{
+    for (;;) {
+        bool expected = LLVMIsACallInst(value) && LLVMIsAFunction(LLVMGetCalledValue(value)) &&
+                        LLVMGetNumArgOperands(value) == 2 &&
+                        LLVMGetIntrinsicID(LLVMGetCalledValue(value));
+        bool negated = LLVMIsAInstruction(value) && LLVMGetInstructionOpcode(value) == LLVMXor;
+        if (!LLVMIsACastInst(value) && !expected && !negated) return value;
+        value = LLVMGetOperand(value, 0);
+    }
+}
+
+static enum fp_left left_of(LLVMValueRef value)
+{
+    value = peeled(value);
+    if (!LLVMIsAInstruction(value)) return FP_LEFT_PLAIN;
+    switch (LLVMGetInstructionOpcode(value)) {
+    case LLVMAnd:
+    case LLVMOr:
+    case LLVMURem:
+    case LLVMSRem: return FP_LEFT_BITS;
+    case LLVMAdd:
+    case LLVMSub: return FP_LEFT_SUM;
+    default: return FP_LEFT_PLAIN;
+    }
+}
+
+static bool has_low_mask(LLVMValueRef value)
+{
+    if (!LLVMIsAInstruction(value) || LLVMGetInstructionOpcode(value) != LLVMAnd) return false;
+    LLVMValueRef mask = LLVMGetOperand(value, 1);
+    if (!LLVMIsAConstantInt(mask)) return false;
+    unsigned long long bits = LLVMConstIntGetZExtValue(mask);
+    return bits <= 15 && !(bits & (bits + 1));
+}
+
+struct fp_comparison fp_survey_comparison(LLVMValueRef condition)
+{
+    struct fp_comparison c = {0};
+    /* `(x == 1) != 0` */
+    while (LLVMIsAICmpInst(condition) && LLVMIsAICmpInst(peeled(LLVMGetOperand(condition, 0))))
+        condition = peeled(LLVMGetOperand(condition, 0));
+    if (!LLVMIsAICmpInst(condition)) return c;
+    LLVMIntPredicate predicate = LLVMGetICmpPredicate(condition);
+    LLVMValueRef left = LLVMGetOperand(condition, 0);
+    c.compares = true;
+    c.equality = predicate == LLVMIntEQ || predicate == LLVMIntNE;
+    c.left = left_of(left);
+    c.of_low_bits = has_low_mask(left);
+    c.with_zero = LLVMIsNull(LLVMGetOperand(condition, 1));
+    return c;
+}
+
+/* ---- one function ---- */
+
+static enum fp_ending ending_of(LLVMValueRef terminator)
+{
+    switch (LLVMGetInstructionOpcode(terminator)) {
+    case LLVMBr: return LLVMIsConditional(terminator) ? FP_ENDING_CONDITION : FP_ENDING_JUMP;
+    case LLVMSwitch: return FP_ENDING_SWITCH;
+    default: return FP_ENDING_OTHER;
+    }
+}
+
+static void add_way(struct surveying *s, LLVMValueRef terminator, unsigned i, bool is_switch)
+{
+    LLVMBasicBlockRef to = LLVMGetSuccessor(terminator, i);
+    struct fp_surveyed_way way = {.block = (uint32_t)*fp_table_find(&s->numbers, (uintptr_t)to)};
+    if (is_switch) way.is_case = fp_shim_switch_case(terminator, i, &way.value);
+    fp_vec_push(&s->survey->arena, &s->ways, way);
+}
+
+/* `a && b` as a value, which a branch tests as a whole: are all its parts on one line? */
+static bool is_on_line(LLVMValueRef condition, uint32_t line)
+{
+    struct fp_shim_place place;
+    if (!LLVMIsAPHINode(condition)) return true;
+    for (unsigned i = 0; i < LLVMCountIncoming(condition); i++) {
+        LLVMValueRef part = LLVMGetIncomingValue(condition, i);
+        if (LLVMIsAInstruction(part) && fp_shim_place(part, &place) && place.line != line)
+            return false;
+    }
+    return true;
+}
+
+static void survey_end(struct surveying *s, struct fp_surveyed_block *b, LLVMValueRef terminator)
+{
+    struct fp_shim_place place;
+    b->ending = ending_of(terminator);
+    b->first_way = (uint32_t)s->ways.len;
+    b->nways = LLVMGetNumSuccessors(terminator);
+    b->true_way = FP_NONE;
+    for (unsigned i = 0; i < b->nways; i++)
+        add_way(s, terminator, i, b->ending == FP_ENDING_SWITCH);
+    if (fp_shim_place(terminator, &place)) b->line = place.line, b->column = place.column;
+    if (b->ending != FP_ENDING_CONDITION) return;
+    LLVMValueRef condition = LLVMGetCondition(terminator);
+    /* all branches of `a && b` have the place of the whole; what they test has its own */
+    if (LLVMIsAInstruction(condition) && fp_shim_place(condition, &place) && place.line)
+        b->line = place.line, b->column = place.column;
+    if (is_on_line(condition, b->line)) b->true_way = fp_true_way(terminator);
+    b->comparison = fp_survey_comparison(condition);
+}
+
+/* Puts the number of the block into the columns of its instructions. */
+static void tag_block(LLVMBasicBlockRef block, uint32_t number)
+{
+    LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(LLVMBasicBlockAsValue(block)));
+    LLVMMetadataRef last = NULL, fresh = NULL;
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
+        LLVMMetadataRef here = LLVMInstructionGetDebugLoc(i);
+        if (!here) continue;
+        if (here != last)
+            fresh = LLVMDIBuilderCreateDebugLocation(
+                context, LLVMDILocationGetLine(here), FP_FIRST_TAG + number,
+                LLVMDILocationGetScope(here), LLVMDILocationGetInlinedAt(here));
+        last = here;
+        LLVMInstructionSetDebugLoc(i, fresh);
+    }
+}
+
+static uint64_t key_of(uint32_t line, uint32_t column)
+{
+    return (uint64_t)line << 16 | column;
+}
+
+static void note_position(struct fp_table *table, const struct fp_shim_place *place, uint32_t block)
+{
+    if (!place->line || !place->column) return;
+    uint64_t *at = fp_table_add(table, key_of(place->line, place->column));
+    *at = *at && *at != block + 1 ? FP_SURVEY_AMBIGUOUS : block + 1;
+}
+
+/* Where columns must stay: which block each position is of. */
+static void note_block(struct fp_surveyed *f, LLVMBasicBlockRef block, uint32_t number)
+{
+    struct fp_shim_place place;
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
+        if (!fp_shim_place(i, &place)) continue;
+        note_position(&f->at, &place, number);
+        if (f->blocks[number].nways > 1 && !LLVMGetNextInstruction(i))
+            note_position(&f->ends, &place, number);
+    }
+}
+
+static void number_blocks(struct surveying *s, LLVMValueRef function)
+{
+    fp_table_init(&s->numbers, &s->survey->arena);
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        *fp_table_add(&s->numbers, (uintptr_t)b) = s->f->nblocks++;
+    s->f->blocks = FP_NEW_ARRAY(&s->survey->arena, struct fp_surveyed_block, s->f->nblocks);
+}
+
+static void survey_function(struct fp_survey *survey, LLVMValueRef function, bool tag)
+{
+    struct fp_surveyed *f = FP_NEW(&survey->arena, struct fp_surveyed);
+    struct surveying s = {.survey = survey, .f = f};
+    uint32_t number = 0;
+    number_blocks(&s, function);
+    f->tagged = tag && f->nblocks < MOST_TAGS;
+    fp_table_init(&f->at, &survey->arena);
+    fp_table_init(&f->ends, &survey->arena);
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        LLVMValueRef terminator = LLVMGetBasicBlockTerminator(b);
+        if (terminator) survey_end(&s, &f->blocks[number], terminator);
+        if (f->tagged)
+            tag_block(b, number);
+        else
+            note_block(f, b, number);
+        number++;
+    }
+    f->ways = s.ways.at;
+    *fp_table_add(&survey->functions, (uintptr_t)LLVMGetSubprogram(function)) = (uintptr_t)f;
+}
+
+/* ---- the module ---- */
+
+/* Of the compilation that runs in this thread: some compilers run several at once. */
+static _Thread_local struct fp_survey *current;
+
+void fp_survey_make(LLVMModuleRef module, bool tag)
+{
+    fp_survey_end();
+    struct fp_arena arena = {0};
+    current = FP_NEW(&arena, struct fp_survey);
+    current->arena = arena; /* it lives in its own arena */
+    current->module = module;
+    fp_table_init(&current->functions, &current->arena);
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && LLVMGetSubprogram(f)) survey_function(current, f, tag);
+}
+
+const struct fp_survey *fp_survey_of(LLVMModuleRef module)
+{
+    return current && current->module == module ? current : NULL;
+}
+
+void fp_survey_end(void)
+{
+    if (!current) return;
+    struct fp_arena arena = current->arena;
+    current = NULL;
+    fp_arena_free(&arena);
+}
+
+void fp_survey_drop_names(LLVMModuleRef module)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+        for (LLVMValueRef p = LLVMGetFirstParam(f); p; p = LLVMGetNextParam(p))
+            LLVMSetValueName2(p, "", 0);
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+            LLVMSetValueName2(LLVMBasicBlockAsValue(b), "", 0);
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+                LLVMSetValueName2(i, "", 0);
+        }
+    }
+    LLVMContextSetDiscardValueNames(LLVMGetModuleContext(module), true);
+}
+
+const struct fp_surveyed *fp_survey_find(const struct fp_survey *survey, const void *subprogram)
+{
+    uint64_t *found = survey ? fp_table_find(&survey->functions, (uintptr_t)subprogram) : NULL;
+    return found ? (const struct fp_surveyed *)(uintptr_t)*found : NULL;
+}
+
+uint32_t fp_surveyed_block(const struct fp_surveyed *f, uint32_t line, uint32_t column, bool end)
+{
+    if (!line || !column) return FP_NONE;
+    if (f->tagged)
+        return column >= FP_FIRST_TAG && column - FP_FIRST_TAG < f->nblocks ? column - FP_FIRST_TAG
+                                                                            : FP_NONE;
+    uint64_t *at = fp_table_find(end ? &f->ends : &f->at, key_of(line, column));
+    return at && *at != FP_SURVEY_AMBIGUOUS ? (uint32_t)*at - 1 : FP_NONE;
+}
+
+/* What is wrong with the flags is said where they are used. */
+bool fp_llvm_survey(LLVMModuleRef module)
+{
+    struct fp_arena arena = {0};
+    struct fp_flags flags;
+    struct fp_error error = {0};
+    bool ok = fp_flags_read(&arena, getenv(FP_PLUGIN_VARIABLE), &flags, &error);
+    bool counts = ok && flags.mode != FP_MODE_NONE;
+    if (counts) fp_survey_make(module, flags.strip_lines);
+    if (ok && flags.strip_names) fp_survey_drop_names(module);
+    fp_arena_free(&arena);
+    return counts;
+}

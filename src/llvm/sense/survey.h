@@ -1,0 +1,85 @@
+/* The survey: what clang's first IR says about the conditions of the source.
+ *
+ * Optimisation inverts branches, merges conditions and rotates loops, and clang itself swaps
+ * the targets of `if (!x)`. The names of clang's first blocks (if.then, land.rhs, for.end)
+ * still tell which way a condition that held goes. So the survey is made at the start of the
+ * pipeline, before any pass: per function its blocks, where each leads, and which way is the
+ * source's true one. sense.h uses it when the function is instrumented.
+ *
+ * What joins the two is the debug location. Every instruction gets its block as column, where
+ * the line tables are the wrapper's own and are not kept. Where the user asked for debug
+ * information its columns stay, and a position that several blocks share tells nothing.
+ */
+#ifndef FP_LLVM_SURVEY_H
+#define FP_LLVM_SURVEY_H
+
+#include "base/table.h"
+
+#include <llvm-c/Core.h>
+
+enum fp_ending { FP_ENDING_OTHER, FP_ENDING_JUMP, FP_ENDING_CONDITION, FP_ENDING_SWITCH };
+
+/* What a condition compares: enough to see that another comparison took its place. */
+enum fp_left { FP_LEFT_PLAIN, FP_LEFT_BITS /* x & y, x % y */, FP_LEFT_SUM };
+
+struct fp_comparison {
+    bool compares, equality;
+    enum fp_left left;
+    bool of_low_bits; /* x & 1, 3, 7 or 15 on the left */
+    bool with_zero;   /* on the right */
+};
+
+struct fp_surveyed_block {
+    enum fp_ending ending;
+    uint32_t first_way, nways;       /* where it leads: in `ways` of the function */
+    uint32_t true_way;               /* 0 or 1 of a condition; FP_NONE where not known */
+    uint32_t line, column;           /* of its end */
+    struct fp_comparison comparison; /* of a condition */
+};
+
+struct fp_surveyed_way {
+    uint32_t block;
+    bool is_case; /* of a switch: not the default */
+    int64_t value;
+};
+
+struct fp_surveyed {
+    struct fp_surveyed_block *blocks;
+    uint32_t nblocks;
+    struct fp_surveyed_way *ways;
+    bool tagged;          /* columns are numbers of blocks */
+    struct fp_table at;   /* else: line << 16 | column -> 1 + block, or AMBIGUOUS */
+    struct fp_table ends; /* the same of ends of blocks alone */
+};
+
+/* Columns from here on are numbers of blocks. Lower ones may be those of the source: passes also
+ * take places from what clang notes about loops. */
+enum { FP_FIRST_TAG = 4096 };
+enum { FP_SURVEY_AMBIGUOUS = 0xffffffffu };
+
+struct fp_survey {
+    struct fp_arena arena;
+    LLVMModuleRef module;
+    struct fp_table functions; /* subprogram -> struct fp_surveyed * */
+};
+
+/* Surveys a module; `tag` where columns may be overwritten. The survey is of this thread, until
+ * the next one. */
+void fp_survey_make(LLVMModuleRef module, bool tag);
+
+/* The survey of a module, or NULL. */
+const struct fp_survey *fp_survey_of(LLVMModuleRef module);
+void fp_survey_end(void);
+
+/* Removes the names of blocks and values: only the survey wanted them. */
+void fp_survey_drop_names(LLVMModuleRef module);
+
+/* The function that a debug location's subprogram is of, or NULL. */
+const struct fp_surveyed *fp_survey_find(const struct fp_survey *survey, const void *subprogram);
+
+/* The block that a position belongs to, or FP_NONE; `end` asks for ends of blocks alone. */
+uint32_t fp_surveyed_block(const struct fp_surveyed *f, uint32_t line, uint32_t column, bool end);
+
+struct fp_comparison fp_survey_comparison(LLVMValueRef condition);
+
+#endif
