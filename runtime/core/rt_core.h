@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <ucontext.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define FP_HIDDEN __attribute__((visibility("hidden")))
 
@@ -214,7 +216,10 @@ void rt_hash_empty_copy(const struct rt_module *module, int64_t bias) FP_HIDDEN;
 
 /* ---- what the runtime asks the kernel: rt_kernel.c ---- */
 
-uint32_t rt_thread_id(void) FP_HIDDEN;
+static inline uint32_t rt_thread_id(void)
+{
+    return (uint32_t)syscall(SYS_gettid);
+}
 uint64_t rt_now_ms(void) FP_HIDDEN;
 void rt_sleep_ms(void) FP_HIDDEN; /* 1 ms */
 /* Calls with the name of every entry of a folder. Returns how many calls returned true. */

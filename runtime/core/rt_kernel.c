@@ -1,4 +1,4 @@
-/* What several files ask the kernel: which thread this is, what time it is, a short sleep,
+/* What several files ask the kernel: what time it is, a short sleep,
  * the entries of a folder, memory for a table.
  *
  * Not handled: a sleep that a signal ends early is not continued; the callers sleep in loops.
@@ -11,11 +11,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-uint32_t rt_thread_id(void)
-{
-    return (uint32_t)syscall(SYS_gettid);
-}
 
 uint64_t rt_now_ms(void)
 {
