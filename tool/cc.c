@@ -491,7 +491,11 @@ int main(int argc, char **argv)
     in.here = fp_own_folder(&in.arena);
     take_environment(&in, program);
     for (int i = 1; i < argc && !in.flags.help; i++) take_word(&in, program, argv[i]);
-    if (in.flags.help) return print_help(&in.arena, program), 0;
+    if (in.flags.help) {
+        print_help(&in.arena, program);
+        fp_arena_free(&in.arena);
+        return 0;
+    }
     /* a build that uses a profile counts only if it is told to */
     if (!fp_flag_given(&in.flags, "mode"))
         in.flags.mode = in.flags.use ? FP_MODE_NONE : FP_MODE_PATH;
