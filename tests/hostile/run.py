@@ -28,7 +28,9 @@ class Context(harness.Bench):
         super().__init__(args, folder)
         self.env = {name: value for name, value in os.environ.items() if not name.startswith("FOOTPATH")}
         self.env.update(NO_COLOR="1", PATH=args.bin + ":" + os.environ["PATH"], LC_ALL="C",
-                        FOOTPATH_CC_FLAGS="--fp-llvm=" + args.llvm)
+                        FOOTPATH_CC_FLAGS="--fp-llvm=" + args.llvm,
+                        # memory is limited: AddressSanitizer must not keep what was freed
+                        ASAN_OPTIONS="quarantine_size_mb=8")
 
     def bounded(self, *words, status=None, **env):
         """Runs a command; returns (status, output). Fails when it dies or takes much memory."""
