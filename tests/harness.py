@@ -55,6 +55,13 @@ def needs(*programs):
             raise Skipped("needs " + name)
 
 
+def needs_plain_library(bin):
+    """Programs without a sanitizer, Python among them, cannot load a library that has one."""
+    with open(os.path.join(bin, "..", "lib", "libfootpath.so.0"), "rb") as f:
+        if b"__asan_init" in f.read():
+            raise Skipped("libfootpath was built with a sanitizer")
+
+
 def run(*command, status=0, silent=False, **more):
     """Runs a command with its output captured. It must end with this status (None: with any),
     and where `silent` says so without a word on standard error."""

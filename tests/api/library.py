@@ -12,7 +12,7 @@ import threading
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import harness  # noqa: E402
-from harness import Skipped, PROGRAMS, ROOT, TESTS, equal, expect, needs, run  # noqa: E402
+from harness import PROGRAMS, ROOT, TESTS, equal, expect, needs, needs_plain_library, run  # noqa: E402
 
 sys.path.insert(0, os.path.join(ROOT, "examples", "library"))
 sys.dont_write_bytecode = True
@@ -27,16 +27,9 @@ LIBRARIES = {
 }
 
 
-def needs_plain_library(b):
-    """A library with a sanitizer cannot be loaded by a Python that has none."""
-    with open(os.path.join(b.args.bin, "..", "lib", "libfootpath.so.0"), "rb") as f:
-        if b"__asan_init" in f.read():
-            raise Skipped("libfootpath was built with a sanitizer")
-
-
 @contextlib.contextmanager
 def opened(b, *names, **options):
-    needs_plain_library(b)
+    needs_plain_library(b.args.bin)
     os.environ["FOOTPATH_LIBRARY"] = os.path.join(b.args.bin, "..", "lib", "libfootpath.so.0")
     profile = footpath.Profile(*[b.path(name) for name in names], **options)
     yield profile
@@ -46,7 +39,7 @@ def opened(b, *names, **options):
 def install(b):
     """Into a folder, which is moved then: footpath.pc must not name the first one."""
     needs("cmake", "pkg-config", "cc", "c++")
-    needs_plain_library(b)
+    needs_plain_library(b.args.bin)
     run("cmake", "--install", os.path.dirname(b.args.bin), "--prefix", b.path("first"))
     os.rename(b.path("first"), b.path("moved"))
     folder = b.path("moved", "lib", "pkgconfig")
@@ -231,7 +224,7 @@ def case_combined_without_program(b):
 
 def case_threads(b):
     """Handles in four threads at a time give what one gives."""
-    needs_plain_library(b)
+    needs_plain_library(b.args.bin)
     profile_of_libraries(b)
     found = []
 

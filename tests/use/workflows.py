@@ -87,6 +87,7 @@ class Workflows(harness.Bench):
         expect(weights["mean", combined] == weights["mean", profile], "a combined profile gives its mean")
 
     def case_library(self):
+        harness.needs_plain_library(self.args.bin)
         prefix, example = self.path("prefix"), os.path.join(ROOT, "examples", "correlation", "correlation.c")
         self.run("cmake", "--install", self.args.build, "--prefix", prefix)
         lib = next(os.path.join(prefix, d) for d in os.listdir(prefix) if d.startswith("lib") and
