@@ -12,6 +12,7 @@
  *                      result is packed, or moved to a file beside it
  * It adds nothing to -E, -M, -fsyntax-only, -r and the like.
  */
+#include "base/buildlog.h"
 #include "base/io.h"
 #include "guide/makeguide.h"
 #include "base/arena.h"
@@ -420,6 +421,16 @@ static void set_plugin_variable(struct invocation *in)
     setenv(FP_PLUGIN_VARIABLE, text, 1);
 }
 
+/* For footpath pgo and p3, which must know what a build compiled. */
+static void note_inputs(const struct invocation *in)
+{
+    const struct cc_look *look = &in->look;
+    const char *log = getenv(FP_BUILD_LOG_VARIABLE);
+    if (!log || !*log) return;
+    fp_build_log_add(log, look->sources.at, look->compiles ? look->sources.len : 0, look->linked.at,
+                     look->links ? look->linked.len : 0);
+}
+
 /* A compilation becomes clang. A link is waited for: the map of its result is placed. */
 static int run_clang(struct invocation *in, const char *program, const struct cc_words *command,
                      bool links)
@@ -501,7 +512,7 @@ int main(int argc, char **argv)
         in.flags.mode = in.flags.use ? FP_MODE_NONE : FP_MODE_PATH;
     check_division(&in, program);
     add_guides(&in, program);
-    in.look = cc_look_at(&in.all_args);
+    in.look = cc_look_at(&in.arena, &in.all_args);
     bool none = in.flags.mode == FP_MODE_NONE;
     bool counts = (!none || in.flags.use) && in.look.compiles;
     tell_plugin(&in, "mode", word_of(&in, "mode", in.flags.mode));
@@ -523,6 +534,7 @@ int main(int argc, char **argv)
     if (links) add_link(&in, &command, program);
     fp_vec_push(&in.arena, &command, NULL);
     set_plugin_variable(&in);
+    note_inputs(&in);
     int status = run_clang(&in, program, &command, links);
     fp_arena_free(&in.arena);
     return status;

@@ -219,8 +219,9 @@ static enum input kind_of(const char *name, const char *language)
 }
 
 struct seen {
+    struct fp_arena *arena;
     bool question, stops, relocatable;
-    size_t sources, headers, others;
+    size_t headers, libraries;
     const char *language;
 };
 
@@ -232,12 +233,12 @@ static void see_linker_word(struct cc_look *look, struct seen *seen, const char 
     if (!strcmp(word, "-static")) look->is_static = true;
 }
 
-static void see_input(struct seen *seen, const char *name)
+static void see_input(struct cc_look *look, struct seen *seen, char *name)
 {
     switch (kind_of(name, seen->language)) {
-    case SOURCE: seen->sources++; break;
+    case SOURCE: fp_vec_push(seen->arena, &look->sources, name); break;
     case HEADER: seen->headers++; break;
-    case OTHER: seen->others++; break;
+    case OTHER: fp_vec_push(seen->arena, &look->linked, name); break;
     }
 }
 
@@ -247,7 +248,7 @@ static bool is_foreign(const char *target)
     return !ours || !strstr(target, "linux") || strstr(target, "x32");
 }
 
-static void see_word(struct cc_look *look, struct seen *seen, const char *word)
+static void see_word(struct cc_look *look, struct seen *seen, char *word)
 {
     static const char *const stops[] = {"-c", "-S", "--compile", "--assemble", NULL};
     static const char *const fixed[] = {"-static", "--static", "-static-pie", NULL};
@@ -255,7 +256,7 @@ static void see_word(struct cc_look *look, struct seen *seen, const char *word)
     static const char *const bare[] = {"-nostdlib", "-nodefaultlibs", "-nolibc", "-ffreestanding",
                                        NULL};
     if (word[0] != '-' || !word[1])
-        see_input(seen, word);
+        see_input(look, seen, word);
     else if (is_question(word))
         seen->question = true;
     else if (in_list(word, stops))
@@ -276,7 +277,7 @@ static void see_word(struct cc_look *look, struct seen *seen, const char *word)
     else if (asks_for_debug(word))
         look->debug = true;
     else if (cc_starts(word, "-l"))
-        seen->others++;
+        seen->libraries++;
     else if (cc_starts(word, "--output="))
         look->output = word + strlen("--output=");
     else if (cc_starts(word, "-o"))
@@ -285,26 +286,27 @@ static void see_word(struct cc_look *look, struct seen *seen, const char *word)
         seen->language = strcmp(word + 2, "none") ? word + 2 : NULL;
 }
 
-struct cc_look cc_look_at(const struct cc_words *words)
+struct cc_look cc_look_at(struct fp_arena *arena, const struct cc_words *words)
 {
     struct cc_look look = {.output = "a.out"};
-    struct seen seen = {0};
+    struct seen seen = {.arena = arena};
     for (size_t i = 0; i < words->len; i++) {
-        const char *word = words->at[i], *next = i + 1 < words->len ? words->at[i + 1] : "";
+        char *word = words->at[i];
+        const char *next = i + 1 < words->len ? words->at[i + 1] : "";
         if (!takes_argument(word)) {
             see_word(&look, &seen, word);
             continue;
         }
         if (!strcmp(word, "-x")) seen.language = strcmp(next, "none") ? next : NULL;
         if (!strcmp(word, "-Xlinker")) see_linker_word(&look, &seen, next);
-        if (!strcmp(word, "-l")) seen.others++;
+        if (!strcmp(word, "-l")) seen.libraries++;
         if (!strcmp(word, "-o") || !strcmp(word, "--output")) look.output = next;
         if (!strcmp(word, "-target") && is_foreign(next)) look.foreign = next;
         i++;
     }
-    look.has_source = seen.sources || seen.headers;
-    look.compiles = seen.sources && !seen.question;
-    look.links =
-        (seen.sources || seen.others) && !seen.question && !seen.stops && !seen.relocatable;
+    bool inputs = look.sources.len || look.linked.len || seen.libraries;
+    look.has_source = look.sources.len || seen.headers;
+    look.compiles = look.sources.len && !seen.question;
+    look.links = inputs && !seen.question && !seen.stops && !seen.relocatable;
     return look;
 }

@@ -1,12 +1,13 @@
 /* K copies of a program that are built, run at the same time and made into one profile:
- * `footpath p3` (paper 004). copybuild.c builds, copyrun.c runs.
+ * `footpath p3` (paper 004). copysource.c copies the source, copybuild.c builds,
+ * copyrun.c runs.
  *
  * The work folder:  division          which copy counts what
  *                   reference/build   the ordinary build, which is divided
  *                   copy-I/build      copy I
  *                   copy-I/run        its working directory
  *                   copy-I/profile    what it counted
- *                   copy-I/{log,stdout,stderr,status,run.sh}
+ *                   copy-I/{log,inputs,stdout,stderr,status,run.sh}
  */
 #ifndef FP_P3_COPIES_H
 #define FP_P3_COPIES_H
@@ -37,6 +38,9 @@ char *fp_copy_file(struct fp_copies *p, int copy, const char *name);
 
 /* Runs words, waits; the exit status, or -1 where they could not be run. */
 int fp_run_words(char *const *words);
+
+/* Copies p->source into the folder `to`, without the work folder. */
+bool fp_copy_source(struct fp_copies *p, const char *to, struct fp_error *error);
 
 bool fp_copy_build(struct fp_copies *p, int copy, struct fp_error *error);
 

@@ -1,6 +1,7 @@
 /* Building the copies, each in a folder of its own: see copies.h. */
 #include "p3/copies.h"
 
+#include "base/buildlog.h"
 #include "base/io.h"
 #include "base/names.h"
 #include "p3/collate.h"
@@ -11,6 +12,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define BUILD_LOG "inputs"
 
 char *fp_copy_folder(struct fp_copies *p, int copy)
 {
@@ -35,14 +38,6 @@ int fp_run_words(char *const *words)
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-static bool copy_source(struct fp_copies *p, const char *to, struct fp_error *error)
-{
-    char *from = fp_arena_printf(&p->arena, "%s/.", p->source);
-    char *words[] = {(char *)"cp", (char *)"-a", from, (char *)to, NULL};
-    if (fp_run_words(words) == 0) return true;
-    return fp_fail(error, p->source, "cannot be copied to %s", to);
 }
 
 /* The compilers beside this program. */
@@ -77,6 +72,7 @@ static int run_build(struct fp_copies *p, int copy, const char *folder, const ch
         setenv("CXX", cxx, 1);
         setenv("FOOTPATH_CC_FLAGS", flags, 1);
         setenv("FOOTPATH_SOURCE", p->here, 1);
+        setenv(FP_BUILD_LOG_VARIABLE, fp_copy_file(p, copy, BUILD_LOG), 1);
         setenv("FOOTPATH_OUT", fp_as_pattern(&p->arena, out), 1);
         if (chdir(folder) == 0) execl("/bin/sh", "sh", "-c", p->build, (char *)NULL);
         _exit(127);
@@ -86,16 +82,34 @@ static int run_build(struct fp_copies *p, int copy, const char *folder, const ch
     return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* Was the program made by this build, of objects that it made? A source that is copied may
+ * have an earlier build in it. */
+static bool is_new(struct fp_copies *p, const char *folder, const char *program,
+                   const struct fp_build_log *log, struct fp_error *error)
+{
+    const char *old = fp_older(program, log->begin) ? program : fp_build_log_stale(log, folder);
+    if (!old) return true;
+    return fp_fail(error, p->source ? p->source : folder,
+                   "has %s already, which the build does not make again; begin the --build command "
+                   "with one that removes it, such as make clean",
+                   old + strlen(folder) + 1);
+}
+
 bool fp_copy_build(struct fp_copies *p, int copy, struct fp_error *error)
 {
+    struct fp_build_log inputs;
+    char *noted = fp_copy_file(p, copy, BUILD_LOG);
     char *folder = fp_copy_file(p, copy, "build"), *log = fp_copy_file(p, copy, "log");
     char *remove[] = {(char *)"rm", (char *)"-rf", folder, NULL};
     fp_run_words(remove);
     if (!fp_make_folder(folder, error)) return false;
-    if (p->source && !copy_source(p, folder, error)) return false;
+    if (p->source && !fp_copy_source(p, folder, error)) return false;
+    if (!fp_build_log_begin(noted, &inputs, error)) return false;
     int status = run_build(p, copy, folder, log);
     char *program = fp_arena_printf(&p->arena, "%s/%s", folder, p->argv[0]);
-    if (status == 0 && access(program, X_OK) == 0) return true;
+    if (status == 0 && access(program, X_OK) == 0)
+        return fp_build_log_read(&p->arena, noted, &inputs, error) &&
+               is_new(p, folder, program, &inputs, error);
     if (status == 0)
         return fp_fail(error, program,
                        "the build made no such program; PROGRAM is relative to the build folder");

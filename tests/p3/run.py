@@ -196,6 +196,24 @@ class Tester(harness.Bench):
         script = 'case $FOOTPATH_CC_FLAGS in *fp-division*) more=-DMORE;; esac; $CC -O1 $more -o prog $FOOTPATH_SOURCE/changed.c'
         self.fails(self.p3(script, "-k", "2"), r"(copy \d has it and the division has not|copy \d was to count it)")
 
+    def source_around_work(self):
+        """The example of the manual: the work folder lies in the source, which may have been built before."""
+        self.write("prog.c", Maker(random.Random(7)).program(4))
+        self.write("Makefile", "prog: prog.o\n\t$(CC) -o prog prog.o\nprog.o: prog.c\n\t$(CC) -O2 -w -c prog.c\nclean:\n\trm -f prog prog.o\n")
+        self.write("deep/er/file", "")
+        p3 = ("p3", "-k", "2", "--check", "--source", ".")
+        for work, build in (("footpath-p3", "make CC=$CC"), ("footpath-p3", "make CC=$CC"), ("deep/er/work", "make CC=$CC && test -e deep/er/file")):
+            done = self.footpath(*p3, "--work", work, "--build", build, "./prog", "input")
+            expect(done.returncode == 0 and "the same as of the ordinary build" in done.stderr, done.stderr)
+            expect(not os.path.exists(self.path(work, "copy-0", "build", work)), "the work folder is not copied")
+        self.fails(self.footpath(*p3, "--work", ".", "--build", "make", "./prog"), "is the source too")
+        self.cc("-O2", "-w", "-c", "prog.c", "-o", "prog.o")
+        self.fails(self.footpath(*p3, "--build", "make CC=$CC", "./prog"), "has prog.o already.*make clean")
+        self.cc("prog.o", "-o", "prog")
+        self.fails(self.footpath(*p3, "--build", "make CC=$CC", "./prog"), "has ./prog already.*make clean")
+        done = self.footpath(*p3, "--build", "make clean && make CC=$CC", "./prog")
+        expect(done.returncode == 0, done.stderr)
+
     def own_folders(self):
         """Each copy creates a file; standard input goes to all; a private file is changed by each."""
         self.write("folder.c", "#include <stdio.h>\nint main(void) { int c, n = 0; FILE *f = fopen(\"made\", \"ax\");\n"
@@ -243,7 +261,8 @@ class Tester(harness.Bench):
             self.random_program(seed)
 
 
-CASES = {name: getattr(Tester, name) for name in ("random", "no_code_elsewhere", "divergence", "other_programs", "own_folders", "usage")}
+CASES = {name: getattr(Tester, name) for name in ("random", "no_code_elsewhere", "divergence", "other_programs", "source_around_work",
+                                                "own_folders", "usage")}
 CASES.update({"divergence_of_" + s: lambda t, s=s: t.divergence_of(s) for s in STRATEGIES})
 
 if __name__ == "__main__":
