@@ -3,12 +3,18 @@
  * The commands are given to the shell. They find CC and CXX set to the compiler
  * wrappers and FOOTPATH_CC_FLAGS to what each build needs; a command that names its
  * compiler itself must name footpath-cc.
+ *
+ * The first build must count everything and the second one must compile everything again. What
+ * footpath-cc compiled and linked (base/buildlog.h) and the programs that were trained tell
+ * whether they did.
  */
 #include "commands.h"
 
-#include "base/names.h"
+#include "base/buildlog.h"
 #include "base/io.h"
+#include "base/names.h"
 #include "base/plain.h"
+#include "cli_rebuild.h"
 #include "guide/makeguide.h"
 
 #include <errno.h>
@@ -24,6 +30,8 @@ struct cycle {
     enum fp_guide_by by;
     bool edges;
     char *here;
+    char *profile, *guide, *inputs; /* files in the folder */
+    struct fp_build_log log;        /* of the first build */
 };
 
 static struct cycle given = {.folder = "footpath-pgo", .flags = ""};
@@ -43,7 +51,8 @@ static void take_by(const struct cli_command *command, char *value)
 static const struct cli_option options[] = {
     {"--build", "COMMAND", "builds the program, with $CC and $CXX", .text = &given.build},
     {"--train", "COMMAND", "runs it on typical inputs", .text = &given.train},
-    {"--clean", "COMMAND", "between the builds (make clean)", .text = &given.clean},
+    {"--clean", "COMMAND", "runs before each build, where one does not compile all by itself",
+     .text = &given.clean},
     {"--folder", "FOLDER", "where profiles go (footpath-pgo)", .text = &given.folder},
     {"--by", "HOW", "runs count by their sum, mean or worst case (sum)", .take = take_by},
     {"--edges", NULL, "by edges alone: no path-guided duplication", .flag = &given.edges},
@@ -103,29 +112,106 @@ static bool make_guide(const char *profile, const char *guide, enum fp_guide_by 
     return false;
 }
 
-static bool go_round(struct fp_arena *arena, const struct cycle *c)
+/* ---- did the builds compile everything? ---- */
+
+static bool clean(const char *command)
+{
+    if (!command || system(command) == 0) return true;
+    cli_say("%s failed", command);
+    return false;
+}
+
+/* Builds and notes what footpath-cc took. */
+static bool build_noting(struct fp_arena *arena, struct cycle *c)
+{
+    struct fp_error error = {0};
+    if (fp_build_log_begin(c->inputs, &c->log, &error) && !run_step("Building to count", c->build))
+        return false;
+    if (!error.set && fp_build_log_read(arena, c->inputs, &c->log, &error)) return true;
+    cli_fail(&error, NULL);
+    return false;
+}
+
+/* What was there before the build and was not made again, or NULL; "" for everything. */
+static const char *not_built(const struct cycle *c)
+{
+    char here[PATH_MAX];
+    if (!c->log.sources.len) return "";
+    return getcwd(here, sizeof here) ? fp_build_log_stale(&c->log, here) : NULL;
+}
+
+/* The build that counts. One that finds its objects up to date is cleaned first. */
+static bool build_to_count(struct fp_arena *arena, struct cycle *c)
+{
+    char *own_clean = c->clean ? NULL : cli_clean_of(arena, c->build);
+    if (!clean(c->clean) || !build_noting(arena, c)) return false;
+    const char *old = not_built(c);
+    if (old && own_clean) {
+        cli_say("the build took what was built before; cleaning by %s", own_clean);
+        step_number--;
+        if (!clean(own_clean) || !build_noting(arena, c)) return false;
+        old = not_built(c);
+    }
+    if (old && *old) cli_say("%s is older than this build: not counted; see --clean", old);
+    if (!old || *old) return true;
+    cli_say("%s: nothing was compiled by $CC or $CXX; if all was up to date, say how to clean by "
+            "--clean COMMAND; if the build names its own compiler, give it, as in make CC=\"$CC\"",
+            c->build);
+    return false;
+}
+
+static bool check_result(struct fp_arena *arena, const struct cycle *c)
+{
+    struct fp_error error = {0};
+    /* with --flags the second build may be asked to count, too */
+    bool may_count = strstr(c->flags, "--fp-mode=");
+    const char *program = cli_still_counts(arena, c->profile, c->log.begin, may_count, &error);
+    if (error.set) cli_fail(&error, NULL);
+    if (program)
+        cli_say("%s still counts: the second build did not make it again; say how to clean by "
+                "--clean COMMAND, such as make clean",
+                program);
+    return !program && !error.set;
+}
+
+/* ---- the cycle ---- */
+
+static bool build_by_profile(struct fp_arena *arena, struct cycle *c)
+{
+    struct cli_touched touched = {0};
+    set_compilers(arena, c,
+                  fp_arena_printf(arena, "--fp-use=%s%s", fp_as_word(arena, c->guide),
+                                  c->edges ? " --fp-paths=no" : ""));
+    if (!clean(c->clean)) return false;
+    if (!c->clean) cli_touch(arena, &c->log, &touched);
+    bool ok = run_step("Building by the profile", c->build);
+    cli_untouch(&touched);
+    return ok && check_result(arena, c);
+}
+
+static bool go_round(struct fp_arena *arena, struct cycle *c)
 {
     struct fp_error error = {0};
     char folder[PATH_MAX];
     if (!fp_make_folder(c->folder, &error) || !realpath(c->folder, folder))
         return cli_fail(&error, NULL), false;
-    char *profile = fp_arena_printf(arena, "%s/train.prof", folder);
-    char *guide = fp_arena_printf(arena, "%s/train.guide", folder);
-    unlink(profile);
+    c->profile = fp_arena_printf(arena, "%s/train.prof", folder);
+    c->guide = fp_arena_printf(arena, "%s/train.guide", folder);
+    c->inputs = fp_arena_printf(arena, "%s/inputs", folder);
+    unlink(c->profile);
     /* what a build runs while building is not training */
     char *meanwhile = fp_arena_printf(arena, "%s/while-building.prof", folder);
     setenv("FOOTPATH_OUT", fp_as_pattern(arena, meanwhile), 1);
+    setenv(FP_BUILD_LOG_VARIABLE, c->inputs, 1);
     set_compilers(arena, c, "--fp-at=early --fp-inline=small --fp-cuts=few --fp-values");
-    if (c->clean && system(c->clean) != 0) return cli_say("%s failed", c->clean), false;
-    if (!run_step("Building to count", c->build)) return false;
-    setenv("FOOTPATH_OUT", fp_as_pattern(arena, profile), 1);
+    if (!build_to_count(arena, c)) return false;
+    unsetenv(FP_BUILD_LOG_VARIABLE);
+    setenv("FOOTPATH_OUT", fp_as_pattern(arena, c->profile), 1);
     if (!run_step("Training", c->train)) return false;
-    if (!make_guide(profile, guide, c->by)) return false;
-    set_compilers(arena, c,
-                  fp_arena_printf(arena, "--fp-use=%s%s", fp_as_word(arena, guide),
-                                  c->edges ? " --fp-paths=no" : ""));
-    if (c->clean && system(c->clean) != 0) return cli_say("%s failed", c->clean), false;
-    return run_step("Building by the profile", c->build);
+    if (!make_guide(c->profile, c->guide, c->by)) return false;
+    /* a test that the second build runs is no training either */
+    setenv("FOOTPATH_OUT", fp_as_pattern(arena, meanwhile), 1);
+    return build_by_profile(arena, c);
 }
 
 static int run(struct cli_command *command, int argc, char **argv)
@@ -144,7 +230,10 @@ struct cli_command command_pgo = {
     .name = "pgo",
     .arguments = "--build COMMAND --train COMMAND",
     .summary = "Build, train and build again, faster",
-    .text = "  footpath pgo --clean 'make clean' --build 'make CC=\"$CC\"' --train './prog input'",
+    .text =
+        "  footpath pgo --build 'make CC=\"$CC\"' --train './prog input'\n\n"
+        "Sources get the time of the second build while it runs, so that all is compiled again.\n"
+        "A program that was trained and still counts in the end is an error.",
     .options = options,
     .run = run,
 };

@@ -69,6 +69,48 @@ class Workflows(harness.Bench):
         bad = self.run(self.footpath, "pgo", "--folder", folder, "--build", "false", "--train", "true", status=1)
         expect("status 1" in bad.stderr, "a build that fails", bad.stderr)
 
+    def pgo(self, build, *words, **how):
+        return self.tool("pgo", "--flags=--fp-llvm=" + self.args.llvm, "--build", build, "--train", "./prog 5000 3",
+                         *words, **how).stderr
+
+    def optimised(self, what):
+        """The program is there, does the same, and counts nothing."""
+        expect(self.run(self.path("prog")).stdout == self.expected, what + ": does the same")
+        expect("has no footpath map" in self.tool("info", "prog", status=1).stderr, what + ": has no counters")
+
+    def case_cycle_of_make(self):
+        """make finds everything up to date, before the first build and before the second."""
+        self.write("Makefile", "prog: main.o lib.a\n\t$(CC) -o prog main.o lib.a\nlib.a: lib.o\n\tar rc lib.a lib.o\n"
+                   "%.o: %.c\n\t$(CC) -O2 -w -c $<\nclean:\n\trm -f prog lib.a *.o\n")
+        at = SOURCE.index("int main")
+        self.write("lib.c", SOURCE[:at].replace("static int", "int"))
+        self.write("main.c", SOURCE[:SOURCE.index("__attribute__")] + "int step(int i, int odd);\n" + SOURCE[at:])
+        before = os.stat(self.path("lib.c")).st_mtime_ns
+        said = self.pgo("make")
+        expect("cleaning" not in said, "a first build is not cleaned", said)
+        self.optimised("first")
+        expect(os.stat(self.path("lib.c")).st_mtime_ns == before, "sources have their times back")
+        said = self.pgo("make")
+        expect("cleaning by make clean" in said, "nothing to compile", said)
+        self.optimised("up to date")
+        os.utime(self.path("main.c"))
+        said = self.pgo("make -C . prog")
+        expect("cleaning by make -C . clean" in said, "a part to compile", said)
+        self.optimised("up to date in part")
+        said = self.pgo("make && true", status=1)
+        expect("nothing was compiled" in said, "a command that is not understood", said)
+        os.utime(self.path("main.c"))
+        said = self.pgo("make && true")
+        expect("lib.a is older than this build" in said, "an old library is told", said)
+        self.optimised("cleaned by hand" if self.pgo("make && true", "--clean", "make clean") else "")
+
+    def case_cycle_that_cannot(self):
+        """A build that does not compile its source again leaves a program that counts."""
+        self.write("Makefile", "prog:\n\t$(CC) -O2 -w prog.c -o prog\n")
+        expect("prog still counts" in self.pgo("make", status=1), "told, and an error")
+        expect(self.pgo("make", "--clean", "rm -f prog"), "with --clean")
+        self.optimised("with --clean")
+
     def case_several(self):
         exe, profile, combined = self.path("counted"), self.path("runs.prof"), self.path("runs.combined")
         self.build("--fp-at=early", self.source, "-o", exe)
