@@ -216,11 +216,13 @@ static void tell_warnings(const struct footpath_warning *warnings, size_t count,
     }
 }
 
-static void tell_failure(enum footpath_result result, const char *error)
+static void tell_failure(enum footpath_result result, const char *error, size_t files)
 {
     if (error && result != FOOTPATH_NO_PROGRAM)
         cli_say("%s%s", error,
-                result == FOOTPATH_BAD_BINARY ? "; --binary names the program that ran" : "");
+                result == FOOTPATH_BAD_BINARY ? "; --binary names the program that ran"
+                : result == FOOTPATH_BAD_PROFILE && files > 1 ? "; --skip-bad goes on without it"
+                                                              : "");
 }
 
 #define NAME_PROGRAM "; name the program that ran by --binary FILE"
@@ -230,7 +232,7 @@ void cli_tell_load(const struct fp_load *load)
     bool failed = load->result == FOOTPATH_BAD_PROFILE;
     tell_warnings(load->warnings.at, load->warnings.len, failed ? 0 : load->skipped, load->read,
                   NAME_PROGRAM);
-    tell_failure(load->result, load->error);
+    tell_failure(load->result, load->error, load->read);
 }
 
 /* Of a combined profile one missing module is told, the first. */
@@ -249,7 +251,7 @@ static struct fp_load load_of(const struct cli_profiles *profiles)
                             .binary = profiles->binary,
                             .program = all ? NULL : profiles->program,
                             .all_builds = all || profiles->all_builds,
-                            .strict = profiles->strict};
+                            .strict = !profiles->skip_bad};
 }
 
 struct footpath *cli_open(const struct cli_profiles *profiles, const char *function, bool edges)
@@ -275,7 +277,7 @@ struct footpath *cli_open(const struct cli_profiles *profiles, const char *funct
     tell_warnings(warnings, count, result == FOOTPATH_BAD_PROFILE ? 0 : summary.files_skipped,
                   summary.files,
                   summary.combined ? "; until then events have no source lines" : NAME_PROGRAM);
-    tell_failure(result, footpath_error(fp));
+    tell_failure(result, footpath_error(fp), summary.files);
     if (result == FOOTPATH_OPENED) return fp;
     footpath_close(fp);
     return NULL;
@@ -355,7 +357,7 @@ struct fp_profile *cli_load(struct cli_profiles *profiles)
 
 struct fp_profile *cli_load_one(const char *name)
 {
-    struct cli_profiles inputs = {.strict = true};
+    struct cli_profiles inputs = {0};
     cli_add_profile(&inputs, name);
     struct fp_profile *profile = cli_load(&inputs);
     fp_arena_free(&inputs.arena);

@@ -70,8 +70,8 @@ bool cli_real(const char *value, double least, double most, double *number);
         {"--program", "NAME", "whose runs, where a file has several programs; all: everyone's", \
          .text = &(profiles_).program},                                                         \
     {                                                                                           \
-        "--strict", NULL, "a bad input among several is an error, not skipped",                 \
-            .flag = &(profiles_).strict                                                         \
+        "--skip-bad", NULL, "leave out inputs that are missing or bad, instead of failing",     \
+            .flag = &(profiles_).skip_bad                                                       \
     }
 
 /* Options of commands that show source. They fill a struct fp_sources. */
@@ -86,8 +86,8 @@ bool cli_real(const char *value, double least, double most, double *number);
 struct cli_profiles {
     const char *binary;
     const char *program; /* --program: whose runs; NULL: of the program that ran last */
-    bool strict;
-    bool all_builds; /* of all programs and builds that the files have runs of */
+    bool skip_bad;       /* else a bad input is a failure */
+    bool all_builds;     /* of all programs and builds that the files have runs of */
     FP_VEC(const char *) names;
     struct fp_arena arena;
 };

@@ -20,7 +20,7 @@ struct combine_request {
     FP_VEC(const char *) binaries;
     struct fp_combine_job job;
     const char *output;
-    bool mpi, mix;
+    bool mpi, mix, skip_bad;
     struct cli_progress progress;
     size_t told; /* lines about inputs */
 };
@@ -60,8 +60,8 @@ static const struct cli_option options[] = {
      .take = take_bins},
     {"--binary", "FILE", "a program that ran, where it is not at its old place; may be repeated",
      .take = take_binary},
-    {"--strict", NULL, "a bad input among several is an error, not skipped",
-     .flag = &given.job.strict},
+    {"--skip-bad", NULL, "leave out inputs that are missing or bad, instead of failing",
+     .flag = &given.skip_bad},
     {"--jobs", "N", "threads (one per core)", .take = take_jobs},
     {"--mpi", NULL, "under mpirun: divide the inputs over the ranks", .flag = &given.mpi},
     {"--program", "NAME", "only runs of the program of that name", .text = &given.job.program},
@@ -158,6 +158,7 @@ static int combine(struct combine_request *r)
     struct fp_ranks *ranks = r->mpi ? cli_mpi_begin(&error) : NULL;
     if (error.set) return cli_fail(&error, NULL);
     fp_drop_aside(r->inputs.at, &r->inputs.len);
+    job->strict = !r->skip_bad;
     job->inputs = r->inputs.at, job->ninputs = r->inputs.len;
     job->binaries = r->binaries.at, job->nbinaries = r->binaries.len;
     job->say = say_line, job->progress = show_progress, job->context = r;

@@ -1,6 +1,7 @@
 /* footpath compare: how well one profile predicts another. */
 #include "commands.h"
 
+#include "cli_gate.h"
 #include "paths/compare.h"
 
 #include <string.h>
@@ -9,7 +10,8 @@ enum { MOST_METRICS = 16 };
 
 struct compare_request {
     bool wanted[MOST_METRICS], any, json;
-    double least;
+    bool bar;
+    double least; /* with bar */
     struct fp_metric_options how;
     struct cli_profiles inputs;
 };
@@ -32,6 +34,7 @@ static void take_hot(const struct cli_command *command, char *value)
 
 static void take_least(const struct cli_command *command, char *value)
 {
+    given.bar = true;
     given.least = fraction(command, "--least", value, 1);
 }
 
@@ -49,7 +52,9 @@ static const struct cli_option options[] = {
     {"--metric", "NAME", "wall, relative, absolute, overlap, function (all; repeatable)",
      .take = take_metric},
     {"--hot", "PERCENT", "flow from which a path is hot, for wall (0.125)", .take = take_hot},
-    {"--least", "VALUE", "exit with status 3 if a value is below", .take = take_least},
+    {"--least", "VALUE",
+     "exit with status 3 if a value is below; with 1 if functions are in one only",
+     .take = take_least},
     {"--json", NULL, "as JSON", .flag = &given.json},
     CLI_PROFILE_OPTIONS(given.inputs),
     {0},
@@ -91,6 +96,20 @@ static int print_values(const struct compare_request *request, const struct fp_p
     return cli_output(NULL, &out) == EXIT_OK ? status : EXIT_FAILED;
 }
 
+/* With --least: were the two that were asked for compared, whole? Names them. */
+static bool check_gate(const struct compare_request *request, const struct fp_profile *actual,
+                       const struct fp_profile *estimate, const struct fp_pair *pair)
+{
+    struct fp_arena arena = {0};
+    if (!request->bar) return true;
+    bool open = cli_gate_open(&request->inputs, actual) &&
+                cli_gate_open(&request->inputs, estimate) && !pair->unmatched;
+    cli_say("compared %zu functions of %s with %s", pair->functions, cli_measured(&arena, actual),
+            cli_measured(&arena, estimate));
+    fp_arena_free(&arena);
+    return open;
+}
+
 static int compare(const struct compare_request *request, struct fp_profile *actual,
                    struct fp_profile *estimate)
 {
@@ -108,6 +127,7 @@ static int compare(const struct compare_request *request, struct fp_profile *act
             cli_say("%zu functions that ran are in one profile only; were both built alike?",
                     pair.unmatched);
         status = print_values(request, &pair);
+        if (!check_gate(request, actual, estimate, &pair)) status = EXIT_FAILED;
     }
     fp_arena_free(&arena);
     return status;
@@ -118,7 +138,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     struct cli_profiles *inputs = &given.inputs, other = {0};
     cli_parse(command, argc, argv);
     if (inputs->names.len > 2) cli_usage(command, "exactly two profiles");
-    other.strict = inputs->strict, other.program = inputs->program;
+    other.skip_bad = inputs->skip_bad, other.program = inputs->program;
     if (inputs->names.len == 2) cli_add_profile(&other, inputs->names.at[--inputs->names.len]);
     if (!other.names.len) cli_usage(command, "two profiles are needed");
     struct fp_profile *actual = cli_load(inputs), *estimate = actual ? cli_load(&other) : NULL;

@@ -1,6 +1,7 @@
 /* footpath coverage: how much of the program ran, in blocks, edges and paths. */
 #include "commands.h"
 
+#include "cli_gate.h"
 #include "report/coverreport.h"
 
 #include <string.h>
@@ -30,7 +31,8 @@ static void take_json(const struct cli_command *command, char *value)
 static const struct cli_option options[] = {
     {"--functions", NULL, "a line per function, too", .flag = &given.functions},
     {"--function", "NAME", "only functions whose name contains NAME", .text = &given.only},
-    {"--fail-under", "PERCENT", "exit 3 when coverage is lower", .take = take_bar},
+    {"--fail-under", "PERCENT", "exit 3 when coverage is lower; names what was measured",
+     .take = take_bar},
     {"--metric", "NAME",
      "for --fail-under: functions, lines, blocks, edges (default), paths, basis",
      .text = &given.metric},
@@ -41,18 +43,31 @@ static const struct cli_option options[] = {
     {0},
 };
 
-static int check_bar(const struct coverage_request *request, const struct fp_cover_report *report)
+/* The figure against the bar, with the name of what was measured. */
+static int check_bar(const struct coverage_request *request, const struct fp_profile *profile,
+                     const struct fp_cover_report *report)
 {
+    struct fp_arena arena = {0};
     struct fp_covered covered = {0};
+    double percent;
     if (!request->bar) return EXIT_OK;
+    if (!cli_gate_open(&request->inputs, profile)) return EXIT_FAILED;
     fp_cover_figure(report, request->metric, &covered);
-    if (fp_covered_percent(covered) >= request->least) return EXIT_OK;
-    cli_say("coverage of %s is %.1f%%, below %.1f%%", request->metric, fp_covered_percent(covered),
-            request->least);
-    return EXIT_THRESHOLD;
+    percent = fp_covered_percent(covered);
+    const char *what = cli_measured(&arena, profile);
+    bool low = percent < request->least;
+    if (!covered.all)
+        cli_say("there are no %s to measure in %s%s%s", request->metric, what,
+                request->only ? ", in functions with " : "", request->only ? request->only : "");
+    else
+        cli_say("coverage of %s is %.1f%%, %s %.1f%%, in %s", request->metric, percent,
+                low ? "below" : "not below", request->least, what);
+    fp_arena_free(&arena);
+    return !covered.all ? EXIT_FAILED : low ? EXIT_THRESHOLD : EXIT_OK;
 }
 
-static int print(const struct coverage_request *request, const struct fp_cover_report *report)
+static int print(const struct coverage_request *request, const struct fp_profile *profile,
+                 const struct fp_cover_report *report)
 {
     struct fp_writer out = {0};
     if (!strcmp(request->format, "json"))
@@ -64,7 +79,7 @@ static int print(const struct coverage_request *request, const struct fp_cover_r
     else
         fp_cover_text(&out, report, request->functions, !request->output && cli_colours(stdout));
     int status = cli_output(request->output, &out);
-    return status ? status : check_bar(request, report);
+    return status ? status : check_bar(request, profile, report);
 }
 
 static void check_request(const struct cli_command *command, const struct coverage_request *request)
@@ -87,7 +102,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     struct fp_profile *profile = cli_load(&given.inputs);
     if (!profile) return EXIT_FAILED;
     struct fp_arena arena = {0};
-    int status = print(&given, fp_cover_make(&arena, profile, given.only));
+    int status = print(&given, profile, fp_cover_make(&arena, profile, given.only));
     fp_arena_free(&arena);
     fp_profile_free(profile);
     fp_arena_free(&given.inputs.arena);

@@ -72,7 +72,7 @@ static bool load_side(struct fp_arena *arena, const struct cli_profiles *all, si
                       struct fp_diff_side *side)
 {
     struct cli_profiles one = {
-        .binary = all->binary, .program = all->program, .strict = all->strict};
+        .binary = all->binary, .program = all->program, .skip_bad = all->skip_bad};
     fp_vec_push(&one.arena, &one.names, all->names.at[index]);
     if (fp_is_combined(all->names.at[index])) {
         const struct fp_combined_view *view = cli_load_view(&one);

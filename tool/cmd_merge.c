@@ -18,8 +18,8 @@ static struct {
 
 static const struct cli_option options[] = {
     {"-o", "FILE", "where to write (footpath-merged.prof)", .text = &given.output},
-    {"--strict", NULL, "a bad input among several is an error, not skipped",
-     .flag = &given.inputs.strict},
+    {"--skip-bad", NULL, "leave out inputs that are missing or bad, instead of failing",
+     .flag = &given.inputs.skip_bad},
     {"--jobs", "N", "threads (one per core)", .number = &given.threads},
     {0},
 };
@@ -59,7 +59,7 @@ static void note_problem(struct merge_job *job, size_t index, const struct fp_er
     *kept = *error;
     pthread_mutex_lock(&job->lock);
     job->problems[index] = kept;
-    job->stop |= job->inputs->strict;
+    job->stop |= !job->inputs->skip_bad;
     pthread_mutex_unlock(&job->lock);
 }
 
@@ -109,13 +109,15 @@ static void sum_by_threads(struct merge_job *job, size_t threads, struct fp_prof
 static bool say_problems(struct merge_job *job, const struct fp_profile *sum)
 {
     size_t bad = 0;
+    bool may_skip = job->inputs->skip_bad && job->inputs->names.len > 1;
     for (size_t i = 0; i < job->inputs->names.len; i++) {
         if (!job->problems[i]) continue;
-        cli_fail(job->problems[i], NULL);
+        cli_fail(job->problems[i],
+                 may_skip || job->inputs->names.len == 1 ? NULL : "--skip-bad goes on without it");
         free(job->problems[i]);
         bad++;
     }
-    if (bad && (job->inputs->strict || job->inputs->names.len == 1)) return false;
+    if (bad && !may_skip) return false;
     if (bad) cli_say("skipped %zu of %zu profiles", bad, job->inputs->names.len);
     for (size_t i = 0; i < sum->cut.len; i++)
         cli_say("%s: ends in the middle of a record; the runs before it are used", sum->cut.at[i]);

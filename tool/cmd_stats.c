@@ -17,7 +17,7 @@ static const struct cli_option options[] = {
 static struct fp_profile *load_one(const struct cli_profiles *all, size_t index)
 {
     struct cli_profiles one = {
-        .binary = all->binary, .program = all->program, .strict = all->strict};
+        .binary = all->binary, .program = all->program, .skip_bad = all->skip_bad};
     fp_vec_push(&one.arena, &one.names, all->names.at[index]);
     struct fp_profile *profile = cli_load(&one);
     fp_arena_free(&one.arena);

@@ -1,6 +1,7 @@
 /* footpath verify: do the paths imply the edges that were counted? */
 #include "commands.h"
 
+#include "cli_gate.h"
 #include "paths/verify.h"
 #include "model/model.h"
 
@@ -94,7 +95,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     struct cli_profiles *inputs = &given.inputs, other = {0};
     size_t count = inputs->names.len;
     if (count > 2) cli_usage(command, "at most two profiles");
-    other.binary = inputs->binary, other.strict = inputs->strict;
+    other.binary = inputs->binary, other.skip_bad = inputs->skip_bad;
     other.program = inputs->program;
     if (count == 2) cli_add_profile(&other, inputs->names.at[--inputs->names.len]);
     if (!count) cli_usage(command, "no profile given");
@@ -114,6 +115,7 @@ static int run(struct cli_command *command, int argc, char **argv)
             print_text(&result);
         else if (print_json(&result) != EXIT_OK)
             status = EXIT_FAILED;
+        if (!cli_gate_open(inputs, paths) || !cli_gate_open(inputs, edges)) status = EXIT_FAILED;
     }
     fp_arena_free(&arena);
     if (edges != paths) fp_profile_free(edges);

@@ -9,9 +9,9 @@ t footpath show --functions ab.prof
 echo "# twice the same is twice as much"
 t footpath merge a.prof a.prof -o aa.prof
 t footpath show --functions aa.prof
-echo "# a bad one among several is skipped, or not with --strict"
+echo "# a bad one among several is an error, or skipped with --skip-bad"
 head -c 100 a.prof > bad.prof
 echo nonsense > worse.prof
-t footpath merge a.prof bad.prof worse.prof missing.prof -o skipped.prof
-t footpath merge --strict a.prof worse.prof -o strict.prof
+t footpath merge --skip-bad a.prof bad.prof worse.prof missing.prof -o skipped.prof
+t footpath merge a.prof worse.prof -o strict.prof
 t test -e strict.prof

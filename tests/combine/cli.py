@@ -243,14 +243,14 @@ def case_bad_inputs(s, mode="path"):
     combined[len(combined) // 2] ^= 4
     with open(s.path("spoiled.cp"), "wb") as f:
         f.write(combined)
-    done = s.tool("combine", "-o", "x.cp", good, "spoiled", "missing", "spoiled.cp")
+    done = s.tool("combine", "--skip-bad", "-o", "x.cp", good, "spoiled", "missing", "spoiled.cp")
     expect("checksum" in done.stderr and "missing: cannot open" in done.stderr and "skipped 3 of 4" in done.stderr, "bad inputs are told: " + done.stderr)
     expect(s.events("x.cp")[0]["runs"] == 1, "the good one is used")
-    s.tool("combine", "--strict", "-o", "y.cp", good, "spoiled", status=1)
+    s.tool("combine", "-o", "y.cp", good, "spoiled", status=1)
     expect(not os.path.exists(s.path("y.cp")), "nothing is written after a failure")
     done = s.tool("combine", "-o", "x.cp", good, "cut")
     expect("ends in the middle of a record" in done.stderr and s.events("x.cp")[0]["runs"] == 1, "a file cut short: " + done.stderr)
-    done = s.tool("combine", "-o", "x.cp", good, *["missing%d" % i for i in range(100)])
+    done = s.tool("combine", "--skip-bad", "-o", "x.cp", good, *["missing%d" % i for i in range(100)])
     expect(len(done.stderr.splitlines()) == 22 and "skipped 100 of 101" in done.stderr, "messages end somewhere: %d" % len(done.stderr.splitlines()))
     os.rename(s.exe(mode), s.path("moved"))
     done = s.tool("combine", "-o", "y.cp", good, status=1)
@@ -285,11 +285,11 @@ def case_merging(s, mode="path"):
         last = f.read(1)
         f.seek(-2, 2)
         f.write(bytes([last[0] ^ 1]))
-    done = s.tool("merge", "-o", "m.prof", files[0], "several", files[1])
+    done = s.tool("merge", "--skip-bad", "-o", "m.prof", files[0], "several", files[1])
     expect("several: at offset" in done.stderr and "skipped 1 of 3" in done.stderr, "merge tells of a bad input: " + done.stderr)
     expect(json.loads(s.tool("show", "--json", "m.prof").stdout)["runs"] == 2, "and takes nothing of it")
-    s.tool("merge", "--strict", "-o", "n.prof", files[0], "several", status=1)
-    expect(not os.path.exists(s.path("n.prof")), "merge --strict writes nothing")
+    s.tool("merge", "-o", "n.prof", files[0], "several", status=1)
+    expect(not os.path.exists(s.path("n.prof")), "merge writes nothing after a failure")
 
 
 def case_by_itself(s, mode="path"):
@@ -455,7 +455,7 @@ def case_mpi(s):
     for ranks in ("1", "2", "3"):
         s.run(*mpirun, ranks, s.bin("footpath"), "combine", "--mpi", "-o", "ranks.cp", *files)
         same_bytes(s, "alone.cp", "ranks.cp")
-    s.run(*mpirun, "2", s.bin("footpath"), "combine", "--mpi", "--strict", "-o", "no.cp", *files, "missing", status=1)
+    s.run(*mpirun, "2", s.bin("footpath"), "combine", "--mpi", "-o", "no.cp", *files, "missing", status=1)
     expect(not os.path.exists(s.path("no.cp")), "mpirun with a bad input wrote something")
 
 
