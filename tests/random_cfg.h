@@ -83,6 +83,27 @@ static struct fp_cfg *random_cfg(struct fp_arena *arena)
     return fp_cfg_new(arena, (uint32_t)m.flags.len, m.edges.at, (uint32_t)m.edges.len, m.flags.at);
 }
 
+/* ---- what is reached ---- */
+
+/* Marks the blocks that `from` leads to, without going through a block or along an edge. */
+static inline void flood(const struct fp_cfg *cfg, uint32_t from, uint32_t without_block,
+                         uint32_t without_edge, bool *seen)
+{
+    uint32_t stack[64], depth = 0;
+    if (from == without_block) return;
+    stack[depth++] = from;
+    seen[from] = true;
+    while (depth) {
+        uint32_t b = stack[--depth];
+        for (uint32_t e = cfg->first_out[b]; e < cfg->first_out[b + 1]; e++) {
+            uint32_t to = cfg->edges[e].dst;
+            if (e == without_edge || to == without_block || seen[to]) continue;
+            seen[to] = true;
+            stack[depth++] = to;
+        }
+    }
+}
+
 /* ---- walks: the truth ---- */
 
 struct step {

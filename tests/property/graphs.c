@@ -44,24 +44,6 @@ static void show_failure(const char *what, int line)
 
 /* ---- order, dominators, loops by definition ---- */
 
-static void flood(const struct fp_cfg *cfg, uint32_t from, uint32_t without_block,
-                  uint32_t without_edge, bool *seen)
-{
-    uint32_t stack[64], depth = 0;
-    if (from == without_block) return;
-    stack[depth++] = from;
-    seen[from] = true;
-    while (depth) {
-        uint32_t b = stack[--depth];
-        for (uint32_t e = cfg->first_out[b]; e < cfg->first_out[b + 1]; e++) {
-            uint32_t to = cfg->edges[e].dst;
-            if (e == without_edge || to == without_block || seen[to]) continue;
-            seen[to] = true;
-            stack[depth++] = to;
-        }
-    }
-}
-
 static bool edge_dominates(const struct fp_cfg *cfg, uint32_t d, uint32_t e)
 {
     bool seen[64] = {0};
