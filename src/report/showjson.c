@@ -32,6 +32,17 @@ static void json_steps(struct fp_json *j, const struct footpath_route *route)
     fp_json_end(j, ']');
 }
 
+/* Two paths through the same blocks may end at different edges. */
+static void json_next_block(struct fp_json *j, struct footpath *fp,
+                            const struct footpath_route *route)
+{
+    size_t count;
+    if (route->end_edge == FOOTPATH_NONE) return;
+    const struct footpath_function *f = &footpath_functions(fp, &count)[route->function];
+    const struct footpath_edge *edges = footpath_edges(fp, f);
+    if (edges) fp_json_key(j, "next_block"), fp_json_uint(j, edges[route->end_edge].to);
+}
+
 static void json_path(struct fp_json *j, struct footpath *fp, const struct footpath_path *path)
 {
     static const char *const ends[] = {"exit", "edge", "lap", "left"};
@@ -51,6 +62,7 @@ static void json_path(struct fp_json *j, struct footpath *fp, const struct footp
     fp_json_key(j, "starts_at"),
         fp_json_string(j, route.start == FOOTPATH_STARTS_AT_ENTRY ? "entry" : "edge");
     fp_json_key(j, "ends_at"), fp_json_string(j, ends[route.end]);
+    json_next_block(j, fp, &route);
     fp_json_key(j, "lines"), fp_json_string(j, footpath_route_text(fp, &route));
     fp_json_key(j, "block_ids"), fp_json_begin(j, '[');
     for (uint32_t i = 0; i < route.nblocks; i++) fp_json_uint(j, route.blocks[i]);

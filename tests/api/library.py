@@ -99,6 +99,8 @@ def path_as_json(profile, path):
              "lines": profile.route_text(route), "block_ids": [route.blocks[i] for i in range(route.nblocks)]}
     if path.cycles:
         shown["cycles"] = path.cycles
+    if route.end_edge != NONE:
+        shown["next_block"] = profile.edges(profile.functions[path.function])[route.end_edge].end
     shown["blocks"] = [dict(place_as_json(s.place), **(branch_as_json(text(s.branch)) if s.branch is not None else {}))
                        for s in steps]
     return shown
