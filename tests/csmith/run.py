@@ -9,6 +9,7 @@ all of them. The flags in VARIANTS take turns as well. A program that fails is k
 in the folder that --save names, with the commands that show it.
 A program that runs longer than a few seconds uninstrumented is replaced by the next.
 """
+import collections
 import concurrent.futures
 import os
 import shutil
@@ -53,6 +54,7 @@ def flags_of(args):
 
 
 def check(args, source, folder, llvm, opt, variant):
+    """Gives figures, which are added up over all programs."""
     plain, checked, profile = (os.path.join(folder, name) for name in ("plain", "checked", "out.prof"))
     must(["clang-" + llvm, opt, *flags_of(args), source, "-o", plain])
     try:
@@ -70,42 +72,44 @@ def check(args, source, folder, llvm, opt, variant):
     done = execute([os.path.join(args.bin, "footpath"), "verify", profile])
     if done.returncode or b": identical" not in done.stdout:
         raise Failure("verify: " + (done.stdout + done.stderr).decode(errors="replace")[-2000:])
+    return {}
 
 
-def cells(args, number):
+def cells(args, number, variants):
     every = [(llvm, opt) for opt in args.opt.split(",") for llvm in args.llvm.split(",")]
     # one program after the other meets another version, level and variant
     chosen = every if args.all else [every[number % len(every)]]
-    return [(llvm, opt, VARIANTS[(number // len(every) + k) % len(VARIANTS)]) for k, (llvm, opt) in enumerate(chosen)]
+    return [(llvm, opt, variants[(number // len(every) + k) % len(variants)]) for k, (llvm, opt) in enumerate(chosen)]
 
 
-def program(args, number):
-    """How many builds passed, how many programs were too long, what failed."""
+def program(args, number, check, variants):
+    """How many builds passed, how many programs were too long, what failed, figures of the builds."""
+    figures = collections.Counter()
     for attempt in range(50):
         seed = str(args.seed + number + 1000003 * attempt)
         folder = tempfile.mkdtemp(prefix="footpath-csmith-")
         source, cell, passed = os.path.join(folder, "prog.c"), None, 0
         try:
             must(["csmith", "--seed", seed, *CSMITH, "-o", source], cwd=folder)
-            for cell in cells(args, number):
-                check(args, source, folder, *cell)
+            for cell in cells(args, number, variants):
+                figures.update(check(args, source, folder, *cell))
                 passed += 1
-            return passed, attempt, None
+            return passed, attempt, None, figures
         except TooLong:
             continue
         except (Failure, subprocess.TimeoutExpired) as failure:
             if args.save:
                 os.makedirs(args.save, exist_ok=True)
                 shutil.copy(source, os.path.join(args.save, "seed-%s.c" % seed))
-            return passed, attempt, "seed %s %s: %s" % (seed, " ".join(cell or ()), failure)
+            return passed, attempt, "seed %s %s: %s" % (seed, " ".join(cell or ()), failure), figures
         finally:
             shutil.rmtree(folder)
-    return 0, 50, "seed %d: only programs that run too long" % (args.seed + number)
+    return 0, 50, "seed %d: only programs that run too long" % (args.seed + number), figures
 
 
-def main():
+def main(doc, check, variants):
     args = harness.parse(harness.arguments(
-        __doc__,
+        doc,
         ("--count", {"type": int, "default": 20}),
         ("--opt", {"default": "-O0,-O2"}),
         ("--seed", {"type": int, "default": 1}),
@@ -117,8 +121,10 @@ def main():
         print("csmith was not found; install the package csmith")
         return 1
     builds = replaced = failed = done = 0
+    figures = collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for passed, skipped, problem in pool.map(lambda n: program(args, n), range(args.count)):
+        for passed, skipped, problem, more in pool.map(lambda n: program(args, n, check, variants), range(args.count)):
+            figures.update(more)
             builds, replaced, done = builds + passed, replaced + skipped, done + 1
             if problem:
                 failed += 1
@@ -126,8 +132,10 @@ def main():
             if done % 50 == 0:
                 print("%d programs, %d failed" % (done, failed), flush=True)
     print("%d programs, %d builds identical, %d replaced for their length, %d failed" % (done, builds, replaced, failed))
+    if figures:
+        print(", ".join("%s: %d" % item for item in figures.items()))
     return 1 if failed or not builds else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, check, VARIANTS))
