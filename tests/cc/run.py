@@ -679,25 +679,46 @@ def case_rebuilt_program(b):
     equal(b.call([b.bin("footpath"), "show", "--top", "0"]).stdout, old, "the first build again")
 
 
+LOOPS = ("static volatile int sink;\n"
+         "void one(int i) { sink = i; }\nvoid two(int i) { sink = -i; }\nint f(int n, int k) {\n  int s = 0;\n  if (k > 2) s++;\n  for (int i = 0; i < n; i++)\n"
+         "    if (i % 3 == k) one(i); else two(i);\n  for (int i = 0; i < n; i++) s += k ^ i;\n  return s;\n}\n"
+         "int main(int argc, char **argv) { int s = 0; for (int i = 0; i < 40; i++) s += f(i, i % 5); return s == 1; }\n")
+# whether f has cuts, doors, laps
+ENDS = {"fit": (0, False, True), "few": (0, False, True), "paper": (0, False, False), "loops": (0, True, True)}
+
+
+def ends_of(b, program):
+    b.call([b.path(program)], env={"FOOTPATH_OUT": program + ".prof"})
+    functions = json.loads(b.call([b.bin("footpath"), "show", "--json", program + ".prof"]).stdout)["functions"]
+    f, = [f for f in functions if f["name"] == "f"]
+    return f["cuts"], f["doors"] > 0, f["laps"] > 0
+
+
 def case_cuts(b):
     """Where paths end, by --fp-cuts: told by show, and respected by diff."""
-    b.write("loops.c", "static volatile int sink;\n"
-                       "void one(int i) { sink = i; }\nvoid two(int i) { sink = -i; }\nint f(int n, int k) {\n  int s = 0;\n  if (k > 2) s++;\n  for (int i = 0; i < n; i++)\n"
-                       "    if (i % 3 == k) one(i); else two(i);\n  for (int i = 0; i < n; i++) s += k ^ i;\n  return s;\n}\n"
-                       "int main(int argc, char **argv) { int s = 0; for (int i = 0; i < 40; i++) s += f(i, i % 5); return s == 1; }\n")
-    facts = {}
-    for cuts in ("fit", "few", "paper", "loops"):
+    b.write("loops.c", LOOPS)
+    for cuts, ends in ENDS.items():
         b.cc("-O1", "-fno-inline", "-fno-unroll-loops", "--fp-cuts=" + cuts, "loops.c", "-o", cuts)
-        b.call([b.path(cuts)], env={"FOOTPATH_OUT": cuts + ".prof"})
-        function, = [f for f in json.loads(b.call([b.bin("footpath"), "show", "--json", cuts + ".prof"]).stdout)["functions"] if f["name"] == "f"]
-        facts[cuts] = function["cuts"], function["doors"] > 0, function["laps"] > 0
-    equal(facts, {"fit": (0, False, True), "few": (0, False, True), "paper": (0, False, False), "loops": (0, True, True)},
-          "cuts, doors, laps")
+        equal(ends_of(b, cuts), ends, "cuts, doors, laps of " + cuts)
     done = b.call([b.bin("footpath"), "diff", "fit.prof", "loops.prof"]).stdout
     expect("end at other places" in done, "diff says that paths differ: " + done)
     equal(json.loads(b.call([b.bin("footpath"), "diff", "--json", "fit.prof", "few.prof"]).stdout)["functions_redefined"], 0, "fit and few")
     edges = json.loads(b.call([b.bin("footpath"), "diff", "--edges", "--json", "fit.prof", "paper.prof"]).stdout)
     equal((edges["functions_redefined"], edges["changed"]), (0, []), "edges are the same whatever paths are")
+
+
+def case_instrument_cuts(b):
+    """The same in bitcode. A word that is not known leaves no output behind."""
+    b.write("loops.c", LOOPS)
+    b.call([b.clang, "-O1", "-fno-inline", "-fno-unroll-loops", "-c", "-emit-llvm", "loops.c", "-o", "loops.bc"])
+    for cuts, ends in ENDS.items():
+        b.call([b.bin("footpath"), "instrument", "--llvm", b.args.llvm, "--cuts", cuts, "loops.bc", "-o", "counted.bc"])
+        b.cc("--fp-mode=none", "counted.bc", "-o", cuts)
+        equal(ends_of(b, cuts), ends, "cuts, doors, laps of " + cuts)
+    for option in ("--mode", "--cuts", "--threads", "--metric"):
+        done = b.call([b.bin("footpath"), "instrument", option, "other", "loops.bc", "-o", "no.bc"], ok=False, quiet=False)
+        equal((done.returncode, option + " has no 'other'; known: " in done.stderr), (2, True), option + ": " + done.stderr)
+        expect(not os.path.exists(b.path("no.bc")), "wrote bitcode after " + option)
 
 
 def case_stands_alone(b):
