@@ -131,33 +131,46 @@ static void add_block_costs(struct fp_report_function *rf)
         rf->cost += (double)rf->edges.blocks[b] * f->source.blocks[b].instructions;
 }
 
+/* The counts and the costs of a function. Its edges, if asked for, live in `arena`. */
+static void measure_function(struct model_maker *m, struct fp_arena *arena,
+                             struct fp_report_function *rf, bool edges)
+{
+    const struct fp_function *f = rf->function;
+    struct fp_counts counts;
+    struct fp_error error = {0};
+    fp_profile_counts(&m->counts, rf->module, f, &counts);
+    bool paths = f->flags & FP_FUNCTION_PATHS;
+    if ((edges || !paths) && !fp_edges_of(arena, &counts, &rf->edges, &error))
+        rf->problem = fp_arena_strdup(arena, error.what);
+    if (paths)
+        add_paths(m, rf, &counts);
+    else
+        add_block_costs(rf);
+}
+
+/* A function that is not asked for has a share of the cost, too: 100% is the whole program. */
 static void add_function(struct model_maker *m, const struct fp_module *module,
                          const struct fp_function *f)
 {
     struct fp_report *report = m->report;
+    size_t npaths = m->paths.len;
     struct fp_report_function rf = {
         .module = module,
         .function = f,
         .name = fp_plain(report->arena, fp_demangle(report->arena, f->name))};
-    if (m->options->function && !strstr(rf.name, m->options->function)) return;
+    bool wanted = !m->options->function || strstr(rf.name, m->options->function);
     if (!(f->flags & FP_FUNCTION_SKIPPED)) {
-        struct fp_counts counts;
-        struct fp_error error = {0};
-        fp_profile_counts(&m->counts, module, f, &counts);
-        bool paths = f->flags & FP_FUNCTION_PATHS;
-        if (f->flags & FP_FUNCTION_CYCLES) report->cycles = true;
-        if ((m->options->edges || !paths) &&
-            !fp_edges_of(report->arena, &counts, &rf.edges, &error))
-            rf.problem = fp_arena_strdup(report->arena, error.what);
-        if (paths)
-            add_paths(m, &rf, &counts);
-        else
-            add_block_costs(&rf);
-        report->have_paths |= paths;
+        measure_function(m, wanted ? report->arena : &m->scratch, &rf, wanted && m->options->edges);
+        report->cycles |= (f->flags & FP_FUNCTION_CYCLES) != 0;
+        report->have_paths |= wanted && f->flags & FP_FUNCTION_PATHS;
         fp_arena_free(&m->counts);
         fp_arena_free(&m->scratch);
     }
     report->cost += rf.cost;
+    if (!wanted) {
+        m->paths.len = npaths;
+        return;
+    }
     report->count = fp_add_saturated(report->count, rf.path_count);
     fp_vec_push(report->arena, &m->functions, rf);
 }

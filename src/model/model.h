@@ -31,9 +31,9 @@ struct fp_report {
     size_t npaths;
     uint32_t *by_cost; /* paths, most costly first: fp_report_rank */
     size_t nby_cost;   /* all, or those asked for */
-    double cost;
-    uint64_t count; /* of all paths */
-    bool cycles;    /* cost is in cycles */
+    double cost;       /* of the program, also of functions that were not asked for */
+    uint64_t count;    /* of all paths */
+    bool cycles;       /* cost is in cycles */
     bool have_paths;
 };
 

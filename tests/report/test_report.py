@@ -182,6 +182,17 @@ def case_annotate(t):
         t.check("if (n % 2)" in t.tool("annotate", *option, "--function", "kind", profile), "source by " + option[0])
 
 
+def case_shares(t):
+    """--function shows less, but each share is still of the whole program."""
+    whole = re.findall(r"^(\S+)  \S+  ([0-9.]+)% of the cost", t.tool("annotate", "--top", "0", t.a), re.M)
+    t.check(len(whole) > 2 and 99 < sum(float(share) for _, share in whole) < 101, "shares of all: %s" % whole)
+    for name, share in whole:
+        t.check("%s%% of the cost" % share in t.tool("annotate", "--top", "0", "--function", name, t.a), name + " alone")
+        alone = re.findall(r"^ *([0-9.]+)% +\d+ +(\S.*)", t.tool("show", "--top", "0", "--function", name, t.a), re.M)
+        among = re.findall(r"^ *([0-9.]+)% +\d+ +(\S.*)", t.tool("show", "--top", "0", t.a), re.M)
+        t.check(alone and all(line in among for line in alone), "paths of %s: %s" % (name, alone))
+
+
 def case_exports(t):
     for name, flags in (("lcov", ()), ("callgrind", ()), ("speedscope", ()), ("collapsed", ()), ("json", ())):
         t.tool("export", "--format", name, "-o", "out." + name, t.a, *flags)
