@@ -58,8 +58,9 @@ const struct fp_flag fp_flag_table[] = {
      "beside it (packed)"},
     {"use", FP_FLAG_PROFILE, PLUGIN, "FILE", FIELD(use),
      "do not count: optimise by a profile (of --fp-at=early)"},
-    {"paths", FP_FLAG_WORD, PLUGIN, "yes no", FIELD(no_paths),
-     "with --fp-use: by paths, or by their edges alone (yes)"},
+    {"paths", FP_FLAG_WORD, PLUGIN, "yes no more", FIELD(paths),
+     "with --fp-use: by paths; by their edges alone; by paths, with copies\n"
+     "for processors that predict by little history, too (yes)"},
     {"by", FP_FLAG_WORD, DRIVER, "sum mean worst", FIELD(by),
      "how several runs in a profile are taken together (sum)"},
     {"remarks", FP_FLAG_SWITCH, PLUGIN, NULL, FIELD(remarks),

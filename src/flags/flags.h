@@ -43,6 +43,10 @@ enum fp_threads { FP_THREADS_LOCAL, FP_THREADS_SHARED, FP_THREADS_ATOMIC };
  * counters then fit an array, only the latter, or only where ids would not fit. */
 enum fp_cuts { FP_CUTS_FIT, FP_CUTS_FEW, FP_CUTS_PAPER, FP_CUTS_LOOPS };
 
+/* use: copies that save branches; none, by the profile's edges alone; also copies that
+ * only make branches easier to predict. */
+enum fp_use_paths { FP_PATHS_YES, FP_PATHS_NO, FP_PATHS_MORE };
+
 /* What becomes of the map in a linked program: compressed there, left there as it is, or
  * moved to a file beside the program. */
 enum fp_map_place { FP_MAP_PACKED, FP_MAP_PLAIN, FP_MAP_SEPARATE };
@@ -54,6 +58,7 @@ struct fp_flags {
     enum fp_threads threads;
     enum fp_cuts cuts;
     enum fp_map_place map;
+    enum fp_use_paths paths;
     unsigned by; /* enum fp_guide_by: how several runs are taken together */
     bool early, exits, cycles;
     bool inline_small;        /* early: small functions are inlined before counting */
@@ -64,7 +69,6 @@ struct fp_flags {
     bool plain_labels;        /* no weights: all edges alike */
     bool hits;                /* count executed operations */
     bool callees;             /* list calls in the map */
-    bool no_paths;            /* use: by the profile's edges alone */
     bool remarks;             /* use: say what is done */
     bool eager_copies;        /* use: see fp_ir_super */
     bool help;                /* --fp-help */

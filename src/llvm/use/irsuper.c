@@ -11,6 +11,9 @@
  *
  * Correlated branches (Young and Smith, Improving the Accuracy of Static Branch
  * Prediction Using Branch Correlation, 1994) with the paths of paper 001 as evidence.
+ * A processor with some hundred branches of history sees the dependence itself: copies for
+ * mispredictions alone are made only where that is asked for (predict; docs/use.md has
+ * the figures). Copies that do without the branch save it on every processor.
  * Loop headers are not copied, and paths end at back edges, so what one round of a loop
  * tells about the next is not used. Growth is bounded per copy and per function.
  */
@@ -30,7 +33,7 @@ enum {
     MOST_REGION = 400,  /* instructions in one copy */
     MOST_GROWTH = 1200, /* instructions in all copies of a function */
     MOST_LOOKBACK = 64, /* branches between a decision and what depends on it */
-    HISTORY = 6,        /* nearer branches are predicted by the machine itself */
+    HISTORY = 6,        /* nearer branches are predicted by every machine itself */
     MISPREDICTION = 16, /* what one costs, in instructions */
     FOLDED = 2,         /* what a branch costs that a copy does without */
     LEAST_GAIN = 100,   /* a copy saves at least the 100th part of a function's instructions */
@@ -350,7 +353,7 @@ static void weigh(struct super *s, struct evidence *e, const struct copy_candida
     double saved = saved_at(s, e, c, &with);
     bool near = c->distance <= HISTORY && !s->how->eager;
     if (near && !follows(s, c->u, c->branch)) saved = 0;
-    if (saved < 0) saved = 0;
+    if (saved < 0 || !(s->how->predict || s->how->eager)) saved = 0;
     if (s->how->eager && with) saved += 1;
     if (saved == 0 && !c->decides) return;
     d->saved += saved;

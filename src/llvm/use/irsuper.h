@@ -10,6 +10,7 @@ typedef void fp_ir_remark(void *context, const char *function, const char *text)
 struct fp_ir_super {
     uint64_t hot; /* the least count of a block that is worth anything */
     bool eager; /* copy wherever a path has a branch behind another, if it pays or not: for tests */
+    bool predict; /* also copies that save no branch but make one easier to predict */
     fp_ir_remark *remark;
     void *context;
 };

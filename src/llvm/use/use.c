@@ -48,12 +48,13 @@ static void use_for_function(struct using *u, LLVMValueRef function)
         const struct fp_guide_summary *summary = &u->guide.guide.summary;
         struct fp_ir_super how = {.hot = fp_ir_hot_count(summary),
                                   .eager = u->options->eager_copies,
+                                  .predict = u->options->paths == FP_PATHS_MORE,
                                   .remark = u->options->remarks ? print_remark : NULL,
                                   .context = u};
         fp_ir_set_entry_count(&ir, &counts, summary);
         fp_ir_set_branch_weights(&ir, &counts);
         u->values += fp_ir_set_values(function, &counts);
-        if (!u->options->no_paths) {
+        if (u->options->paths != FP_PATHS_NO) {
             u->copies += fp_ir_duplicate(&ir, &counts, &how);
             u->copies += fp_ir_copy_dispatch(&ir, &counts, &how);
         }
