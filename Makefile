@@ -15,7 +15,7 @@ test test-long test-real test-torture sanitize: export FOOTPATH_VERIFY_IR = 1
 all: build
 
 help:
-	@echo "make demo | test | test-long | test-real [SHORT=1] | test-torture [TORTURE=--levels=O0,O2] | test-fresh [QUICK=1] | test-loaded [TIMES=3] | bench [BENCH=bzip2,lua] | sanitize | fuzz [SECONDS=600] | format | install PREFIX=..."
+	@echo "make demo | test | test-long | test-real [SHORT=1] | test-torture [TORTURE=--levels=O0,O2] | test-fresh [QUICK=1] | test-loaded [TIMES=3] | bench [BENCH=bzip2,lua] | tables [BENCH=bzip2,lua] [TABLES=use,stats] | sanitize | fuzz [SECONDS=600] | format | install PREFIX=..."
 
 setup-%:
 	@scripts/setup $*
@@ -57,6 +57,11 @@ bench: setup-all
 	@scripts/build $(BUILD) "$$(scripts/llvm all)"
 	@scripts/bench $(BUILD)
 
+# the measured tables of docs/, each with commit, machine and day: hours; see scripts/tables
+tables: setup-all
+	@scripts/build $(BUILD) "$$(scripts/llvm all)"
+	@scripts/tables $(BUILD)
+
 # the tools and libraries with ASan and UBSan, and the tests that run them
 sanitize: setup-test
 	@scripts/build $(BUILD)-sanitize "$$(scripts/llvm default)" -DFOOTPATH_SANITIZE=ON -DGRAPH_COUNT=20000
@@ -75,4 +80,4 @@ install: build
 clean:
 	rm -rf $(BUILD) $(BUILD)-sanitize
 
-.PHONY: all help build demo test test-long test-real test-torture test-loaded test-fresh bench sanitize fuzz format install clean
+.PHONY: all help build demo test test-long test-real test-torture test-loaded test-fresh bench tables sanitize fuzz format install clean

@@ -1,89 +1,151 @@
 """CPU time on another machine, one with cores to spare and perhaps no compiler.
 
     python3 bench/elsewhere.py pack FOLDER [--programs bzip2,lua] [--variants clang,path]
-    python3 FOLDER/elsewhere.py run FOLDER [--rounds 7]
+    FOLDER/run.sh [--rounds 11] [--at-once 8] > FILE
 
-pack builds every variant statically and lays programs, inputs and this script into
-FOLDER; run, there, times them interleaved, one program at a time, and prints minimum
-CPU seconds and ratios to the first variant.
+pack builds every variant and lays programs, inputs, the libraries and the loader that the
+programs were linked for, and this script into FOLDER. run.sh, there, times the variants of a program in
+turn, on a core of its own; up to --at-once programs run at the same time. It prints one
+object of JSON: the commit, the day, the machine, and the CPU seconds (user and system) of
+every run by program and variant; what is shorter than a second is run several times, and the mean
+counts as one run. `bench/use.py --times FILE` puts them into docs/use.md.
 """
 import argparse
+import concurrent.futures
+import datetime
 import json
+import math
 import os
-import platform
+import queue
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
+LOADER = "ld-linux-x86-64.so.2"
+RUN = """#!/bin/sh
+# times what bench/elsewhere.py packed here; JSON on standard output
+here=$(cd "$(dirname "$0")" && pwd)
+exec python3 "$here/elsewhere.py" run "$here" "$@"
+"""
+
+
+def libraries(exe):
+    """The files that the loader would take: {name: path}, the loader included."""
+    shown = subprocess.run(["ldd", exe], capture_output=True, text=True, check=True).stdout
+    found = dict(re.findall(r"^\s*(\S+) => (/\S+)", shown, re.M))
+    found[LOADER] = re.search(r"^\s*(/\S*%s)" % re.escape(LOADER), shown, re.M).group(1)
+    return found
+
+
+def copy_files(source, target):
+    """A file; of a folder the files in it, not what lies deeper."""
+    if os.path.isfile(source):
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        shutil.copy(source, target)
+        return
+    os.makedirs(target, exist_ok=True)
+    for name in os.listdir(source):
+        if os.path.isfile(os.path.join(source, name)):
+            shutil.copy(os.path.join(source, name), os.path.join(target, name))
+
+
+def pack_one(folder, program, variant):
+    """Copies the executable and what it needs; gives its command."""
+    import corpus
+    import measure
+    exe, facts = measure.build(program, variant)
+    name = "%s.%s" % (program.name, variant)
+    for library, path in libraries(exe).items():
+        shutil.copy(path, os.path.join(folder, "lib", library))
+    subprocess.run(["strip", "-o", os.path.join(folder, "bin", name), exe], check=True)
+    for needed in re.findall(r"\{src\}/(\S+)", program.large):
+        copy_files(os.path.join(measure.WORK, "build", variant, program.name, needed), os.path.join(folder, "src", program.name, needed))
+    start = "$HERE/lib/%s --library-path $HERE/lib $HERE/bin/%s" % (LOADER, name)
+    return corpus.command(program, "large", start, "$HERE/inputs", "$HERE/src/" + program.name), facts
+
 
 def pack(args):
     import corpus
     import inputs
-    import measure
-    os.makedirs(os.path.join(args.folder, "bin"), exist_ok=True)
+    import marks
+    for name in ("bin", "lib", "inputs"):
+        os.makedirs(os.path.join(args.folder, name), exist_ok=True)
     made = inputs.make(os.path.join(corpus.ROOT, ".cache", "inputs"))
-    plan = []
+    plan, commit = [], marks.tree()
     for program in corpus.names(args.programs):
         for variant in args.variants.split(","):
-            spec = measure.VARIANTS[variant]
-            work = os.path.join(measure.WORK, "static", variant)
-            os.makedirs(work, exist_ok=True)
-            exe = os.path.join(args.folder, "bin", "%s.%s" % (program.name, variant))
-            if not os.path.exists(exe):
-                corpus.build(program, work, spec["cc"], spec["cxx"], spec["flags"] + " -static", env=spec.get("env"),
-                             log=os.path.join(work, program.name + ".log"))
-                shutil.copy(os.path.join(work, program.name, program.exe), exe)
-                subprocess.run(["strip", "--strip-debug", exe])
-            plan.append({"program": program.name, "variant": variant, "command": corpus.command(
-                program, "large", "$HERE/bin/" + os.path.basename(exe), "$HERE/inputs", os.path.join(work, program.name))})
-            print(program.name, variant, flush=True)
+            command, facts = pack_one(args.folder, program, variant)
+            commit = facts.get("commit", commit)
+            plan.append({"program": program.name, "variant": variant, "command": command, "ends": program.ends})
+            print(program.name, variant, file=sys.stderr, flush=True)
     needed = " ".join(p["command"] for p in plan)
-    os.makedirs(os.path.join(args.folder, "inputs"), exist_ok=True)
     for name in os.listdir(made):
-        if "/inputs/" + name in needed:
-            shutil.copy(os.path.join(made, name), os.path.join(args.folder, "inputs", name))
+        if re.search(r"/inputs/%s(\s|$)" % re.escape(name), needed):
+            copy_files(os.path.join(made, name), os.path.join(args.folder, "inputs", name))
     with open(os.path.join(args.folder, "plan.json"), "w") as f:
-        json.dump(plan, f, indent=1)
+        json.dump({"commit": commit, "runs": plan}, f, indent=1)
     shutil.copy(os.path.abspath(__file__), os.path.join(args.folder, "elsewhere.py"))
+    with open(os.path.join(args.folder, "run.sh"), "w") as f:
+        f.write(RUN)
+    os.chmod(os.path.join(args.folder, "run.sh"), 0o755)
 
 
-def cpu_seconds(command, here):
+def cpu_seconds(item, here, core):
     folder = tempfile.mkdtemp()
     env = dict(os.environ, HERE=here, LC_ALL="C", FOOTPATH_OUT=os.path.join(folder, "run.prof"),
                LLVM_PROFILE_FILE=os.path.join(folder, "run.profraw"))
     with open(os.devnull, "w") as null:
-        child = subprocess.Popen(["sh", "-c", command], cwd=folder, env=env, stdout=null, stderr=null)
+        child = subprocess.Popen(["taskset", "-c", str(core), "sh", "-c", item["command"]], cwd=folder, env=env, stdout=null, stderr=null)
         _, status, usage = os.wait4(child.pid, 0)
     child.returncode = status
     shutil.rmtree(folder)
-    if status:
-        raise RuntimeError("%s: status %d" % (command, status))
+    if not os.WIFEXITED(status) or os.WEXITSTATUS(status) not in item["ends"]:
+        raise RuntimeError("%s: status %d" % (item["command"], status))
     return usage.ru_utime + usage.ru_stime
+
+
+def time_program(items, here, rounds, cores):
+    """The variants of a program in turn, on a core that no other has meanwhile."""
+    core = cores.get()
+    try:
+        times = {i["variant"]: [] for i in items}
+        # a run takes a second at least: short ones are repeated
+        repeats = max(1, min(20, math.ceil(1 / max(cpu_seconds(items[0], here, core), 0.01))))
+        for _ in range(rounds):
+            for item in items:
+                spent = sum(cpu_seconds(item, here, core) for _ in range(repeats))
+                times[item["variant"]].append(round(spent / repeats, 5))
+        return times
+    finally:
+        cores.put(core)
+
+
+def model():
+    with open("/proc/cpuinfo") as f:
+        return next((l.split(":", 1)[1].strip() for l in f if l.startswith("model name")), "unknown")
 
 
 def run(args):
     here = os.path.abspath(args.folder)
     with open(os.path.join(here, "plan.json")) as f:
         plan = json.load(f)
-    programs, results = [], {}
-    for item in plan:
-        if item["program"] not in programs:
-            programs.append(item["program"])
-    for program in programs:
-        items = [i for i in plan if i["program"] == program]
-        times = {i["variant"]: [] for i in items}
-        for _ in range(args.rounds):
-            for item in items:
-                times[item["variant"]].append(cpu_seconds(item["command"], here))
-        results[program] = times
-        base = min(times[items[0]["variant"]])
-        print(program, "%.2fs" % base, "  ".join("%s %+.1f%% (spread %.1f%%)" % (
-            v, 100 * (min(t) / base - 1), 100 * (max(t) / min(t) - 1)) for v, t in times.items()), flush=True)
-    print("machine:", platform.processor() or platform.machine(), os.cpu_count(), "cores")
-    if args.results:
-        with open(args.results, "w") as f:
-            json.dump(results, f)
+    cores, results, failed = queue.Queue(), {}, {}
+    for core in sorted(os.sched_getaffinity(0))[-args.at_once:]:
+        cores.put(core)
+    programs = list(dict.fromkeys(i["program"] for i in plan["runs"]))
+    with concurrent.futures.ThreadPoolExecutor(args.at_once) as pool:
+        futures = {p: pool.submit(time_program, [i for i in plan["runs"] if i["program"] == p], here, args.rounds, cores) for p in programs}
+        for p, future in futures.items():
+            try:
+                results[p] = future.result()
+            except RuntimeError as error:
+                failed[p] = str(error)
+    json.dump({"commit": plan["commit"], "date": datetime.date.today().isoformat(), "machine": "%s with %d cores" % (model(), os.cpu_count()),
+               "rounds": args.rounds, "times": results, "failed": failed}, sys.stdout, indent=1)
+    print()
+    return 1 if failed else 0
 
 
 def main():
@@ -95,8 +157,8 @@ def main():
     packing.add_argument("--variants", default="clang,clang-edges,path,path-exits,edge-min")
     running = commands.add_parser("run")
     running.add_argument("folder")
-    running.add_argument("--rounds", type=int, default=7)
-    running.add_argument("--results")
+    running.add_argument("--rounds", type=int, default=11)
+    running.add_argument("--at-once", type=int, default=8)
     args = parser.parse_args()
     return pack(args) if args.what == "pack" else run(args)
 

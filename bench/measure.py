@@ -4,8 +4,9 @@
 
 For each program and variant: extra instructions (cachegrind, less a trivial run),
 CPU time (interleaved, minimum of N, with the spread), CPU time of the compiler,
-size of text and bss, peak memory. Results go to .cache/bench/results.json;
-bench/tables.py makes the tables and charts of docs/performance.md from it.
+size of text and bss, peak memory. Results go to .cache/bench/results.json, each with
+the commit, the day and the machine; bench/tables.py makes the tables and the chart of
+docs/performance.md from it.
 """
 import argparse
 import concurrent.futures
@@ -20,6 +21,7 @@ import time
 
 import corpus
 import inputs
+import marks
 
 ROOT = corpus.ROOT
 WORK = os.environ.get("FOOTPATH_BENCH", os.path.join(ROOT, ".cache", "bench"))
@@ -122,7 +124,7 @@ def build(program, variant, force=False):
     corpus.build(program, folder, spec["cc"], spec["cxx"], spec["flags"], env=spec.get("env"),
                  log=os.path.join(folder, program.name + ".log"))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    facts = {"build_cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime}
+    facts = {"commit": marks.tree(), "build_cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime}
     size = subprocess.run(["size", "-A", exe], capture_output=True, text=True).stdout
     sections = {m.group(1): int(m.group(2)) for m in re.finditer(r"^(\S+)\s+(\d+)\s+\d+$", size, re.M)}
     facts["text"] = sections.get(".text", 0)
@@ -198,6 +200,13 @@ def load(path):
         return {}
 
 
+def note(results, program, variant, what):
+    """The figures of a variant, of which `what` is measured now on what was built then."""
+    known = results.setdefault(program.name, {}).setdefault(variant, {})
+    known.setdefault("at", {})[what] = marks.stamp(commit=build(program, variant)[1].get("commit"))
+    return known
+
+
 def measure_instructions(programs, variants, results, at_once=2):
     jobs = [(p, v, w) for p in programs for v in variants for w in ("trivial", "small")]
     progress = Progress(len(jobs))
@@ -205,7 +214,7 @@ def measure_instructions(programs, variants, results, at_once=2):
         futures = {pool.submit(instructions, *job): job for job in jobs}
         for future in concurrent.futures.as_completed(futures):
             p, v, w = futures[future]
-            results.setdefault(p.name, {}).setdefault(v, {})["instructions_" + w] = future.result()
+            note(results, p, v, "instructions")["instructions_" + w] = future.result()
             progress.step("instructions of %s %s" % (p.name, v))
 
 
@@ -217,7 +226,7 @@ def measure_time(programs, variants, results, rounds):
             for v in variants:
                 seconds, memory = cpu_time(p, v)
                 times[v].append(seconds)
-                results.setdefault(p.name, {}).setdefault(v, {})["memory_kb"] = memory
+                note(results, p, v, "time")["memory_kb"] = memory
                 progress.step("time of %s %s" % (p.name, v))
         for v in variants:
             results[p.name][v]["times"] = times[v]
@@ -228,8 +237,17 @@ def measure_builds(programs, variants, results, force):
     for p in programs:
         for v in variants:
             _, facts = build(p, v, force)
-            results.setdefault(p.name, {}).setdefault(v, {}).update(facts)
+            note(results, p, v, "build").update(facts)
             progress.step("build of %s %s" % (p.name, v))
+
+
+def forget(programs, variants):
+    """Builds by footpath, and what they were trained by, are made again."""
+    ours = [v for v in variants if VARIANTS[v]["cc"].startswith(BIN)]
+    for v in set(ours) | {VARIANTS[v]["train"] for v in ours if "train" in VARIANTS[v]}:
+        for p in programs:
+            for kind in ("build", "train"):
+                shutil.rmtree(os.path.join(WORK, kind, v, p.name), ignore_errors=True)
 
 
 def extra(results, program, variant, key="instructions"):
@@ -278,9 +296,7 @@ def main():
     os.makedirs(WORK, exist_ok=True)
     results = load(args.results)
     if args.rebuild:
-        for v in variants:
-            if VARIANTS[v]["cc"].startswith(BIN):
-                shutil.rmtree(os.path.join(WORK, "build", v), ignore_errors=True)
+        forget(programs, variants)
     measure_builds(programs, variants, results, False)
     if "instructions" in args.what:
         measure_instructions(programs, variants, results, args.jobs)

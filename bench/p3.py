@@ -8,8 +8,8 @@ plans: the largest load of a copy relative to one copy that profiles all, by the
 runs:  builds and runs the copies with footpath p3 --check --hits: the profile must be
        that of the ordinary build, path by path; executed operations and wall times.
 
-Results accumulate in .cache/p3/results.json, so that programs can be done one by one;
-tables are printed for everything that is there.
+Results accumulate in .cache/p3/results.json, so that programs can be done one by one; the
+tables of docs/p3.md get everything that is there.
 """
 import argparse
 import json
@@ -20,6 +20,7 @@ import sys
 
 import corpus
 import inputs
+import marks
 
 ROOT = corpus.ROOT
 WORK = os.path.join(ROOT, ".cache", "p3")
@@ -35,6 +36,7 @@ METHODS = [
     ("cuts", ["--strategy", "cuts"], True),
     ("invocations", ["--strategy", "invocations"], True),
 ]
+ORDER = [p.name for p in corpus.PROGRAMS]
 STRATEGIES = ["procedures", "p3", "cuts", "invocations"]
 
 
@@ -90,6 +92,7 @@ def measure_plans(p, copies, results, limit):
     measure = profile(p, exe, "large", limit)
     entry = results.setdefault("plans", {}).setdefault(p.name, {})
     entry["measured_on"] = "large" if measure else "small"
+    entry["at"] = marks.stamp()
     for k in copies:
         for name, options, guided in METHODS:
             entry["%s %d" % (name, k)] = plan(exe, k, options, guide if guided else None, measure or guide)
@@ -134,7 +137,7 @@ def run_copies(p, copies, strategy, which, results):
                               stderr=subprocess.PIPE, text=True, errors="replace")
     same = "the same as of the ordinary build" in done.stderr
     say(p.name, strategy, copies, "same" if same else done.stderr[-400:])
-    outcome = {"same": same, "which": which}
+    outcome = {"same": same, "which": which, "at": marks.stamp()}
     if same:
         outcome.update(json.loads(done.stderr[done.stderr.rindex("\n{"):]))
     results.setdefault("runs", {}).setdefault(p.name, {})["%s %d" % (strategy, copies)] = outcome
@@ -144,30 +147,25 @@ def largest(entry):
     return max(entry["loads"])
 
 
-def print_plans(plans, copies):
-    for base, what in (("sequential_plain", "with plain labels"), ("sequential_weighted", "with labels weighted by the guide")):
-        for k in copies:
-            names = [name for name, _, _ in METHODS]
-            print("\n%d copies: hits of the slowest copy relative to one copy that profiles all, %s\n" % (k, what))
-            print("| program | " + " | ".join(names) + " |")
-            print("|---|" + "---|" * len(names))
-            sums = [0.0] * len(names)
-            for program in sorted(plans):
-                good = plans[program]["invocations %d" % k]
-                values = [largest(plans[program]["%s %d" % (n, k)]) / good[base] for n in names]
-                sums = [a + b for a, b in zip(sums, values)]
-                print("| %s | %s |" % (program, " | ".join("%.2f" % v for v in values)))
-            print("| **average** | %s |" % " | ".join("**%.2f**" % (s / len(plans)) for s in sums))
+def plan_table(plans, name, base, k, into):
+    """Hits of the slowest of k copies, relative to one copy that profiles all with labels as `base` has them."""
+    names = [n for n, _, _ in METHODS]
+    rows = {}
+    for program, entry in plans.items():
+        one = entry["invocations %d" % k][base]
+        rows[program] = ["%.2f" % (largest(entry["%s %d" % (n, k)]) / one) for n in names]
+    marks.write(into, name, ["program"] + names, rows, {p: plans[p]["at"] for p in rows}, marks.average, ORDER)
 
 
-def print_counts(plans):
-    print("\n| program | functions | at most one call site | profitable (p3, 2 copies) | planning, slowest, CPU |")
-    print("|---|---|---|---|---|")
-    for program in sorted(plans):
-        entry = plans[program]["P3 2"]
-        slowest = max(e["seconds"] for e in plans[program].values() if isinstance(e, dict))
-        print("| %s | %d | %d | %d (%.0f%%) | %.1f s |" % (program, entry["functions"], entry["candidates"], entry["profitable"],
-                                                       100 * entry["profitable"] / entry["functions"], slowest))
+def count_table(plans, into):
+    rows = {}
+    for program, entries in plans.items():
+        entry = entries["P3 2"]
+        slowest = max(e["seconds"] for e in entries.values() if isinstance(e, dict))
+        share = 100 * entry["profitable"] / entry["functions"]
+        rows[program] = ["%d" % entry["functions"], "%d" % entry["candidates"], "%d (%.0f%%)" % (entry["profitable"], share), "%.1f s" % slowest]
+    columns = ["program", "functions", "at most one call site", "profitable (p3, 2 copies)", "planning, slowest, CPU"]
+    marks.write(into, "p3-functions", columns, rows, {p: plans[p]["at"] for p in rows}, None, ORDER)
 
 
 def run_cell(r):
@@ -180,13 +178,48 @@ def run_cell(r):
     return "identical, %.2f (%.2f s / %.2f s)" % (hits, *wall)
 
 
-def print_runs(runs, copies):
-    print("\n| program | strategy | " + " | ".join("%d copies" % k for k in copies) + " |")
-    print("|---|---|" + "---|" * len(copies))
-    for program in sorted(runs):
+def run_table(runs, copies, into):
+    rows, stamps = {}, {}
+    for program, found in runs.items():
         for strategy in STRATEGIES:
-            cells = [run_cell(runs[program].get("%s %d" % (strategy, k))) for k in copies]
-            print("| %s | %s | %s |" % (program, strategy, " | ".join(cells)))
+            cells = [found.get("%s %d" % (strategy, k)) for k in copies]
+            if any(cells):
+                rows["%s %s" % (program, strategy)] = [run_cell(c) for c in cells]
+                stamps["%s %s" % (program, strategy)] = " and ".join(sorted({c["at"] for c in cells if c}))
+    order = ["%s %s" % (program, strategy) for program in ORDER for strategy in STRATEGIES]
+    marks.write(into, "p3-runs", ["program and strategy"] + ["%d copies" % k for k in copies], rows, stamps, None, order)
+
+
+# row of the summary: column and labels of the tables it averages
+AVERAGES = {
+    "P3 as published, repaired, against plain labels": ("P3", "plain"),
+    "PBL as published, against plain labels": ("PBL", "plain"),
+    "`invocations`, guided, against plain labels": ("invocations", "plain"),
+    "`invocations`, guided, against labels as good as its own": ("invocations", "weighted"),
+    "`procedures`, guided (the best of PBL), against labels as good as its own": ("procedures", "weighted"),
+}
+
+
+def average_table(copies, into):
+    """From the other tables, as they now are."""
+    with open(into) as f:
+        text = f.read()
+    rows, stamps = {}, {}
+    for name, (column, labels) in AVERAGES.items():
+        found = [marks.read(marks.around(text, "p3-%s-%d" % (labels, k))[1]) for k in copies]
+        rows[name] = ["%.2f" % (sum(marks.numbers([c[columns.index(column) - 1] for c in r.values()])) / len(r)) for columns, r, _ in found]
+        stamps[name] = " and ".join(sorted({at for _, _, each in found for at in each.values()}))
+    marks.write(into, "p3-averages", ["hits of the slowest copy"] + ["%d copies" % k for k in copies], rows, stamps)
+
+
+def write_tables(results, copies, into):
+    plans = results.get("plans", {})
+    count_table(plans, into)
+    for labels in ("plain", "weighted"):
+        for k in copies:
+            plan_table(plans, "p3-%s-%d" % (labels, k), "sequential_" + labels, k, into)
+    run_table(results.get("runs", {}), copies, into)
+    average_table(copies, into)
 
 
 def main():
@@ -198,6 +231,7 @@ def main():
     parser.add_argument("--input", default="small", help="for runs: small or large")
     parser.add_argument("--limit", type=int, default=300, help="seconds for a run on the large input")
     parser.add_argument("--again", action="store_true", help="measure again what is in the results")
+    parser.add_argument("--into", default=os.path.join(ROOT, "docs", "p3.md"), help="the document with the tables")
     args = parser.parse_args()
     copies = [int(k) for k in args.copies.split(",")]
     os.makedirs(WORK, exist_ok=True)
@@ -219,11 +253,7 @@ def main():
         with open(path + ".new", "w") as out:
             json.dump(results, out, indent=1, sort_keys=True)
         os.rename(path + ".new", path)
-    if results.get("plans"):
-        print_counts(results["plans"])
-        print_plans(results["plans"], copies)
-    if results.get("runs"):
-        print_runs(results["runs"], copies)
+    write_tables(results, copies, args.into)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """How large counted programs are: stripped files beside clang's -fprofile-generate.
 
-    python3 bench/sizes.py [--programs bzip2,lua] [--work FOLDER]
+    python3 bench/sizes.py [--programs bzip2,lua] [--work FOLDER] [--into docs/performance.md]
 
 Builds every program plainly, with clang -fprofile-generate and with footpath-cc, strips
-the results and prints the table of docs/performance.md. The quotient is footpath-cc with a packed map
+the results, prints their sizes and writes the table of docs/performance.md. The quotient is footpath-cc with a packed map
 over clang -fprofile-generate. Ends with status 1 where one is above --most.
 """
 import argparse
@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 import corpus
+import marks
 
 BIN = os.environ.get("FOOTPATH_BIN", os.path.join(corpus.ROOT, "build", "bin"))
 LLVM = os.environ.get("FOOTPATH_LLVM", "19")
@@ -29,6 +30,9 @@ VARIANTS = {
     "-fprofile-generate": ("clang-" + LLVM, "clang++-" + LLVM, "-O2 -fprofile-generate", {}),
     "map packed": footpath("packed"),
 }
+
+
+COLUMNS = ["program", "plain clang, KB", "-fprofile-generate, KB", "footpath-cc, KB", "quotient", "map, KB", "packed, KB"]
 
 
 def section(exe, name):
@@ -67,24 +71,26 @@ def measure(program, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs")
+    parser.add_argument("--programs", default=os.environ.get("BENCH"))
     parser.add_argument("--work")
+    parser.add_argument("--into", help="the document with the table")
     parser.add_argument("--most", type=float, default=1.5)
     args = parser.parse_args()
     programs = corpus.names(args.programs)
     corpus.fetch(programs)
     folder = args.work or tempfile.mkdtemp(prefix="footpath-sizes-")
     os.makedirs(folder, exist_ok=True)
-    above = 0
-    print("| program | plain clang, KB | -fprofile-generate, KB | footpath-cc, KB | quotient | map, KB | packed, KB |")
-    print("|---|---|---|---|---|---|---|", flush=True)
+    above, rows = 0, {}
     for program in programs:
         row = measure(program, folder)
         quotient = row["map packed"] / row["-fprofile-generate"]
         above += quotient > args.most
-        print("| %s | %.0f | %.0f | %.0f | %.2f | %.0f | %.0f |" % (
-            program.name, row["plain clang"] / 1e3, row["-fprofile-generate"] / 1e3, row["map packed"] / 1e3, quotient,
-            row["map"] / 1e3, row["in file"] / 1e3), flush=True)
+        rows[program.name] = ["%.0f" % (row["plain clang"] / 1e3), "%.0f" % (row["-fprofile-generate"] / 1e3),
+                              "%.0f" % (row["map packed"] / 1e3), "%.2f" % quotient, "%.0f" % (row["map"] / 1e3),
+                              "%.0f" % (row["in file"] / 1e3)]
+        print(program.name, ", ".join("%s %s" % (c, v) for c, v in zip(COLUMNS[1:], rows[program.name])), flush=True)
+    if args.into:
+        marks.write(args.into, "sizes", COLUMNS, rows, marks.stamp(), None, [p.name for p in corpus.PROGRAMS])
     if not args.work:
         shutil.rmtree(folder)
     return 1 if above else 0

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Tables 2 and 3 of paper 001 for the bench programs, by `footpath stats`.
 
-    stats_table.py --bin BUILD/bin [--programs bzip2,lua] [--inputs FOLDER] [-o docs/stats.md]
+    stats_table.py [--programs bzip2,lua] [-o docs/stats.md]
 
-Each is built by footpath-cc at its own optimisation level, run on its large input (the
-reference) and its small one (the training input). What was measured before is kept in
-.cache/stats/results.json and stays in the tables; --again measures anew.
+Each is built by footpath-cc at -O2 (the variant `path` of measure.py), run on its large input
+(the reference) and its small one (the training input). What was measured before is kept in .cache/stats/results.json and stays in
+the tables; --again measures anew.
 """
 import argparse
 import json
@@ -14,66 +14,54 @@ import subprocess
 import sys
 
 import corpus
+import inputs
+import marks
+import measure
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(HERE)
-WORK = os.path.join(ROOT, ".cache", "stats")
+WORK = os.path.join(corpus.ROOT, ".cache", "stats")
 
 
-def measure(program, bins, inputs):
-    cc, cxx = os.path.join(bins, "footpath-cc"), os.path.join(bins, "footpath-c++")
-    exe = corpus.build(program, WORK, cc, cxx, "-O2 -w", log=os.path.join(WORK, program.name + ".log"))
+def stats(program):
+    exe, facts = measure.build(program, "path")
     profiles = []
     for which in ("large", "small"):
         profile = os.path.join(WORK, "%s.%s.prof" % (program.name, which))
         if os.path.exists(profile):
             os.unlink(profile)
-        line = corpus.command(program, which, exe, inputs, os.path.join(WORK, program.name))
-        subprocess.run(line, shell=True, cwd=WORK, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=500,
-                       env=dict(os.environ, FOOTPATH_OUT=profile))
+        subprocess.run(measure.run_command(program, "path", which, exe), shell=True, cwd=WORK, check=False, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, timeout=900, env=dict(os.environ, FOOTPATH_OUT=profile))
         profiles.append(profile)
-    out = subprocess.run([os.path.join(bins, "footpath"), "stats", "--json", *profiles], check=True, capture_output=True)
-    return json.loads(out.stdout)
+    out = subprocess.run([os.path.join(measure.BIN, "footpath"), "stats", "--json", *profiles], check=True, capture_output=True)
+    return dict(json.loads(out.stdout), at=marks.stamp(commit=facts.get("commit")))
 
 
 def short(n):
     return "%d" % n if n < 1e7 else "%.1e" % n
 
 
-def table(results):
-    out = ["| program | paths taken | possible | longest, edges | average | longest, instructions | average | predicted right: paths | flow | "
-           "predicted length, edges | instructions | routines | most paths | average |", "|---" * 14 + "|"]
-    for name, s in results.items():
-        l, p = s["lengths"], s["predicted_lengths"]
-        out.append("| %s | %d | %s | %d | %.1f | %d | %.1f | %.1f%% | %.1f%% | %.1f | %.1f | %d | %d | %.1f |" % (
-            name, s["paths"], short(s["potential_paths"]), l["longest_edges"], l["average_edges"], l["longest_instructions"], l["average_instructions"],
-            s["predicted_paths_percent"], s["predicted_flow_percent"], p["average_edges"], p["average_instructions"], s["routines"],
-            s["most_paths_in_a_routine"], s["paths_per_routine"]))
-    n = len(results)
-    mean = lambda get: sum(get(s) for s in results.values()) / n
-    out.append("| **average** | %d | | %d | %.1f | %d | %.1f | %.1f%% | %.1f%% | %.1f | %.1f | %d | %d | %.1f |" % (
-        mean(lambda s: s["paths"]), mean(lambda s: s["lengths"]["longest_edges"]), mean(lambda s: s["lengths"]["average_edges"]),
-        mean(lambda s: s["lengths"]["longest_instructions"]), mean(lambda s: s["lengths"]["average_instructions"]),
-        mean(lambda s: s["predicted_paths_percent"]), mean(lambda s: s["predicted_flow_percent"]), mean(lambda s: s["predicted_lengths"]["average_edges"]),
-        mean(lambda s: s["predicted_lengths"]["average_instructions"]), mean(lambda s: s["routines"]), mean(lambda s: s["most_paths_in_a_routine"]),
-        mean(lambda s: s["paths_per_routine"])))
-    second = ["| program | common paths | of the paths (static) | of their executions (dynamic) | of the instructions |", "|---|---|---|---|---|"]
-    for name, s in results.items():
-        c = s["common"]
-        second.append("| %s | %d | %.1f%% | %.2f%% | %.2f%% |" % (name, c["paths"], c["static_percent"], c["dynamic_percent"], c["instructions_percent"]))
-    second.append("| **average** | %d | %.1f%% | %.2f%% | %.2f%% |" % (
-        mean(lambda s: s["common"]["paths"]), mean(lambda s: s["common"]["static_percent"]), mean(lambda s: s["common"]["dynamic_percent"]),
-        mean(lambda s: s["common"]["instructions_percent"])))
-    return "\n".join(out), "\n".join(second)
+PATHS = ["program", "paths taken", "possible", "longest, edges", "average", "longest, instructions", "average", "predicted right: paths",
+         "flow", "predicted length, edges", "instructions", "routines", "most paths", "average"]
+COMMON = ["program", "common paths", "of the paths (static)", "of their executions (dynamic)", "of the instructions"]
+
+
+def paths_row(s):
+    l, p = s["lengths"], s["predicted_lengths"]
+    return ["%d" % s["paths"], short(s["potential_paths"]), "%d" % l["longest_edges"], "%.1f" % l["average_edges"],
+            "%d" % l["longest_instructions"], "%.1f" % l["average_instructions"], "%.1f%%" % s["predicted_paths_percent"],
+            "%.1f%%" % s["predicted_flow_percent"], "%.1f" % p["average_edges"], "%.1f" % p["average_instructions"],
+            "%d" % s["routines"], "%d" % s["most_paths_in_a_routine"], "%.1f" % s["paths_per_routine"]]
+
+
+def common_row(s):
+    c = s["common"]
+    return ["%d" % c["paths"], "%.1f%%" % c["static_percent"], "%.2f%%" % c["dynamic_percent"], "%.2f%%" % c["instructions_percent"]]
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--programs")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--programs", default=os.environ.get("BENCH"))
     parser.add_argument("--again", action="store_true", help="measure what was measured before")
-    parser.add_argument("--inputs", default=os.path.join(ROOT, ".cache", "inputs"))
-    parser.add_argument("-o", "--output", help="replace the tables between the marks of this file")
+    parser.add_argument("-o", "--output", default=os.path.join(corpus.ROOT, "docs", "stats.md"), help="the document with the tables")
     options = parser.parse_args()
     os.makedirs(WORK, exist_ok=True)
     known, path = {}, os.path.join(WORK, "results.json")
@@ -81,30 +69,24 @@ def main():
         with open(path) as f:
             known = json.load(f)
     programs = corpus.names(options.programs)
+    corpus.fetch(programs)
+    inputs.make(os.path.join(corpus.ROOT, ".cache", "inputs"))
     for program in programs:
         if program.name in known and not options.again:
             continue
         try:
-            known[program.name] = measure(program, os.path.abspath(options.bin), os.path.abspath(options.inputs))
+            known[program.name] = stats(program)
         except Exception as error:
             print("%s: %s" % (program.name, str(error)[-300:]), file=sys.stderr)
             continue
         with open(path, "w") as f:
             json.dump(known, f)
         print(program.name, file=sys.stderr)
-    # programs measured by an earlier call stay in the tables
-    first, second = table({p.name: known[p.name] for p in corpus.names() if p.name in known})
-    if not options.output:
-        print(first + "\n\n" + second)
-        return
-    with open(options.output) as f:
-        text = f.read()
-    for mark, body in (("table 2", first), ("table 3", second)):
-        begin, end = "<!-- %s -->" % mark, "<!-- end of %s -->" % mark
-        before, rest = text.split(begin)
-        text = before + begin + "\n" + body + "\n" + end + rest.split(end)[1]
-    with open(options.output, "w") as f:
-        f.write(text)
+    order = [p.name for p in corpus.PROGRAMS]
+    for name, columns, row in (("stats-paths", PATHS, paths_row), ("stats-common", COMMON, common_row)):
+        marks.write(options.output, name, columns, {n: row(s) for n, s in known.items()}, {n: s["at"] for n, s in known.items()},
+                    marks.average, order)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,32 +1,32 @@
-"""Tables and a chart of what was measured, for docs/performance.md.
+"""The tables of docs/performance.md, and its chart, from what measure.py left.
 
-    python3 bench/tables.py [--results FILE] [--into docs/performance.md] [--chart docs/pictures/performance.svg]
+    python3 bench/tables.py [--results FILE] [--into docs/performance.md] [--chart docs/pictures/performance.svg] [--where MACHINE]
 
-Reads what measure.py left and writes between the two `measured` marks of the document.
-Only what was measured appears: a program that has no figure for a variant has a dash.
+A program that has no figure for a variant has a dash. Rows of programs that are not in the
+results stay as they are (marks.py). Ratios, the comparison with other profilers and the
+chart are made from the tables as they then are.
 """
 import argparse
-import datetime
-import json
 import os
-import platform
 
 import corpus
+import marks
 import measure
 
-SHOWN = ["clang-pgo", "clang-edges", "clang-front", "gcc-pgo", "path", "path-loops", "path-early", "path-exits", "path-shared",
-         "path-guided", "edge", "edge-min"]
-BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+MAIN = ["clang-edges", "path", "path-loops", "path-exits", "path-guided", "edge-min"]
+OTHERS = ["clang-pgo", "clang-front", "gcc-pgo", "path-early", "path-shared"]
+TIMED = ["clang-edges", "path", "path-loops", "path-exits", "edge-min"]
+BASES = ("clang", "gcc")
+
+
+def base_of(variant):
+    return measure.VARIANTS[variant]["base"]
 
 
 def net(facts):
     if "instructions_small" not in facts or "instructions_trivial" not in facts:
         return None
     return facts["instructions_small"] - facts["instructions_trivial"]
-
-
-def base_of(variant):
-    return measure.VARIANTS[variant]["base"] if variant in measure.VARIANTS else "clang"
 
 
 def extra_instructions(result, variant):
@@ -46,91 +46,110 @@ def spread(result, variant):
     return max(times) / min(times) - 1 if times else None
 
 
-def geomean(values):
-    product = 1.0
-    for value in values:
-        product *= 1 + value
-    return product ** (1 / len(values)) - 1
-
-
 def percent(value):
     return "–" if value is None else "%+.1f%%" % (100 * value)
 
 
-def table(title, results, variants, of):
-    programs = [p.name for p in corpus.PROGRAMS if p.name in results]
-    variants = [v for v in variants if any(of(results[p], v) is not None for p in programs)]
-    programs = [p for p in programs if any(of(results[p], v) is not None for v in variants)]
-    if not variants or not programs:
-        return []
-    lines = ["", "### " + title, "", "| | " + " | ".join(variants) + " |", "|---|" + "---:|" * len(variants)]
-    for p in programs:
-        lines.append("| %s | %s |" % (p, " | ".join(percent(of(results[p], v)) for v in variants)))
-    means = []
-    for v in variants:
-        values = [of(results[p], v) for p in programs]
-        # a mean over some of the programs would compare different things
-        means.append("–" if None in values else "**%s**" % percent(geomean(values)))
-    lines.append("| **geomean of %d** | %s |" % (len(programs), " | ".join(means)))
-    return lines
+# name of the table: what measure.py calls it, columns, figure
+TABLES = {
+    "instructions": ("instructions", MAIN, extra_instructions),
+    "instructions-others": ("instructions", OTHERS, extra_instructions),
+    "time": ("time", TIMED, extra_of("times", min)),
+    "spread": ("time", ["clang"] + TIMED, spread),
+    "compiler": ("build", ["clang-edges", "path", "path-loops"], extra_of("build_cpu")),
+    "text": ("build", MAIN, extra_of("text")),
+    "memory": ("time", TIMED, extra_of("memory_kb")),
+}
 
 
-def ratio_lines(results, of, what):
-    programs = [p.name for p in corpus.PROGRAMS if p.name in results]
-    lines = []
-    for variant in ("path", "path-exits", "edge-min", "path-guided"):
-        both = [(of(results[p], variant), of(results[p], "clang-edges")) for p in programs]
-        both = [(a, b) for a, b in both if a is not None and b is not None]
-        if not both:
-            continue
-        a, b = geomean([x for x, _ in both]), geomean([y for _, y in both])
-        lines.append("- %s of `%s` against clang edges, %d programs: %s against %s, **%.2fx**" % (
-            what, variant, len(both), percent(a), percent(b), a / b))
-    return lines
+def row_stamp(result, what, variants):
+    """Where and when the figures of a row were taken: one, or all that differ."""
+    ours = [v for v in variants if measure.VARIANTS[v]["cc"].startswith(measure.BIN)]
+    found = {result.get(v, {}).get("at", {}).get(what) for v in ours if result.get(v)} or \
+        {result.get(v, {}).get("at", {}).get(what) for v in variants}
+    return " and ".join(sorted(s for s in found if s))
+
+
+def write_table(into, name, results):
+    what, variants, of = TABLES[name]
+    rows, stamps = {}, {}
+    for p in corpus.PROGRAMS:
+        result = results.get(p.name, {})
+        values = [of(result, v) for v in variants]
+        at = row_stamp(result, what, variants)
+        if at and any(v is not None for v in values):
+            rows[p.name], stamps[p.name] = [percent(v) for v in values], at
+    if rows:
+        marks.write(into, name, ["program"] + variants, rows, stamps, marks.geomean, [p.name for p in corpus.PROGRAMS], right=True)
+
+
+class Written:
+    """A table of the document."""
+
+    def __init__(self, text, name):
+        columns, self.rows, self.stamps = marks.read(marks.around(text, name)[1])
+        self.columns = columns[1:]
+
+    def value(self, program, variant):
+        if program not in self.rows or variant not in self.columns:
+            return None
+        found = marks.numbers([self.rows[program][self.columns.index(variant)]])
+        return found[0] / 100 if found else None
+
+
+def ratio_rows(text):
+    """Each variant beside clang's edges, over the programs that have both."""
+    rows, stamps = {}, {}
+    for name, what in (("instructions", "instructions"), ("time", "time")):
+        t = Written(text, name)
+        for variant in ("path", "path-loops", "path-exits", "path-guided", "edge-min"):
+            both = [(p, t.value(p, variant), t.value(p, "clang-edges")) for p in t.rows]
+            both = [b for b in both if None not in b]
+            if len(both) < 2:
+                continue
+            a, b = measure.geomean([x for _, x, _ in both]), measure.geomean([y for _, _, y in both])
+            row = "%s of `%s`" % (what, variant)
+            rows[row] = [str(len(both)), percent(a), percent(b), "**%.2f**" % (a / b)]
+            stamps[row] = together([t.stamps[p] for p, _, _ in both])
+    return rows, stamps
+
+
+def together(stamps):
+    """One stamp for figures that come from several."""
+    return " and ".join(sorted({part for s in stamps for part in s.split(" and ")}))
 
 
 # Path profilers measured before footpath, on the same five programs (the notes that the project started from): geomean
 # and worst program. They do not build on a current system, so they are not measured again.
-EARLIER = [("LLVM 3.3 paths, before opt", 0.74, 1.58), ("the same, after opt", 0.82, 3.17),
-           ("its AFL port, 8-bit counts", 0.56, 0.92), ("llvm-epp", 7.2, 10.6)]
 FIVE = ["bzip2", "minigzip", "mawk", "lua", "zstd"]
 
 
-def beside_others(results):
-    """One table of everybody's extra instructions on the five programs."""
-    if not all(p in results for p in FIVE):
-        return []
-    lines = ["", "### Beside other profilers: extra instructions on bzip2, minigzip, mawk, lua and zstd", "",
-             "| | geomean | worst | CPU time | compiler | text |", "|---|---:|---:|---:|---:|---:|"]
-    lines += ["| %s (earlier measurement) | %s | %s | | | |" % (name, percent(a), percent(b)) for name, a, b in EARLIER]
-    for variant in SHOWN:
-        values = [extra_instructions(results[p], variant) for p in FIVE]
-        if None in values:
+def five(table, variant):
+    values = [table.value(p, variant) for p in FIVE]
+    return None if None in values else values
+
+
+def beside_rows(text):
+    """Extra instructions on the five programs, and what else they cost."""
+    tables = {name: Written(text, name) for name in TABLES}
+    rows, stamps = {}, {}
+    for variant in OTHERS[:3] + MAIN[:1] + OTHERS[3:] + MAIN[1:]:
+        t = tables["instructions" if variant in MAIN else "instructions-others"]
+        values = five(t, variant)
+        if not values:
             continue
-        cells = [percent(geomean(values)), percent(max(values))]
-        for of in (extra_of("times", min), extra_of("build_cpu"), extra_of("text")):
-            more = [of(results[p], variant) for p in FIVE]
-            cells.append("–" if None in more else percent(geomean(more)))
-        lines.append("| %s | %s |" % (variant, " | ".join(cells)))
-    return lines
+        more = [five(tables[name], variant) for name in ("time", "compiler", "text")]
+        rows[variant] = [percent(measure.geomean(values)), percent(max(values))] + [percent(measure.geomean(m) if m else None) for m in more]
+        stamps[variant] = together([t.stamps[p] for p in FIVE])
+    return rows, stamps
 
 
-def machine():
-    model = platform.machine()
-    try:
-        with open("/proc/cpuinfo") as f:
-            model = next(line.split(":", 1)[1].strip() for line in f if line.startswith("model name"))
-    except (OSError, StopIteration):
-        pass
-    return "%s, %d cores, %s; LLVM %s" % (model, os.cpu_count(), datetime.date.today().isoformat(), measure.LLVM)
-
-
-def chart(results, path):
+def chart(text, path):
     """Extra instructions as bars: clang's edge counters beside ours."""
     shown = [("clang-edges", "clang, edges", "#b0b7c3"), ("path", "footpath, paths", "#2f6fde"),
              ("edge-min", "footpath, edges", "#39a275")]
-    rows = [(p.name, [extra_instructions(results[p.name], v) for v, _, _ in shown])
-            for p in corpus.PROGRAMS if p.name in results]
+    table = Written(text, "instructions")
+    rows = [(p, [table.value(p, v) for v, _, _ in shown]) for p in table.rows]
     rows = [r for r in rows if None not in r[1]]
     if not rows:
         return
@@ -164,26 +183,15 @@ def main():
     parser.add_argument("--results", default=os.path.join(measure.WORK, "results.json"))
     parser.add_argument("--into", default=os.path.join(docs, "performance.md"))
     parser.add_argument("--chart", default=os.path.join(docs, "pictures", "performance.svg"))
-    parser.add_argument("--machine", help="where it was measured, if not here: MODEL, CORES cores, DATE; LLVM N")
     args = parser.parse_args()
     results = measure.load(args.results)
-    lines = [BEGIN, "", "Measured on %s." % (args.machine or machine()), ""]
-    lines += ratio_lines(results, extra_instructions, "Extra instructions")
-    lines += ratio_lines(results, extra_of("times", min), "CPU time")
-    lines += table("Extra instructions (cachegrind, less a trivial run)", results, SHOWN, extra_instructions)
-    lines += table("CPU time, minimum of interleaved runs", results, SHOWN, extra_of("times", min))
-    lines += table("Spread of those runs, slowest over fastest", results, ["clang", "gcc"] + SHOWN, spread)
-    lines += table("CPU time of the compiler", results, SHOWN, extra_of("build_cpu"))
-    lines += table("Size of the text section", results, SHOWN, extra_of("text"))
-    lines += table("Peak memory", results, SHOWN, extra_of("memory_kb"))
-    lines += beside_others(results)
+    for name in TABLES:
+        write_table(args.into, name, results)
     with open(args.into) as f:
         text = f.read()
-    head, tail = text.index(BEGIN), text.index(END)
-    with open(args.into, "w") as f:
-        f.write(text[:head] + "\n".join(lines) + "\n\n" + text[tail:])
-    chart(results, args.chart)
-    print("\n".join(lines[2:]))
+    marks.write(args.into, "ratios", ["", "programs", "extra", "of clang-edges", "quotient"], *ratio_rows(text), right=True)
+    marks.write(args.into, "beside", ["", "geomean", "worst", "CPU time", "compiler", "text"], *beside_rows(text), right=True)
+    chart(text, args.chart)
 
 
 if __name__ == "__main__":

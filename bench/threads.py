@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a count costs with several threads, and whether it is exact.
 
-    python3 bench/threads.py [--threads 1,2,16] [--calls 10000000] [--repeat 5]
+    python3 bench/threads.py [--threads 1,2,16] [--calls 10000000] [--repeat 5] [--into docs/performance.md]
     python3 bench/threads.py --build FOLDER         static binaries, for a machine without clang
     python3 bench/threads.py --run FOLDER           on that machine: runs them, keeps the profiles
     python3 bench/threads.py --check FOLDER         back here: the table
@@ -53,7 +53,7 @@ def counted(args, folder, name, threads):
 def check(args, folder):
     with open(os.path.join(folder, "results.json")) as f:
         data = json.load(f)
-    failed = False
+    failed, rows = False, {}
     threads = sorted({int(key.split()[1]) for key in data["ns"]})
     print("%d million calls per thread, %d cores; ns of CPU time that a count adds to a call" % (data["calls"] / 1e6, data["cores"]))
     print("%-8s" % "" + "".join("%12s" % ("%d threads" % n if n > 1 else "1 thread") for n in threads) + "   2 to 1   lost of %d" % max(threads))
@@ -65,7 +65,14 @@ def check(args, folder):
         print("%-8s" % name + "".join("%12.2f" % cost[n] for n in threads) + ratio +
               "   %.1f%%" % (100.0 * lost[max(threads)] / max(threads) / data["calls"]))
         failed |= name != "shared" and any(lost.values())
+        share = 100.0 * lost[max(threads)] / max(threads) / data["calls"]
+        rows["local (the default)" if name == "local" else name] = ["%.2f" % cost[n] for n in threads] + [
+            ratio.strip() or "–", "%.0f%%" % share if lost[max(threads)] else "none"]
     print("2 to 1: time per call with two threads over one thread's")
+    if args.into:
+        import marks  # not needed on the machine that runs them
+        columns = ["threads"] + ["%d threads" % n if n > 1 else "1 thread" for n in threads] + ["2 to 1", "counts lost of %d" % max(threads)]
+        marks.write(args.into, "threads", columns, rows, marks.stamp(where=args.where), right=True)
     if failed:
         print("local or atomic lost counts")
     return 1 if failed else 0
@@ -81,6 +88,8 @@ def main():
     parser.add_argument("--build")
     parser.add_argument("--run")
     parser.add_argument("--check")
+    parser.add_argument("--into", help="the document with the table")
+    parser.add_argument("--where", help="with --check: the machine that ran them, in words")
     args = parser.parse_args()
     if args.build or args.run or args.check:
         folder = args.build or args.run or args.check

@@ -1,12 +1,12 @@
 /* Copies of a dispatching switch: see irdispatch.h.
  *
- *      a   b   c            a   b   c        What follows depends on where it comes from:
- *       \  |  /             |   |   |        after one operation of an interpreter, some
- *        switch      =>     s'  s'  s'       others are likely. One indirect jump for all
- *       /  |  \            /|\ /|\ /|\       of them is mispredicted nearly always; one
- *      a   b   c          a b c ...          per operation often is not, and the jump to
- *                                            the switch is saved (Ertl and Gregg, The
- * Structure and Performance of Efficient Interpreters, 2003).
+ *      a   b   c            a   b   c        The jump to the switch is saved, one for each
+ *       \  |  /             |   |   |        operation of an interpreter. Processors that
+ *        switch      =>     s'  s'  s'       predict an indirect jump by its last target
+ *       /  |  \            /|\ /|\ /|\       also predict one per operation better than
+ *      a   b   c          a b c ...          one for all (Ertl and Gregg, The Structure and
+ *                                            Performance of Efficient Interpreters, 2003);
+ * those that predict by history do as well with one for all (docs/use.md).
  *
  * The switch is mostly the head of a loop, where paths end: which way follows which is
  * not in the profile, only that many ways come, that many go, and how often. A switch
