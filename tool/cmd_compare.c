@@ -9,7 +9,7 @@
 enum { MOST_METRICS = 16 };
 
 struct compare_request {
-    bool wanted[MOST_METRICS], any, json;
+    bool wanted[MOST_METRICS], any, any_ends, json;
     bool bar;
     double least; /* with bar */
     struct fp_metric_options how;
@@ -55,16 +55,37 @@ static const struct cli_option options[] = {
     {"--least", "VALUE",
      "exit with status 3 if a value is below; with 1 if functions are in one only",
      .take = take_least},
+    {"--any-ends", NULL, "wall also where paths end at other edges in the two builds",
+     .flag = &given.any_ends},
     {"--json", NULL, "as JSON", .flag = &given.json},
     CLI_PROFILE_OPTIONS(given.inputs),
     {0},
 };
 
+static bool are_alike(const struct compare_request *request, const struct fp_pair *pair)
+{
+    return !pair->redefined || request->any_ends;
+}
+
 /* Without a choice, all that the profiles allow. */
 static bool is_wanted(const struct compare_request *request, const struct fp_pair *pair, size_t i)
 {
     if (request->any) return request->wanted[i];
-    return pair->have_paths || !fp_metrics[i].needs_paths;
+    return !fp_metrics[i].needs_paths || (pair->have_paths && are_alike(request, pair));
+}
+
+/* Has what was asked for, or what the bar is for, an answer? */
+static bool can_measure(const struct compare_request *request, const struct fp_pair *pair)
+{
+    bool wall = request->any && request->wanted[0], alike = are_alike(request, pair);
+    if (wall && !pair->have_paths)
+        cli_say("a profile has no paths; wall needs two with --fp-mode=path or pep");
+    if (!alike)
+        cli_say("paths of %zu functions end at other places in the second build (--fp-cuts, "
+                "--fp-guide): wall would compare unlike paths; build both alike, or give "
+                "--any-ends, which takes a path that one build cannot have as not found there",
+                pair->redefined);
+    return (!wall || pair->have_paths) && (alike || (request->any ? !wall : !request->bar));
 }
 
 static int print_values(const struct compare_request *request, const struct fp_pair *pair)
@@ -77,6 +98,7 @@ static int print_values(const struct compare_request *request, const struct fp_p
         fp_json_key(&j, "format_version"), fp_json_uint(&j, 1);
         fp_json_key(&j, "functions"), fp_json_uint(&j, pair->functions);
         fp_json_key(&j, "unmatched"), fp_json_uint(&j, pair->unmatched);
+        fp_json_key(&j, "redefined"), fp_json_uint(&j, pair->redefined);
     }
     for (size_t i = 0; fp_metrics[i].name; i++) {
         if (!is_wanted(request, pair, i)) continue;
@@ -119,8 +141,7 @@ static int compare(const struct compare_request *request, struct fp_profile *act
     int status;
     if (!fp_pair_make(&arena, actual, estimate, &pair, &error)) {
         status = cli_fail(&error, NULL);
-    } else if (request->any && request->wanted[0] && !pair.have_paths) {
-        cli_say("a profile has no paths; wall needs two with --fp-mode=path or pep");
+    } else if (!can_measure(request, &pair)) {
         status = EXIT_FAILED;
     } else {
         if (pair.unmatched)

@@ -2,12 +2,14 @@
  * memory; threads sum up a share of the inputs each, and their sums are added. */
 #include "commands.h"
 
+#include "base/names.h"
 #include "cli_lock.h"
 #include "profile/aside.h"
 #include "cli_progress.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static struct {
@@ -126,6 +128,23 @@ static bool say_problems(struct merge_job *job, const struct fp_profile *sum)
     return sum->modules.len != 0;
 }
 
+/* Counts of one build are never added to those of another, whose paths may be others. */
+static void say_builds(const struct fp_profile *sum)
+{
+    for (size_t i = 0; i < sum->modules.len; i++) {
+        const char *name = fp_base_name(sum->modules.at[i]->id.path);
+        size_t before = 0, all = 0;
+        for (size_t k = 0; k < sum->modules.len; k++) {
+            if (strcmp(fp_base_name(sum->modules.at[k]->id.path), name)) continue;
+            all++;
+            before += k < i;
+        }
+        if (!before && all > 1)
+            cli_say("%s: %zu builds, kept apart; --program chooses one where the sum is read", name,
+                    all);
+    }
+}
+
 static int merge(const struct cli_profiles *inputs, size_t threads, const char *output)
 {
     struct fp_profile *sum = fp_profile_new();
@@ -143,6 +162,7 @@ static int merge(const struct cli_profiles *inputs, size_t threads, const char *
     cli_progress_clear(&job.progress);
     bool ok = say_problems(&job, sum);
     if (ok) {
+        say_builds(sum);
         struct fp_run *runs = fp_profile_merged(sum, &nruns);
         if (!fp_profile_write(output, runs, nruns, in_place.id, &error))
             ok = cli_fail(&error, NULL) == EXIT_OK;

@@ -221,8 +221,8 @@ static bool agree_on_numbers(struct fp_combined_function *into,
     if (into->numbering && into->numbering != from->numbering)
         return fp_fail(
             error, into->name,
-            "its paths are numbered differently in two of the inputs; they are of builds with "
-            "different options, combine each kind by itself");
+            "its paths end at other places in two of the inputs, or have other numbers (--fp-cuts, "
+            "--fp-guide); combine such builds each by itself");
     into->numbering = from->numbering;
     into->num_ids = from->num_ids;
     return true;

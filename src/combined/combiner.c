@@ -190,8 +190,8 @@ bool fp_combiner_aim(struct fp_known_module *k, struct fp_combined *into, struct
         if (f->numbering && f->numbering != k->keys[i].numbering)
             return fp_fail(
                 error, k->module.id.path,
-                "the paths of %s are numbered differently than in other inputs; combine builds "
-                "with different options by themselves",
+                "the paths of %s end at other places than in other inputs, or have other numbers "
+                "(--fp-cuts, --fp-guide); combine such builds each by itself",
                 f->name);
         f->numbering = k->keys[i].numbering;
         f->num_ids = k->keys[i].num_ids;

@@ -129,6 +129,8 @@ static bool pair_function(struct pairing *p, const struct fp_function_ref *actua
     const struct fp_function *f = actual ? actual->function : estimate->function;
     add_branches(p, f->paths.cfg, actual ? &a_edges : NULL, estimate ? &b_edges : NULL);
     add_edges(p, f->paths.cfg, actual ? &a_edges : NULL, estimate ? &b_edges : NULL);
+    if (actual && estimate && (a.npaths || b.npaths))
+        p->pair->redefined += fp_redefined(actual->function, estimate->function);
     if (actual && estimate)
         p->pair->functions++;
     else

@@ -1,7 +1,9 @@
 /* How well one profile predicts another: the measures of paper 002, sections 6.3 and
  * 6.4. One profile is the actual one, exact; the other is the estimate, sampled or of
  * another input. Functions match by name, file and shape (match.h), paths by the
- * edges they take, whatever their numbers are in either build.
+ * edges they take, whatever their numbers are in either build. Where the paths of a function
+ * end at other edges in the two builds, a path that one of them cannot have is in the other
+ * alone: pair.redefined says how many such functions ran.
  *
  *     struct fp_pair pair;
  *     fp_pair_make(&arena, actual, estimate, &pair, &error);
@@ -32,6 +34,7 @@ struct fp_pair {
     bool have_paths;                    /* both profiles have some */
     size_t functions;                   /* in both */
     size_t unmatched;                   /* with counts, in one only */
+    size_t redefined;                   /* with paths that end at other edges (match.h) */
 };
 
 /* False where the profiles have nothing in common. */

@@ -27,6 +27,8 @@ void fp_coverage_add(struct fp_coverage *a, const struct fp_coverage *b)
     add_covered(&a->edges, b->edges);
     add_covered(&a->paths, b->paths);
     a->within = fp_add_saturated(a->within, b->within);
+    a->cuts += b->cuts;
+    a->doors += b->doors;
     add_covered(&a->basis, b->basis);
 }
 
@@ -201,6 +203,8 @@ void fp_coverage_of(const struct fp_measured *m, struct fp_coverage *coverage)
     count_edges(m, coverage);
     if (m->function->flags & FP_FUNCTION_PATHS) {
         coverage->paths_known = true;
+        coverage->cuts = m->function->paths.truncation->ncuts;
+        coverage->doors = m->function->paths.truncation->ndoors;
         coverage->paths =
             (struct fp_covered){m->counts->npaths, m->function->paths.numbering->num_ids};
         coverage->within = count_within(&scratch, m->function, m->edges);

@@ -10,6 +10,9 @@
  *                edges, modulo 2), of
  *   dimension    the most there can be: edges - vertices + 2, McCabe's basis paths
  *
+ * All of them depend on where paths end (--fp-cuts): those of builds that differ in it must not be
+ * added up.
+ *
  * The number of paths taken is a lower bound of the feasible ones.
  */
 #ifndef FP_PATHS_COVERAGE_H
@@ -28,6 +31,7 @@ struct fp_coverage {
     uint64_t calls;
     struct fp_covered functions, lines, blocks, edges, paths;
     uint64_t within;
+    uint64_t cuts, doors;    /* edges where paths end besides back edges */
     struct fp_covered basis; /* independent, dimension */
 };
 

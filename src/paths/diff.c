@@ -228,8 +228,7 @@ static void diff_function(const struct fp_measured *m, struct fp_arena *scratch,
     const uint64_t *named = ref ? NULL : fp_table_find(&d->names_b, name_key(m->function));
     const struct fp_function_ref *other = ref ? ref : named ? &d->in_b.refs.at[*named - 1] : NULL;
     if (other) *fp_table_add(&d->seen, (uintptr_t)other->function) = 1;
-    bool redefined = ref && !d->options->edges && both_count_paths(m->function, ref->function) &&
-                     !fp_same_ends(m->function->paths.truncation, ref->function->paths.truncation);
+    bool redefined = ref && !d->options->edges && fp_redefined(m->function, ref->function);
     d->diff->matched += ref != NULL;
     d->diff->redefined += redefined;
     d->diff->reshaped += !ref && other;

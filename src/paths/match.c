@@ -32,3 +32,24 @@ const struct fp_function_ref *fp_matcher_find(const struct fp_matcher *matcher,
     const uint64_t *index = fp_table_find(&matcher->by_key, key_of(function));
     return index ? &matcher->refs.at[*index - 1] : NULL;
 }
+
+bool fp_redefined(const struct fp_function *a, const struct fp_function *b)
+{
+    return a->flags & b->flags & FP_FUNCTION_PATHS &&
+           !fp_same_ends(a->paths.truncation, b->paths.truncation);
+}
+
+size_t fp_count_redefined(const struct fp_profile *profile)
+{
+    struct fp_arena arena = {0};
+    struct fp_matcher matcher;
+    size_t count = 0;
+    fp_matcher_init(&matcher, &arena, profile);
+    for (size_t i = 0; i < matcher.refs.len; i++) {
+        const struct fp_function_ref *ref = &matcher.refs.at[i],
+                                     *first = fp_matcher_find(&matcher, ref->function);
+        count += ref->module != first->module && fp_redefined(ref->function, first->function);
+    }
+    fp_arena_free(&arena);
+    return count;
+}

@@ -24,4 +24,12 @@ void fp_matcher_init(struct fp_matcher *matcher, struct fp_arena *arena,
 const struct fp_function_ref *fp_matcher_find(const struct fp_matcher *matcher,
                                               const struct fp_function *function);
 
+/* Of functions that match: do both count paths, and do these end at different edges (--fp-cuts,
+ * --fp-guide)? Then a path of one is no path of the other. Edges can be compared all the same. */
+bool fp_redefined(const struct fp_function *a, const struct fp_function *b);
+
+/* How many functions of a profile have a match in another module of it, of another build, that
+ * counts other paths. */
+size_t fp_count_redefined(const struct fp_profile *profile);
+
 #endif

@@ -71,6 +71,8 @@ static void add_function(const struct fp_measured *m, struct fp_arena *scratch, 
     if (!(m->function->flags & FP_FUNCTION_PATHS) || !m->edges) return;
     stats->functions++;
     stats->routines += m->counts->npaths != 0;
+    stats->cuts += m->counts->npaths ? m->function->paths.truncation->ncuts : 0;
+    stats->doors += m->counts->npaths ? m->function->paths.truncation->ndoors : 0;
     stats->paths += m->counts->npaths;
     stats->potential = fp_add_saturated(stats->potential, m->function->paths.numbering->num_ids);
     if (m->counts->npaths > stats->most_paths) stats->most_paths = m->counts->npaths;
@@ -131,6 +133,10 @@ static void compare_function(const struct fp_measured *m, struct fp_arena *scrat
     if (!(m->function->flags & FP_FUNCTION_PATHS) || !m->counts->npaths) return;
     const struct fp_function_ref *other = fp_matcher_find(&c->matcher, m->function);
     if (other && !(other->function->flags & FP_FUNCTION_PATHS)) other = NULL;
+    if (other && fp_redefined(m->function, other->function)) {
+        c->common->redefined++;
+        return;
+    }
     c->common->unmatched += !other;
     compare_paths(c->common, m, other, scratch);
 }

@@ -23,6 +23,7 @@ struct fp_stats {
     uint64_t paths, potential; /* potential saturates */
     uint64_t most_paths;       /* taken in one routine */
     uint64_t flow;             /* paths counted as often as taken */
+    uint64_t cuts, doors;      /* edges where paths end besides back edges; of routines executed */
     struct fp_lengths lengths;
     /* by the edge profile */
     uint64_t correct_paths, correct_flow;
@@ -46,6 +47,7 @@ struct fp_common {
     uint64_t flow, flow_here;               /* of the first: in common paths, in all */
     double instructions, instructions_here; /* executed by the first: likewise */
     uint64_t unmatched; /* functions of the first, with paths, that the other lacks */
+    uint64_t redefined; /* those whose paths end at other edges there; they are left out */
 };
 
 void fp_stats_common(const struct fp_profile *profile, const struct fp_profile *other,

@@ -2,6 +2,7 @@
 #include "report/coverreport.h"
 
 #include "model/model.h"
+#include "paths/match.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -54,6 +55,14 @@ static void find_skipped(struct fp_arena *arena, const struct fp_profile *profil
     report->nskipped = skipped.len;
 }
 
+/* Paths of one definition cannot be added to paths of another. */
+static void leave_paths_out(struct fp_coverage *total)
+{
+    total->paths_known = total->at_least = false;
+    total->paths = total->basis = (struct fp_covered){0};
+    total->within = total->cuts = total->doors = 0;
+}
+
 struct fp_cover_report *fp_cover_make(struct fp_arena *arena, const struct fp_profile *profile,
                                       const char *only)
 {
@@ -73,6 +82,8 @@ struct fp_cover_report *fp_cover_make(struct fp_arena *arena, const struct fp_pr
     if (report->nfunctions)
         qsort(report->functions, report->nfunctions, sizeof *report->functions, by_place);
     find_skipped(arena, profile, report);
+    report->redefined = fp_count_redefined(profile);
+    if (report->redefined) leave_paths_out(&report->total);
     return report;
 }
 
@@ -125,6 +136,13 @@ static void say_totals(struct fp_writer *out, const struct fp_cover_report *r)
     say_total(out, "lines", t->lines, "");
     say_total(out, "blocks", t->blocks, "");
     say_total(out, "edges", t->edges, "");
+    if (r->redefined) {
+        fp_say(out,
+               "  %-18s not added up: those of %zu functions end at other places in these builds\n"
+               "  %-18s (--fp-cuts, --fp-guide); choose a build by --program\n",
+               "paths", r->redefined, "");
+        return;
+    }
     if (!t->paths_known) {
         fp_say(out, "  %-18s not counted: the program was built with edge counters alone\n",
                "paths");
@@ -135,6 +153,11 @@ static void say_totals(struct fp_writer *out, const struct fp_cover_report *r)
               "(paths of edges that ran)");
     fp_say(out, "  %-18s          %12" PRIu64 " of %-12s possible\n", "paths", t->paths.done,
            short_count(room, t->paths.all));
+    if (t->cuts || t->doors)
+        fp_say(out,
+               "  %-18s paths end at %" PRIu64 " cuts and %" PRIu64
+               " doors of loops: other builds have other paths\n",
+               "", t->cuts, t->doors);
 }
 
 static const char *level_colour(double percent)
@@ -210,6 +233,8 @@ static void json_coverage(struct fp_json *j, const struct fp_coverage *c)
     json_covered(j, "independent_paths", c->basis);
     fp_json_key(j, "independent_is_lower_bound"), fp_json_bool(j, c->at_least);
     fp_json_key(j, "paths_within_edges"), fp_json_uint(j, c->within);
+    fp_json_key(j, "cuts"), fp_json_uint(j, c->cuts);
+    fp_json_key(j, "doors"), fp_json_uint(j, c->doors);
 }
 
 static void json_function(struct fp_json *j, const struct fp_cover_function *f)
@@ -236,6 +261,7 @@ void fp_cover_json(struct fp_writer *out, const struct fp_cover_report *r)
     json_covered(&j, "functions", r->total.functions);
     json_covered(&j, "lines", r->total.lines);
     json_coverage(&j, &r->total);
+    fp_json_key(&j, "functions_redefined"), fp_json_uint(&j, r->redefined);
     fp_json_end(&j, '}');
     fp_json_key(&j, "functions"), fp_json_begin(&j, '[');
     for (size_t i = 0; i < r->nfunctions; i++) json_function(&j, &r->functions[i]);

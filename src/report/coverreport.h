@@ -19,6 +19,7 @@ struct fp_cover_report {
     const struct fp_function **skipped;
     size_t nskipped;
     struct fp_coverage total;
+    size_t redefined; /* functions in two builds with other paths: the total has no paths then */
     struct fp_line_counts lines;
 };
 

@@ -35,6 +35,11 @@ static void say_common(struct fp_writer *out, const struct fp_common *c)
                "  %" PRIu64
                " functions with paths are not in the other profile, or have another shape there\n",
                c->unmatched);
+    if (c->redefined)
+        fp_say(out,
+               "  %" PRIu64 " functions are left out: their paths end at other places in the other "
+               "build (--fp-cuts, --fp-guide)\n",
+               c->redefined);
 }
 
 void fp_stats_text(struct fp_writer *out, const struct fp_stats *s, const struct fp_common *common)
@@ -49,6 +54,9 @@ void fp_stats_text(struct fp_writer *out, const struct fp_stats *s, const struct
            s->functions);
     fp_say(out, "paths taken per routine        %.1f on average, %" PRIu64 " at most\n",
            mean((double)s->paths, s->routines), s->most_paths);
+    if (s->cuts || s->doors)
+        fp_say(out, "paths also end at              %" PRIu64 " cuts, %" PRIu64 " doors of loops\n",
+               s->cuts, s->doors);
     fp_say(out, "\n%-30s %17s   %19s\n", "length", "edges", "instructions");
     fp_say(out, "  %-28s %8s %8s   %10s %8s\n", "", "longest", "average", "longest", "average");
     say_lengths(out, "paths", &s->lengths, s->flow);
@@ -87,6 +95,7 @@ static void json_common(struct fp_json *j, const struct fp_common *c)
     fp_json_key(j, "instructions_percent"),
         fp_json_double(j, share(c->instructions, c->instructions_here));
     fp_json_key(j, "unmatched_functions"), fp_json_uint(j, c->unmatched);
+    fp_json_key(j, "functions_redefined"), fp_json_uint(j, c->redefined);
     fp_json_end(j, '}');
 }
 
@@ -100,6 +109,8 @@ void fp_stats_json(struct fp_writer *out, const struct fp_stats *s, const struct
     fp_json_key(&j, "flow"), fp_json_uint(&j, s->flow);
     fp_json_key(&j, "functions"), fp_json_uint(&j, s->functions);
     fp_json_key(&j, "routines"), fp_json_uint(&j, s->routines);
+    fp_json_key(&j, "cuts"), fp_json_uint(&j, s->cuts);
+    fp_json_key(&j, "doors"), fp_json_uint(&j, s->doors);
     fp_json_key(&j, "most_paths_in_a_routine"), fp_json_uint(&j, s->most_paths);
     fp_json_key(&j, "paths_per_routine"), fp_json_double(&j, mean((double)s->paths, s->routines));
     json_lengths(&j, "lengths", &s->lengths, s->flow);

@@ -707,6 +707,58 @@ def case_cuts(b):
     equal((edges["functions_redefined"], edges["changed"]), (0, []), "edges are the same whatever paths are")
 
 
+def case_unlike_paths(b):
+    """Builds whose paths end at other places: no command takes a path of one for a path of the other."""
+    b.write("loops.c", LOOPS)
+    for cuts in ("fit", "few", "loops"):
+        b.cc("-O1", "-fno-inline", "-fno-unroll-loops", "--fp-cuts=" + cuts, "loops.c", "-o", cuts)
+        b.call([b.path(cuts)], env={"FOOTPATH_OUT": cuts + ".prof"})
+
+    def tool(*words, status=0):
+        done = b.call([b.bin("footpath"), *words], ok=None, quiet=False)
+        equal(done.returncode, status, "%s: %s%s" % (" ".join(words), done.stdout, done.stderr))
+        return done
+    # alike: fit has nothing to cut here, so its paths are those of few
+    same = json.loads(tool("compare", "--json", "fit.prof", "few.prof").stdout)
+    equal((same["redefined"], same["wall"]), (0, 1), "compare of builds with the same paths")
+    # compare
+    done = tool("compare", "--json", "fit.prof", "loops.prof")
+    values = json.loads(done.stdout)
+    equal((values["redefined"], "wall" in values, values["overlap"]), (1, False, 1), "compare: edges alone")
+    expect("paths of 1 functions end at other places" in done.stderr, "compare says so: " + done.stderr)
+    for gate in (["--metric", "wall"], ["--least", "0"]):
+        equal(tool("compare", *gate, "fit.prof", "loops.prof", status=1).stdout, "", "compare refuses")
+    tool("compare", "--metric", "overlap", "--least", "1", "fit.prof", "loops.prof")
+    wall = float(tool("compare", "--any-ends", "--metric", "wall", "fit.prof", "loops.prof").stdout.split()[1])
+    expect(0 < wall < 1, "wall with --any-ends: %f" % wall)
+    # stats
+    alone, common = (json.loads(tool("stats", "--json", "fit.prof", other).stdout)["common"] for other in ("few.prof", "loops.prof"))
+    equal((alone["functions_redefined"], common["functions_redefined"]), (0, 1), "stats")
+    expect(common["paths_here"] < alone["paths_here"] and common["static_percent"] == 100, "stats leaves f out: %s" % common)
+    expect("their paths end at other places" in tool("stats", "fit.prof", "loops.prof").stdout, "stats says so")
+    equal(json.loads(tool("stats", "--json", "loops.prof").stdout)["doors"] > 0, True, "stats tells the doors")
+    # coverage
+    both = json.loads(tool("coverage", "--json", "fit.prof", "loops.prof").stdout)["total"]
+    equal((both["functions_redefined"], "paths" in both, "edges" in both), (1, False, True), "coverage of both")
+    expect("end at other places in these builds" in tool("coverage", "fit.prof", "loops.prof").stdout, "coverage says so")
+    tool("coverage", "--fail-under", "1", "--metric", "paths", "--program", "all", "fit.prof", "loops.prof", status=1)
+    tool("coverage", "--fail-under", "1", "--metric", "edges", "--program", "all", "fit.prof", "loops.prof")
+    one = json.loads(tool("coverage", "--json", "loops.prof").stdout)["total"]
+    expect(one["doors"] and one["paths"]["covered"], "coverage of one build: %s" % one)
+    # combine and merge
+    expect("end at other places" in tool("combine", "-o", "no.cp", "fit.prof", "loops.prof", status=1).stderr, "combine")
+    expect(not os.path.exists(b.path("no.cp")), "combine wrote something")
+    b.call(["cp", "fit", "prog"])
+    b.call([b.path("prog")], env={"FOOTPATH_OUT": "first.prof"})
+    b.call(["cp", "loops", "prog"])
+    b.call([b.path("prog")], env={"FOOTPATH_OUT": "second.prof"})
+    expect("prog: 2 builds, kept apart" in tool("merge", "-o", "both.prof", "first.prof", "second.prof").stderr, "merge")
+    for cuts in ("fit", "loops"):
+        shown = [json.loads(tool("show", "--json", *words).stdout)["functions"] for words in (
+            (cuts + ".prof",), ("both.prof", "--program", json.loads(tool("info", "--json", cuts + ".prof").stdout)["modules"][0]["build_id"]))]
+        equal(shown[1], shown[0], cuts + " out of the sum")
+
+
 def case_instrument_cuts(b):
     """The same in bitcode. A word that is not known leaves no output behind."""
     b.write("loops.c", LOOPS)
