@@ -4,7 +4,7 @@
 
 #include "profile/profile.h"
 #include "report/json.h"
-#include "report/source.h"
+#include "source/source.h"
 
 #include <stdio.h>
 

@@ -62,13 +62,19 @@ static size_t load_columns(struct fp_arena *arena, const struct fp_profile *whol
 
 static void warn_of_missing(const struct fp_sources *sources, const char *folder)
 {
-    size_t missing = 0;
-    for (size_t i = 0; i < sources->all.len; i++) missing += sources->all.at[i]->missing != NULL;
+    size_t missing = 0, changed = 0;
+    for (size_t i = 0; i < sources->all.len; i++) {
+        changed += sources->all.at[i]->changed;
+        missing += sources->all.at[i]->missing && !sources->all.at[i]->changed;
+    }
     if (missing)
         cli_say("%s: %zu of %zu source files were not found; say where they are by --source-root "
-                "DIR or "
-                "--map OLD=NEW",
+                "DIR or --map OLD=NEW",
                 folder, missing, sources->all.len);
+    if (changed)
+        cli_say("%s: %zu of %zu source files have changed since they were compiled and are left "
+                "out; say where the old ones are by --source-root DIR or --map OLD=NEW",
+                folder, changed, sources->all.len);
 }
 
 static int write_site(struct cli_profiles *inputs, struct fp_sources *sources, const char *function,

@@ -40,6 +40,7 @@ enum fp_function_flag {
 struct fp_scope {
     const char *function, *file;
     const char *linkage; /* its linkage name */
+    uint64_t file_sum;   /* of the file that was compiled (source/source.h); 0: not known */
     uint32_t line;       /* where the function is declared */
     uint32_t parent;     /* scope it is inlined into, or FP_NONE */
     uint32_t call_line;  /* the line of the call there */
@@ -133,6 +134,7 @@ struct fp_function {
     uint64_t id;
     const char *name; /* linkage name */
     const char *file;
+    uint64_t file_sum; /* as in struct fp_scope */
     uint32_t line;
     uint32_t flags;      /* of enum fp_function_flag */
     const char *skipped; /* reason, or NULL */

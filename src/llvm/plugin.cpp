@@ -253,12 +253,23 @@ double fp_shim_edge_probability(LLVMBasicBlockRef Block, unsigned Successor)
     return static_cast<double>(P.getNumerator()) / static_cast<double>(P.getDenominator());
 }
 
+// The first 64 bits of the MD5 of the file as the compiler read it. Without one the file is not
+// what was read (#line), or the debug information is older than DWARF 5.
+static unsigned long long sumOf(const DIFile *File)
+{
+    unsigned long long Sum = 0;
+    auto Checksum = File ? File->getChecksum() : decltype(File->getChecksum()){};
+    if (!Checksum || Checksum->Kind != DIFile::CSK_MD5) return 0;
+    return Checksum->Value.take_front(16).getAsInteger(16, Sum) ? 0 : Sum;
+}
+
 static void fillScope(const DIScope *Scope, StringRef Name, struct fp_shim_location *L)
 {
     StringRef File = Scope->getFilename(), Folder = Scope->getDirectory();
     L->function = Name.data(), L->function_len = Name.size();
     L->file = File.data(), L->file_len = File.size();
     L->folder = Folder.data(), L->folder_len = Folder.size();
+    L->file_sum = sumOf(Scope->getFile());
 }
 
 static bool fillLocation(const DILocation *D, struct fp_shim_location *L)

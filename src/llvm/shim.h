@@ -51,6 +51,7 @@ struct fp_shim_location {
     const void *inlined_at; /* location to go on with, or NULL */
     const char *function, *linkage, *file, *folder;
     size_t function_len, linkage_len, file_len, folder_len;
+    unsigned long long file_sum; /* of the file that was compiled; 0: not known */
 };
 bool fp_shim_location(LLVMValueRef instruction, struct fp_shim_location *location);
 bool fp_shim_outer_location(const void *inlined_at, struct fp_shim_location *location);

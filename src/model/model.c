@@ -285,6 +285,16 @@ static void sort_all(struct fp_report *report, const struct fp_report_options *o
     if (!options->unordered) fp_report_rank(report, 0);
 }
 
+struct fp_source_version fp_report_version(const struct fp_report *report, uint64_t sum)
+{
+    struct fp_source_version version = {.sum = sum};
+    for (size_t i = 0; i < report->profile->modules.len; i++) {
+        uint64_t start = report->profile->modules.at[i]->about.start_ns;
+        if (start && (!version.ran_ns || start < version.ran_ns)) version.ran_ns = start;
+    }
+    return version;
+}
+
 struct fp_report *fp_report_make(struct fp_arena *arena, struct fp_profile *profile,
                                  const struct fp_report_options *options)
 {

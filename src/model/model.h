@@ -8,6 +8,7 @@
 
 #include "footpath/footpath.h"
 #include "paths/edges.h"
+#include "source/source.h"
 
 _Static_assert(FOOTPATH_NO_ID == FP_NO_ID && FOOTPATH_NONE == FP_NONE, "as footpath.h says");
 
@@ -48,6 +49,10 @@ struct fp_report *fp_report_make(struct fp_arena *arena, struct fp_profile *prof
 
 /* Fills by_cost with the `top` most costly paths of all, or with 0 all of them. */
 void fp_report_rank(struct fp_report *report, size_t top);
+
+/* The version of a source file that was compiled: its sum by the map, or else when the first run
+ * began. */
+struct fp_source_version fp_report_version(const struct fp_report *report, uint64_t sum);
 
 /* Fills the edges of a function, where they are not yet. */
 void fp_report_edges(struct fp_report *report, struct fp_report_function *rf);

@@ -12,11 +12,11 @@ void fp_line_counts_init(struct fp_line_counts *lines, struct fp_arena *arena)
     fp_strtable_init(&lines->by_name, arena);
 }
 
-static struct fp_source_file *file_of(struct fp_line_counts *lines, const char *name)
+static struct fp_source_file *file_of(struct fp_line_counts *lines, const char *name, uint64_t sum)
 {
     uint64_t *index = fp_strtable_add(&lines->by_name, name);
     if (!*index) {
-        struct fp_source_file file = {.name = fp_arena_strdup(lines->arena, name)};
+        struct fp_source_file file = {.name = fp_arena_strdup(lines->arena, name), .sum = sum};
         fp_table_init(&file.by_line, lines->arena);
         fp_vec_push(lines->arena, &lines->files, file);
         *index = lines->files.len;
@@ -50,7 +50,8 @@ static void add_lines(struct fp_line_counts *lines, const struct fp_function *f,
 {
     uint64_t key, value;
     for (size_t i = 0; fp_table_next(most, &i, &key, &value);) {
-        struct fp_source_file *file = file_of(lines, f->source.scopes[key >> 32].file);
+        const struct fp_scope *scope = &f->source.scopes[key >> 32];
+        struct fp_source_file *file = file_of(lines, scope->file, scope->file_sum);
         uint64_t *sum = fp_table_add(&file->by_line, (uint32_t)key);
         *sum = fp_add_saturated(*sum, *sum ? value - 1 : value);
     }
@@ -74,7 +75,8 @@ static void add_branch(struct fp_line_counts *lines, const struct fp_function *f
     if (ways < 2 || !info->npositions) return;
     const struct fp_position *at =
         &f->source.positions[info->first_position + info->npositions - 1];
-    struct fp_source_file *file = file_of(lines, f->source.scopes[at->scope].file);
+    const struct fp_scope *scope = &f->source.scopes[at->scope];
+    struct fp_source_file *file = file_of(lines, scope->file, scope->file_sum);
     struct fp_line_branch branch = {
         .line = at->line, .branch = file->nbranches++, .reached = edges->blocks[b]};
     for (uint32_t i = 0; i < fp_cfg_out_degree(f->paths.cfg, b); i++) {
@@ -97,7 +99,7 @@ void fp_line_counts_add(struct fp_line_counts *lines, const struct fp_function *
     for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
         if (is_live(f, b)) add_branch(lines, f, edges, b);
     if (f->line) {
-        struct fp_source_file *file = file_of(lines, f->file);
+        struct fp_source_file *file = file_of(lines, f->file, f->file_sum);
         struct fp_line_function function = {f->name, f->line, edges->entries};
         fp_vec_push(lines->arena, &file->functions, function);
     }

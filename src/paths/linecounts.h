@@ -32,6 +32,7 @@ struct fp_line_function {
 
 struct fp_source_file {
     const char *name;
+    uint64_t sum;                              /* of the file that was compiled, or 0 */
     FP_VEC(struct fp_line) lines;              /* by line */
     FP_VEC(struct fp_line_branch) branches;    /* by line, branch, way */
     FP_VEC(struct fp_line_function) functions; /* by line, name */

@@ -15,8 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In version 2 labels were those of LLVM's branches, which are not the source's. */
-enum { MAP_VERSION = 3, OLDEST_VERSION = 2, DEEPEST_INLINING = 2000 };
+/* In version 2 labels were those of LLVM's branches, which are not the source's. Version 4 has sums
+ * of source files. */
+enum { MAP_VERSION = 4, OLDEST_VERSION = 2, WITH_LABELS = 3, WITH_SUMS = 4 };
+enum { DEEPEST_INLINING = 2000 };
 
 uint64_t fp_function_id(uint64_t base, uint32_t flags, uint64_t path_slots, uint64_t edge_slots)
 {
@@ -57,6 +59,35 @@ static void collect_strings(struct string_table *t, const struct fp_function *f)
 }
 
 /* ---- encoding ---- */
+
+struct file_sum {
+    uint64_t file, sum; /* number of its name among the strings */
+};
+
+struct file_sums {
+    FP_VEC(struct file_sum) all;
+};
+
+static void add_sum(struct file_sums *sums, struct string_table *t, const char *file, uint64_t sum)
+{
+    struct file_sum one = {string_index(t, file), sum};
+    for (size_t i = 0; i < sums->all.len; i++)
+        if (sums->all.at[i].file == one.file) return;
+    if (sum) fp_vec_push(&t->arena, &sums->all, one);
+}
+
+static void encode_sums(struct fp_writer *w, struct string_table *t, const struct fp_function *f)
+{
+    struct file_sums sums = {{0}};
+    add_sum(&sums, t, f->file, f->file_sum);
+    for (uint32_t i = 0; i < f->source.nscopes; i++)
+        add_sum(&sums, t, f->source.scopes[i].file, f->source.scopes[i].file_sum);
+    fp_write_uint(w, sums.all.len);
+    for (size_t i = 0; i < sums.all.len; i++) {
+        fp_write_uint(w, sums.all.at[i].file);
+        fp_write_u64(w, sums.all.at[i].sum);
+    }
+}
 
 static void encode_scopes(struct fp_writer *w, struct string_table *t, const struct fp_function *f)
 {
@@ -183,6 +214,7 @@ static void encode_payload(struct fp_writer *w, struct string_table *t, const st
     fp_write_u64(w, f->id);
     fp_write_uint(w, t->all.len);
     for (size_t i = 0; i < t->all.len; i++) fp_write_string(w, t->all.at[i]);
+    encode_sums(w, t, f);
     fp_write_uint(w, string_index(t, f->name));
     fp_write_uint(w, string_index(t, f->file));
     fp_write_uint(w, string_index(t, f->skipped));
@@ -230,6 +262,7 @@ struct decoder {
     struct fp_reader *r;
     struct fp_function *f;
     char **strings;
+    uint64_t *sums; /* per string: that of the file of this name, or 0 */
     size_t nstrings;
     uint64_t version;
 };
@@ -238,6 +271,24 @@ static const char *decode_string(struct decoder *d)
 {
     uint32_t index = fp_read_index(d->r, d->nstrings, "string number");
     return d->r->failed ? "" : d->strings[index];
+}
+
+static const char *decode_file(struct decoder *d, uint64_t *sum)
+{
+    uint32_t index = fp_read_index(d->r, d->nstrings, "string number");
+    *sum = d->r->failed ? 0 : d->sums[index];
+    return d->r->failed ? "" : d->strings[index];
+}
+
+static void decode_sums(struct decoder *d)
+{
+    d->sums = FP_NEW_ARRAY(d->arena, uint64_t, d->nstrings + 1);
+    size_t count = d->version < WITH_SUMS ? 0 : fp_read_count(d->r, 9);
+    for (size_t i = 0; i < count && !d->r->failed; i++) {
+        uint32_t file = fp_read_index(d->r, d->nstrings, "string number");
+        uint64_t sum = fp_read_u64(d->r);
+        if (!d->r->failed) d->sums[file] = sum;
+    }
 }
 
 static void decode_strings(struct decoder *d)
@@ -256,7 +307,7 @@ static void decode_scopes(struct decoder *d)
     for (uint32_t i = 0; i < f->source.nscopes && !d->r->failed; i++) {
         struct fp_scope *scope = &f->source.scopes[i];
         scope->function = decode_string(d);
-        scope->file = decode_string(d);
+        scope->file = decode_file(d, &scope->file_sum);
         scope->linkage = decode_string(d);
         scope->line = (uint32_t)fp_read_uint(d->r);
         /* a parent comes before its children, so chains end */
@@ -313,7 +364,7 @@ static bool decode_cfg(struct decoder *d)
             uint8_t packed = fp_read_u8(d->r);
             struct fp_edge_info info = {packed >> 5, 0};
             if (fp_label_has_value(info.label)) info.value = fp_read_int(d->r);
-            if (d->version < MAP_VERSION) info = (struct fp_edge_info){FP_LABEL_NONE, 0};
+            if (d->version < WITH_LABELS) info = (struct fp_edge_info){FP_LABEL_NONE, 0};
             if (dst < 0 || dst >= nblocks || (packed & 7) > FP_EDGE_TWICE)
                 return fp_reader_fail(d->r,
                                       "expected an edge to a block below %u, got block %lld "
@@ -489,8 +540,9 @@ bool fp_map_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_f
     f->flags = (uint32_t)fp_read_uint(reader);
     f->id = fp_read_u64(reader);
     decode_strings(&d);
+    decode_sums(&d);
     f->name = decode_string(&d);
-    f->file = decode_string(&d);
+    f->file = decode_file(&d, &f->file_sum);
     f->skipped = decode_string(&d);
     f->line = (uint32_t)fp_read_uint(reader);
     if (reader->failed) return false;

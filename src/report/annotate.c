@@ -247,7 +247,10 @@ static void say_counted_lines(struct page *p, const struct sheet *s, const struc
 
 static void say_stretch(struct page *p, const struct sheet *s, const struct stretch *at)
 {
-    const struct fp_source_text *source = fp_source_get(p->sources, at->file);
+    const struct fp_source_file *counted =
+        at->file_index ? &s->lines.files.at[at->file_index - 1] : NULL;
+    const struct fp_source_text *source = fp_source_get(
+        p->sources, at->file, fp_report_version(p->report, counted ? counted->sum : 0));
     if (at->function)
         fp_say(p->out, "  %sinlined: %s  %s:%u%s\n", paint(p, "\033[2m"),
                fp_plain(&p->scratch, at->function), fp_plain(&p->scratch, fp_base_name(at->file)),
@@ -325,7 +328,8 @@ void fp_annotate_text(struct fp_writer *out, const struct fp_report *report,
 
 static void json_lines(struct fp_json *j, struct page *p, const struct fp_source_file *file)
 {
-    const struct fp_source_text *source = fp_source_get(p->sources, file->name);
+    const struct fp_source_text *source =
+        fp_source_get(p->sources, file->name, fp_report_version(p->report, file->sum));
     for (size_t i = 0; i < file->lines.len; i++) {
         size_t len;
         const char *text = fp_source_line(source, file->lines.at[i].line, &len);

@@ -4,7 +4,7 @@
 
 #include "report/json.h"
 #include "model/model.h"
-#include "report/source.h"
+#include "source/source.h"
 
 struct fp_annotate_options {
     uint64_t top;   /* functions; 0: all that ran */

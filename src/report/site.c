@@ -126,8 +126,8 @@ static void json_source(struct fp_json *j, const struct fp_source_text *source,
 
 static bool write_source(struct fp_pages *site, uint32_t file, struct fp_error *error)
 {
-    const struct fp_source_text *source = fp_source_get(site->sources, site->files.at[file]);
-    const uint64_t *known = fp_strtable_find(&site->lines.by_name, site->files.at[file]);
+    const struct fp_source_file *lines;
+    const struct fp_source_text *source = fp_site_source(site, file, &lines);
     bool ok = true;
     for (uint32_t first = 1, part = 0; ok && source->found && first <= source->nlines;
          first += FP_SITE_SOURCE_LINES, part++) {
@@ -135,7 +135,7 @@ static bool write_source(struct fp_pages *site, uint32_t file, struct fp_error *
         struct fp_json j = {.out = &out, .compact = true};
         char name[48];
         fp_say(&out, "footpath.source(%u,%u,", file, part);
-        json_source(&j, source, known ? &site->lines.files.at[*known - 1] : NULL, first);
+        json_source(&j, source, lines, first);
         fp_say(&out, ")\n");
         snprintf(name, sizeof name, "data/s/%u-%u.js", file, part);
         ok = write_file(site, name, out.bytes, out.len, error);

@@ -12,7 +12,7 @@
 #include "combined/combinedview.h"
 #include "report/json.h"
 #include "model/model.h"
-#include "report/source.h"
+#include "source/source.h"
 
 /* One of several profiles of the same program, shown side by side. */
 struct fp_site_column {

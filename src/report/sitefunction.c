@@ -19,6 +19,15 @@ uint32_t fp_site_file(struct fp_pages *site, const char *name)
     return (uint32_t)*index - 1;
 }
 
+const struct fp_source_text *fp_site_source(struct fp_pages *site, size_t file,
+                                            const struct fp_source_file **lines)
+{
+    const uint64_t *known = fp_strtable_find(&site->lines.by_name, site->files.at[file]);
+    *lines = known ? &site->lines.files.at[*known - 1] : NULL;
+    return fp_source_get(site->sources, site->files.at[file],
+                         fp_report_version(site->report, *lines ? (*lines)->sum : 0));
+}
+
 void fp_site_count(struct fp_json *j, uint64_t value)
 {
     if (value < (uint64_t)1 << 53) {

@@ -191,9 +191,8 @@ static void json_files(struct fp_json *j, struct fp_pages *site)
 {
     fp_json_key(j, "files"), fp_json_begin(j, '[');
     for (size_t i = 0; i < site->files.len; i++) {
-        const struct fp_source_text *source = fp_source_get(site->sources, site->files.at[i]);
-        const uint64_t *known = fp_strtable_find(&site->lines.by_name, site->files.at[i]);
-        const struct fp_source_file *lines = known ? &site->lines.files.at[*known - 1] : NULL;
+        const struct fp_source_file *lines;
+        const struct fp_source_text *source = fp_site_source(site, i, &lines);
         size_t hit = 0;
         for (size_t k = 0; lines && k < lines->lines.len; k++) hit += lines->lines.at[k].count != 0;
         fp_json_begin(j, '[');

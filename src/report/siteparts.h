@@ -37,6 +37,9 @@ struct fp_pages {
 };
 
 uint32_t fp_site_file(struct fp_pages *site, const char *name);
+/* The text of one of the site's files, and its counts, or NULL where it has none. */
+const struct fp_source_text *fp_site_source(struct fp_pages *site, size_t file,
+                                            const struct fp_source_file **lines);
 
 /* Numbers that a script cannot hold exactly are written as strings. */
 void fp_site_count(struct fp_json *j, uint64_t value);

@@ -23,10 +23,14 @@ MAIN = """
 int twice(int n);
 static int odd(int n) { return n & 1 ? twice(n) : n > 10 ? 1 : 2; }
 static int never(int n) { return n < -5 ? twice(n) : 3; }
+/* records of their own: a map of one function is hardly smaller packed */
+__attribute__((noinline)) int third(int n) { return n % 3 ? n : twice(n); }
+__attribute__((noinline)) int fourth(int n) { return n % 4 ? n : twice(n); }
+__attribute__((noinline)) int fifth(int n) { return n % 5 ? n : twice(n); }
 int main(int argc, char **argv)
 {
     int sum = 0, n = argc > 1 ? atoi(argv[1]) : 7;
-    for (int i = 0; i < n; i++) sum += odd(i);
+    for (int i = 0; i < n; i++) sum += odd(i) + third(i) + fourth(i) + fifth(i);
     if (sum < -1000000) sum += never(sum);
     printf("%d\\n", sum);
     return 0;

@@ -15,15 +15,16 @@ CORE = ["base", "graph", "count", "profile", "paths", "combined"]
 LAW = {folder: set(CORE[:at]) for at, folder in enumerate(CORE)}
 LAW.update({
     "flags": {"base"},
+    "source": {"base"},
     "p3": set(CORE[:5]),
     "guide": set(CORE),
     "binary": set(CORE[:5]),
     "perf": set(CORE[:5]) | {"binary"},
-    "model": set(CORE),
-    "report": set(CORE) | {"model"},
-    "api": set(CORE) | {"model"},
+    "model": set(CORE) | {"source"},
+    "report": set(CORE) | {"source", "model"},
+    "api": set(CORE) | {"source", "model"},
     "llvm": {"base", "flags", "graph", "count"},
-    "tool": set(CORE) | {"flags", "p3", "guide", "binary", "perf", "model", "api", "report", "tool"},
+    "tool": set(CORE) | {"flags", "p3", "guide", "binary", "perf", "source", "model", "api", "report", "tool"},
 })
 # single headers beyond the law: files that the compiler reads or writes
 ALSO = {

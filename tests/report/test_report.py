@@ -193,6 +193,38 @@ def case_shares(t):
         t.check(alone and all(line in among for line in alone), "paths of %s: %s" % (name, alone))
 
 
+def case_changed_source(t):
+    """Counts never stand beside lines of another version of the file."""
+    for name, flags in (("sum", ()), ("time", ("-gdwarf-4", "-g"))):  # DWARF 4 has no sums: by time then
+        source = os.path.join(t.folder, name + ".c")
+        old = os.path.join(t.folder, "old-" + name)
+        os.makedirs(old, exist_ok=True)
+        shutil.copy(WALK, source)
+        exe = t.build(source, name, "-O0", *flags)
+        profile = t.profile(exe, name + ".prof", "5")
+        annotate = ("annotate", "--function", "kind", profile)
+        t.check("if (n % 2)" in t.tool(*annotate), name + ": as compiled")
+        shutil.copy2(source, os.path.join(old, name + ".c"))
+        with open(source) as f:
+            text = f.read()
+        with open(source, "w") as f:
+            f.write("\n" + text)
+        os.utime(source, (4e9, 4e9))
+        now = t.tool(*annotate)
+        t.check("if (n % 2)" not in now and "has changed since it was compiled" in now, name + ": edited")
+        t.check("if (n % 2)" in t.tool(*annotate, "--source-root", old), name + ": the old one elsewhere")
+        t.check("if (n % 2)" not in t.tool("annotate", "--json", "--function", "kind", profile), name + ": json")
+        t.tool("report", "-o", name + ".html", profile)
+        pages = "".join(open(os.path.join(folder, file)).read()
+                        for folder, _, files in os.walk(os.path.join(t.folder, name + ".html", "data")) for file in files)
+        t.check("if (n % 2)" not in pages and "has changed since" in pages, name + ": report")
+    # a file that was only touched is the one that was compiled
+    source = os.path.join(t.folder, "sum.c")
+    shutil.copy(WALK, source)
+    os.utime(source, (4e9, 4e9))
+    t.check("if (n % 2)" in t.tool("annotate", "--function", "kind", "sum.prof"), "touched")
+
+
 def case_exports(t):
     for name, flags in (("lcov", ()), ("callgrind", ()), ("speedscope", ()), ("collapsed", ()), ("json", ())):
         t.tool("export", "--format", name, "-o", "out." + name, t.a, *flags)

@@ -2,6 +2,7 @@
 #include "base/bitset.h"
 #include "base/checked.h"
 #include "base/checksum.h"
+#include "base/md5.h"
 #include "base/io.h"
 #include "base/names.h"
 #include "base/table.h"
@@ -182,6 +183,34 @@ static void test_checksum(void)
     CHECK(fp_checksum("abc", 3, 1) != fp_checksum("abc", 3, 0));
 }
 
+/* RFC 1321, A.5, and lengths around the ends of chunks. */
+static void test_md5(void)
+{
+    static const struct {
+        const char *text, *digest;
+    } known[] = {
+        {"", "d41d8cd98f00b204e9800998ecf8427e"},
+        {"abc", "900150983cd24fb0d6963f7d28e17f72"},
+        {"message digest", "f96b697d7cb7938d525a2f31aaf161d0"},
+        {"1234567890123456789012345678901234567890123456789012345678901234567890"
+         "1234567890",
+         "57edf4a22be3c955ac49da2e2107b67a"},
+        {"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+         "04364420e25c512fd958a70738aa8f72"},
+        {"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+         "668a72d5ba17f08e62dabcafad6db14b"},
+        {"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+         "c1bb4f81d892b2d57947682aeb252456"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        unsigned char digest[16];
+        char text[33];
+        fp_md5(known[i].text, strlen(known[i].text), digest);
+        for (int k = 0; k < 16; k++) snprintf(text + 2 * k, 3, "%02x", digest[k]);
+        CHECK(!strcmp(text, known[i].digest));
+    }
+}
+
 static void test_names(void)
 {
     CHECK(!strcmp(fp_base_name("/a/b.c"), "b.c"));
@@ -211,6 +240,7 @@ int main(void)
     test_error();
     test_io();
     test_checksum();
+    test_md5();
     test_names();
     return check_summary();
 }

@@ -38,6 +38,7 @@ static uint32_t scope_index(struct fp_ir_lines *lines, const struct fp_shim_loca
     scope.linkage = fp_arena_strndup(lines->arena, at->linkage ? at->linkage : "", at->linkage_len);
     scope.line = at->function_line;
     scope.file = full_name(lines->arena, at);
+    scope.file_sum = at->file_sum;
     fp_vec_push(lines->arena, &lines->all, scope);
     *fp_table_add(&lines->scopes, (uintptr_t)at->scope) = lines->all.len;
     return (uint32_t)lines->all.len - 1;
@@ -71,6 +72,7 @@ void fp_ir_lines_function(struct fp_arena *arena, LLVMValueRef function, struct 
     struct fp_shim_location at;
     if (fp_shim_function_location(function, &at)) {
         f->file = full_name(arena, &at);
+        f->file_sum = at.file_sum;
         f->line = at.line;
     } else {
         name = LLVMGetSourceFileName(LLVMGetGlobalParent(function), &len);
