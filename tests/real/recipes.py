@@ -1,7 +1,8 @@
 """How the real programs of suites.py are built and tested, and how to read what their tests said.
 
 Every recipe is shell, run in a fresh copy of the Debian source with CC, CXX, CFLAGS and
-CXXFLAGS set, and sets nothing by itself that only footpath-cc would need.
+CXXFLAGS set, and sets nothing by itself that only footpath-cc would need. JOBS says how many
+processes may work at a time (2).
 """
 import os
 import re
@@ -72,20 +73,20 @@ def of_redis(folder, log):
 
 AM = "ACLOCAL=true AUTOCONF=true AUTOMAKE=true AUTOHEADER=true MAKEINFO=true HELP2MAN=true"
 SUITES = {
-    "m4": Suite("m4", "./configure --quiet --disable-nls >/dev/null && make -s -j2 %s >/dev/null" % AM,
+    "m4": Suite("m4", "./configure --quiet --disable-nls >/dev/null && make -s -j${JOBS:-2} %s >/dev/null" % AM,
                 "make -C checks check %s" % AM,
                 lines(r"^Checking .*|^Failed .*|^Skipped .*|^All checks .*|^\./\S+\s*$")),
     "gawk": Suite("gawk", "./configure --quiet --disable-nls --disable-mpfr --without-readline --disable-extensions >/dev/null "
-                  "&& make -s -j2 %s SUBDIRS='support .' >/dev/null" % AM,
+                  "&& make -s -j${JOBS:-2} %s SUBDIRS='support .' >/dev/null" % AM,
                   "make -k -C test %s diffout basic unix-tests gawk-extra" % AM, lines(r"^\w+$|^============.*|^\*+ .*")),
-    "xz": Suite("xz-utils", "./configure --quiet --disable-shared --disable-nls --disable-doc >/dev/null && make -s -j2 %s >/dev/null"
+    "xz": Suite("xz-utils", "./configure --quiet --disable-shared --disable-nls --disable-doc >/dev/null && make -s -j${JOBS:-2} %s >/dev/null"
                 % AM, "make check %s" % AM, lines(r"^(?:PASS|FAIL|SKIP|XFAIL|ERROR): .*|^# .*")),
     # each unit by itself: an exception in one ends the whole run
-    "redis": Suite("redis", "make -s -j2 USE_SYSTEM_JEMALLOC=yes >/dev/null", each_of_redis("${AGAIN:-%s}" % REDIS_UNITS),
+    "redis": Suite("redis", "make -s -j${JOBS:-2} USE_SYSTEM_JEMALLOC=yes >/dev/null", each_of_redis("${AGAIN:-%s}" % REDIS_UNITS),
                    of_redis, group=lambda test: test.split()[0], least=1000, cflags="-w", needs=["tcl", "procps", "libjemalloc-dev"]),
     # as an archive and as a shared library; the program with four threads uses the latter
     "leveldb": Suite("leveldb", "for shared in OFF ON; do cmake -S . -B build-$shared -DBUILD_SHARED_LIBS=$shared -DCMAKE_BUILD_TYPE=Release "
-                     ">/dev/null; make -s -C build-$shared -j2 >/dev/null; done; "
+                     ">/dev/null; make -s -C build-$shared -j${JOBS:-2} >/dev/null; done; "
                      "$CXX $CXXFLAGS -O2 -Iinclude %s/leveldb_threads.cc -o threads -Lbuild-ON -lleveldb -Wl,-rpath,$PWD/build-ON -pthread" % HERE,
                      "for shared in OFF ON; do ctest --test-dir build-$shared | sed \"s/Test *#/$shared &/\"; done; "
                      "build-OFF/db_bench --threads=4 --num=20000 --db=bench.db 2>/dev/null | sed -n \"s/^\\([a-z]\\w*\\) *:.*/bench \\1: done/p\"; "
@@ -96,25 +97,25 @@ SUITES = {
                      needs=["cmake", "libgtest-dev", "libgmock-dev", "libbenchmark-dev", "libsnappy-dev", "libsqlite3-dev"]),
     # Debian's source is without the tables that are made from Unicode's
     "re2": Suite("re2", "export REBUILD_TABLES=1; tests() { make -pn 2>/dev/null | sed -n \"s/^$1 = //p\"; }; so() { sed 's#obj/#obj/so/#g'; }; "
-                 "make -s -j2 $(tests TESTS) $(tests TESTS | so) $(tests BIGTESTS | so) >/dev/null",
+                 "make -s -j${JOBS:-2} $(tests TESTS) $(tests TESTS | so) $(tests BIGTESTS | so) >/dev/null",
                  "make -k static-test shared-bigtest", named(r"^(?P<test>obj/\S+) +(?P<result>PASS|FAIL)", {"PASS"}),
                  logs=("obj/**/*.log",), needs=["perl", "unicode-data"]),
     "yaml-cpp": Suite("yaml-cpp", "cmake -S . -B build -DYAML_BUILD_SHARED_LIBS=ON -DYAML_CPP_BUILD_TESTS=ON -DCMAKE_BUILD_TYPE=Release >/dev/null; "
-                      "make -s -C build -j2 >/dev/null", "build/test/yaml-cpp-tests",
+                      "make -s -C build -j${JOBS:-2} >/dev/null", "build/test/yaml-cpp-tests",
                       named(r"^\[ +(?P<result>OK|FAILED) +\] (?P<test>[^ (,]+)", {"OK"}), least=500, cflags="-w",
                       needs=["cmake", "libgtest-dev", "libgmock-dev"]),
     "nginx": Suite("nginx", "./configure --with-http_ssl_module --with-http_v2_module --with-threads --with-http_gunzip_module "
                    "--with-http_auth_request_module --with-http_sub_module --with-http_addition_module --with-http_dav_module "
                    "--with-http_slice_module --with-http_realip_module --with-http_stub_status_module --with-http_secure_link_module "
-                   "--with-stream --with-mail --prefix=$PWD/run --with-cc=\"$CC\" >/dev/null && make -s -j2 >/dev/null",
+                   "--with-stream --with-mail --prefix=$PWD/run --with-cc=\"$CC\" >/dev/null && make -s -j${JOBS:-2} >/dev/null",
                    "python3 %s/nginx.py objs/nginx" % HERE, named(r"^(?P<test>.+): (?P<result>ok|FAILED)", {"ok"}),
                    needs=["libpcre2-dev", "libssl-dev", "zlib1g-dev"]),
-    "postgresql": Suite("postgresql-15", "./configure --quiet && make -s -j2 >/dev/null", "make -s check MAX_CONNECTIONS=4 || { cat src/test/regress/regression.diffs; exit 1; }",
+    "postgresql": Suite("postgresql-15", "./configure --quiet && make -s -j${JOBS:-2} >/dev/null", "make -s check MAX_CONNECTIONS=4 || { cat src/test/regress/regression.diffs; exit 1; }",
                         named(r"^(?:test)? +(?P<test>\S+) +\.\.\. (?P<result>\w+)", {"ok"}), least=200, user=True,
                         cflags="", needs=["bison", "flex", "libreadline-dev", "zlib1g-dev", "libxml2-utils"],
                         logs=("src/test/regress/log/*", "src/test/isolation/log/*")),
-    "cpython": Suite("python3.11", "./configure --quiet; make -s -j2 >/dev/null",
-                     "./python -m test -j2 --timeout 3000 $AGAIN", least=400, cflags="", group=str,
+    "cpython": Suite("python3.11", "./configure --quiet; make -s -j${JOBS:-2} >/dev/null",
+                     "./python -m test -j${JOBS:-2} --timeout 3000 $AGAIN", least=400, cflags="", group=str, user=True,
                      results=named(r"\[ *\d+/\d+(?:/\d+)?\] (?P<test>test_\w+) (?P<result>passed|skipped|failed|crashed|timed out)", {"passed"}),
                      needs=["libffi-dev", "libbz2-dev", "liblzma-dev", "libsqlite3-dev", "libgdbm-dev", "libncurses-dev", "libreadline-dev",
                             "libssl-dev", "uuid-dev", "zlib1g-dev"]),
