@@ -13,6 +13,6 @@ extern struct cli_command command_divide, command_p3;
 extern struct cli_command command_optimize, command_pgo;
 
 extern struct cli_command command_annotate, command_completion, command_coverage, command_diff,
-    command_report, command_stats;
+    command_gap, command_report, command_stats;
 
 #endif

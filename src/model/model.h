@@ -74,6 +74,10 @@ bool fp_report_decode(struct fp_arena *arena, const struct fp_report *report,
 struct footpath_place fp_place_of(const struct fp_function *function,
                                   const struct fp_position *position);
 
+/* Where a block begins, or where the branch at its end is. */
+struct footpath_place fp_block_place(const struct fp_function *function, uint32_t block,
+                                     bool at_end);
+
 /* A path with its steps as people read them. Lines that say nothing new are left out. */
 void fp_path_route(struct fp_arena *arena, const struct fp_function *function,
                    const struct fp_path *path, struct footpath_route *route);

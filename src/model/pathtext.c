@@ -29,6 +29,13 @@ struct footpath_place fp_place_of(const struct fp_function *f, const struct fp_p
     return (struct footpath_place){scope->file, scope->function, position->line, position->column};
 }
 
+struct footpath_place fp_block_place(const struct fp_function *f, uint32_t block, bool at_end)
+{
+    const struct fp_block_info *info = &f->source.blocks[block];
+    uint32_t at = info->first_position + (at_end && info->npositions ? info->npositions - 1 : 0);
+    return fp_place_of(f, info->npositions ? &f->source.positions[at] : NULL);
+}
+
 /* ---- steps ---- */
 
 struct steps {

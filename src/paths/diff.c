@@ -17,14 +17,6 @@ struct differ {
     FP_VEC(struct fp_diff_item) items;
 };
 
-static double path_instructions(const struct fp_function *f, const struct fp_path *path)
-{
-    double sum = f->source.blocks[path->first_block].instructions;
-    for (uint32_t i = 0; i < path->nedges; i++)
-        sum += f->source.blocks[f->paths.cfg->edges[path->edges[i]].dst].instructions;
-    return sum;
-}
-
 static double function_cost(const struct fp_function *f, const struct fp_edge_counts *edges)
 {
     double sum = 0;
@@ -138,8 +130,8 @@ static void diff_one_path(struct differ *d, const struct path_pair *p, const str
                                 .count_a = count_a,
                                 .count_b = count_b,
                                 .confidence = -1};
-    item.cost_a = (double)count_a * path_instructions(p->a, path);
-    item.cost_b = (double)count_b * path_instructions(p->b, path);
+    item.cost_a = (double)count_a * fp_path_instructions(p->a, path);
+    item.cost_b = (double)count_b * fp_path_instructions(p->b, path);
     if (d->a->spread_of && d->b->spread_of)
         item.confidence = fp_welch(d->a->spread_of(d->a->view, p->a, id_a),
                                    d->b->spread_of(d->b->view, p->b, id_b));

@@ -123,3 +123,11 @@ bool fp_edges_of(struct fp_arena *arena, const struct fp_counts *counts, struct 
         return fp_edges_from_paths(arena, counts, out, error);
     return fp_edges_from_counters(arena, counts, out, error);
 }
+
+double fp_path_instructions(const struct fp_function *f, const struct fp_path *path)
+{
+    double sum = f->source.blocks[path->first_block].instructions;
+    for (uint32_t i = 0; i < path->nedges; i++)
+        sum += f->source.blocks[f->paths.cfg->edges[path->edges[i]].dst].instructions;
+    return sum;
+}

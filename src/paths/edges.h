@@ -29,4 +29,7 @@ bool fp_edges_of(struct fp_arena *arena, const struct fp_counts *counts, struct 
 void fp_path_each_edge(const struct fp_cfg *cfg, const struct fp_path *path,
                        void (*visit)(uint32_t edge, void *context), void *context);
 
+/* What one execution of a path costs: the instructions of its blocks. */
+double fp_path_instructions(const struct fp_function *function, const struct fp_path *path);
+
 #endif

@@ -31,7 +31,7 @@ EXPORTS = ["json", "lcov", "callgrind", "speedscope", "collapsed", "guide", "leg
 ON_PROFILE = [["show"], ["show", "--json"], ["show", "--functions"], ["show", "--edges"], ["show", "--blocks"], ["info"],
               ["info", "--json"], ["stats"], ["coverage", "--functions"], ["coverage", "--json"], ["annotate"], ["dot"],
               ["dot", "--dag", "--values"], ["verify"], ["report", "-o", "html"], ["merge", "-o", "merged.prof"],
-              ["combine", "-o", "combined.cp"], ["compare", "SEED"], ["diff", "SEED"], ["plan", "--guide"]]
+              ["combine", "-o", "combined.cp"], ["compare", "SEED"], ["diff", "SEED"], ["gap", "SEED"], ["gap", "--format", "sarif", "SEED"], ["plan", "--guide"]]
 ON_PROFILE += [["export", "--format", name, "-o", "exported"] for name in EXPORTS]
 ON_PROFILE += [["export", "--format", "legacy", "--what", "paths", "-o", "exported"]]
 COMMANDS = {

@@ -65,7 +65,7 @@ def every_command(c, profile):
     """All commands that read a profile."""
     for words in (["show"], ["show", "--json"], ["info"], ["stats"], ["coverage"], ["annotate"], ["dot"], ["verify"],
                   ["report", "-o", "html"], ["merge", "-o", "merged.prof"], ["combine", "-o", "out.cp"],
-                  ["compare", profile], ["diff", profile]):
+                  ["compare", profile], ["diff", profile], ["gap", profile]):
         c.bounded("footpath", *words, profile)
     for name in EXPORTS:
         c.bounded("footpath", "export", "--format", name, "-o", "/dev/null", profile)

@@ -47,7 +47,7 @@ COMMANDS = [
     ["show", "--function", "inner"], ["info"], ["info", "--json"], ["info", "PROGRAM"], ["stats"], ["coverage"],
     ["coverage", "--functions"], ["annotate"], ["annotate", "--json"], ["dot"], ["dot", "--function", "outer"],
     ["verify"], ["report", "-o", "html"], ["merge", "-o", "merged.prof"], ["combine", "-o", "out.cp"],
-    ["compare", "PROFILE"], ["diff", "PROFILE"], ["diff", "other.prof"], ["show", "out.cp"], ["info", "out.cp"],
+    ["compare", "PROFILE"], ["diff", "PROFILE"], ["gap", "PROFILE"], ["diff", "other.prof"], ["show", "out.cp"], ["info", "out.cp"],
     ["show", "missing" + EVIL], ["show", "--binary", "/etc/passwd" + EVIL], ["import", "--format", "legacy", "PROFILE"],
     ["infer", "PROFILE"], ["plan", "PROFILE"], ["optimize", "PROFILE"], ["no" + EVIL], ["show", "--bad" + EVIL],
     ["show", "damaged.prof"], ["show", "moved.prof"], ["info", "moved.prof"], ["export", "--format", "no" + EVIL],
@@ -154,7 +154,7 @@ def case_terminal(b):
         words = [{"PROFILE": profile, "PROGRAM": program}.get(word, word) for word in words]
         named = any(word.endswith((".prof", ".cp")) and word not in ("merged.prof", "x.prof") or word in (profile, program)
                     for word in words[1:] if word != "out.cp" or words[0] != "combine")
-        if words[0] in ("compare", "diff") or words[0] not in WHOLE and not named and not any(EVIL in word for word in words):
+        if words[0] in ("compare", "diff", "gap") or words[0] not in WHOLE and not named and not any(EVIL in word for word in words):
             words = words + [profile]
         out, status = on_terminal(["footpath"] + words, folder, env)
         problem = problem_of(out) or (os.WIFSIGNALED(status) and "died by a signal") or (not out and "said nothing")

@@ -268,7 +268,7 @@ def case_schemas(t):
     except ImportError:
         raise Failure("python3-jsonschema is not installed")
     formats = os.path.join(HERE, "..", "..", "docs", "formats")
-    for name, words in (("coverage", (t.a,)), ("stats", (t.a, t.b)), ("diff", (t.a, t.b)), ("diff", (t.a, t.fast_prof)), ("annotate", ("--top", "0", t.a))):
+    for name, words in (("coverage", (t.a,)), ("stats", (t.a, t.b)), ("diff", (t.a, t.b)), ("diff", (t.a, t.fast_prof)), ("gap", (t.a, t.b)), ("gap", (t.a, t.fast_prof)), ("annotate", ("--top", "0", t.a))):
         with open(os.path.join(formats, name + ".schema.json")) as f:
             schema = json.load(f)
         try:
@@ -290,7 +290,7 @@ def case_completion(t):
 
 
 def case_help(t):
-    for command in ("report", "annotate", "coverage", "stats", "diff", "export", "completion"):
+    for command in ("report", "annotate", "coverage", "stats", "diff", "gap", "export", "completion"):
         t.check("usage: footpath " + command in t.tool(command, "--help"), "help of " + command)
         t.tool(command, "--no-such-option", status=2)
 
