@@ -48,10 +48,12 @@ def equal(got, expected, what):
     expect(got == expected, "%s: got %r, expected %r" % (what, got, expected))
 
 
-def needs(*programs):
-    """Skips the case where one of the programs is not installed."""
+def needs(*programs, llvm=None):
+    """Skips the case where one of the programs is not installed, in PATH or where clang of
+    this version finds its own linker."""
+    folders = os.environ["PATH"] + ("" if llvm is None else ":/usr/lib/llvm-%s/bin" % llvm)
     for name in programs:
-        if not shutil.which(name):
+        if not shutil.which(name, path=folders):
             raise Skipped("needs " + name)
 
 

@@ -92,7 +92,7 @@ def each_linker(case):
     """Makes a case of each linker."""
     for linker in ("bfd", "gold", "lld"):
         def one(t, linker=linker):
-            harness.needs("ld." + linker)
+            harness.needs("ld." + linker, llvm=t.args.llvm)
             case(t, linker)
         globals()["case_%s_%s" % (case.__name__, linker)] = one
     return case
