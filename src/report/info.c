@@ -3,6 +3,7 @@
 
 #include "base/plain.h"
 #include "footpath/profile_abi.h"
+#include "paths/pathends.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -28,6 +29,7 @@ static void say_time(struct fp_writer *out, uint64_t ns)
 /* Numbers of functions by what was compiled into them. */
 struct info_totals {
     uint64_t paths, hashed, edges, exits, cut, doors, counters, laps;
+    uint64_t ncuts, ndoors; /* edges */
 };
 
 static struct info_totals totals_of(const struct fp_program *p)
@@ -42,13 +44,29 @@ static struct info_totals totals_of(const struct fp_program *p)
         t.hashed += (f->flags & FP_FUNCTION_HASHED) != 0;
         t.cut += f->paths.truncation->ncuts != 0;
         t.doors += f->paths.truncation->ndoors != 0;
+        t.ncuts += f->paths.truncation->ncuts;
+        t.ndoors += f->paths.truncation->ndoors;
         t.counters += f->layout.path_slots + f->layout.edge_slots;
         t.laps += f->paths.truncation->laps.len;
     }
     return t;
 }
 
-static void say_program(struct fp_writer *out, const struct fp_program *p)
+/* How many of the paths taken end there: what a build without cuts would show as longer ones. */
+static void say_ended(struct fp_writer *out, uint64_t ended, const struct fp_path_ends *ends)
+{
+    char some[32], all[32];
+    fp_group_digits(ended, some);
+    if (ends) fp_group_digits(ends->taken, all);
+    if (ends)
+        fp_say(out, "; %s of %s paths taken end there (%.2f%%)", some, all,
+               ends->taken ? 100 * (double)ended / (double)ends->taken : 0);
+    fp_say(out, "\n");
+}
+
+/* ends: of a run, or NULL. */
+static void say_program(struct fp_writer *out, const struct fp_program *p,
+                        const struct fp_path_ends *ends)
 {
     struct info_totals t = totals_of(p);
     fp_say(out,
@@ -56,10 +74,18 @@ static void say_program(struct fp_writer *out, const struct fp_program *p)
            " in hash tables), %" PRIu64 " with edge counters, %" PRIu64
            " exact to the end, %zu left out\n",
            p->nfunctions, t.paths, t.hashed, t.edges, t.exits, p->nskipped);
-    if (t.cut) fp_say(out, "  cut         paths of %" PRIu64 " functions, at cold edges\n", t.cut);
-    if (t.doors)
-        fp_say(out, "  doors       paths of %" PRIu64 " functions end where a loop is entered\n",
-               t.doors);
+    if (t.cut) {
+        fp_say(out, "  cut         paths of %" PRIu64 " functions, at %" PRIu64 " cold edges",
+               t.cut, t.ncuts);
+        say_ended(out, ends ? ends->at_cuts : 0, ends);
+    }
+    if (t.doors) {
+        fp_say(out,
+               "  doors       paths of %" PRIu64
+               " functions end where a loop is entered, at %" PRIu64 " edges",
+               t.doors, t.ndoors);
+        say_ended(out, ends ? ends->at_doors : 0, ends);
+    }
     char counters[32], laps[32];
     fp_group_digits(t.counters, counters);
     fp_group_digits(t.laps, laps);
@@ -78,7 +104,10 @@ static void say_module(struct fp_writer *out, const struct fp_module *m)
     fp_say(out, "\n  build-id    ");
     say_hex(out, m->id.build_id, m->id.build_id_len);
     fp_say(out, "\n  runs        %" PRIu64 "\n", m->runs);
-    if (m->have_program) say_program(out, &m->program);
+    if (!m->have_program) return;
+    struct fp_path_ends ends;
+    fp_path_ends_of(m, &ends);
+    say_program(out, &m->program, &ends);
 }
 
 static void say_run(struct fp_writer *out, const struct fp_run *r)
@@ -122,8 +151,19 @@ static void json_program(struct fp_json *j, const struct fp_program *p)
     fp_json_key(j, "exact_to_the_end"), fp_json_uint(j, t.exits);
     fp_json_key(j, "with_cuts"), fp_json_uint(j, t.cut);
     fp_json_key(j, "with_doors"), fp_json_uint(j, t.doors);
+    fp_json_key(j, "cuts"), fp_json_uint(j, t.ncuts);
+    fp_json_key(j, "doors"), fp_json_uint(j, t.ndoors);
     fp_json_key(j, "laps"), fp_json_uint(j, t.laps);
     fp_json_key(j, "counters"), fp_json_uint(j, t.counters);
+}
+
+static void json_ends(struct fp_json *j, const struct fp_module *m)
+{
+    struct fp_path_ends ends;
+    fp_path_ends_of(m, &ends);
+    fp_json_key(j, "paths_taken"), fp_json_uint(j, ends.taken);
+    fp_json_key(j, "paths_ended_at_cuts"), fp_json_uint(j, ends.at_cuts);
+    fp_json_key(j, "paths_ended_at_doors"), fp_json_uint(j, ends.at_doors);
 }
 
 static void json_left_out(struct fp_json *j, const struct fp_program *p)
@@ -146,6 +186,7 @@ static void json_module(struct fp_json *j, const struct fp_module *m)
     json_build_id(j, m->id.build_id, m->id.build_id_len);
     fp_json_key(j, "runs"), fp_json_uint(j, m->runs);
     json_program(j, &m->program);
+    if (m->have_program) json_ends(j, m);
     fp_json_end(j, '}');
 }
 
@@ -176,7 +217,7 @@ static void say_whole_program(struct fp_writer *out, const char *path, const str
     fp_say(out, "\n  build-id    ");
     say_hex(out, p->build_id, p->build_id_len);
     fp_say(out, "\n");
-    say_program(out, p);
+    say_program(out, p, NULL);
     for (size_t i = 0; i < p->nfunctions; i++) {
         if (!(p->functions[i].flags & FP_FUNCTION_SKIPPED)) continue;
         fp_say(out, "  left out: ");

@@ -711,6 +711,39 @@ def case_cuts(b):
     equal((edges["functions_redefined"], edges["changed"]), (0, []), "edges are the same whatever paths are")
 
 
+MANY = """static volatile int sink;
+int f(int n) {
+  if (n & 1) sink = 1;
+  if (n & 2) sink = 2;
+  if (__builtin_expect(n > 30, 0)) { if (n & 4) sink = 3; if (n & 8) sink = 4; if (n & 16) sink = 5; }
+  if (n & 4) sink = 6;
+  if (n & 8) sink = 7;
+  return 0;
+}
+int main(void) { for (int i = 0; i < 40; i++) f(i); return 0; }
+"""
+
+
+def case_info_of_ends(b):
+    """info tells what cuts and doors take away: as many paths more than there would be without."""
+    b.write("loops.c", LOOPS)
+    b.write("many.c", MANY)
+    for source, cuts, what, other in (("loops.c", "loops", "doors", "cuts"), ("many.c", "fit", "cuts", "doors")):
+        taken = {}
+        for name in (cuts, "few"):
+            b.cc("-O1", "-fno-inline", "-fno-unroll-loops", "--fp-array-paths=64", "--fp-cuts=" + name, source, "-o", name)
+            b.call([b.path(name)], env={"FOOTPATH_OUT": name + ".prof"})
+            taken[name], = json.loads(b.call([b.bin("footpath"), "info", "--json", name + ".prof"]).stdout)["modules"]
+        ended = taken[cuts]["paths_ended_at_" + what]
+        expect(taken[cuts][what] and ended and not taken[cuts][other], "%s of %s: %s" % (what, source, taken[cuts]))
+        equal((taken["few"]["cuts"], taken["few"]["doors"], taken["few"]["paths_ended_at_" + what]), (0, 0, 0), "few")
+        equal(taken[cuts]["paths_taken"] - ended, taken["few"]["paths_taken"], "paths of " + source)
+        said = b.call([b.bin("footpath"), "info", cuts + ".prof"]).stdout
+        expect("%d of %d paths taken end there" % (ended, taken[cuts]["paths_taken"]) in said.replace(",", ""), "info: " + said)
+        for name in (cuts, "few"):
+            os.remove(b.path(name + ".prof"))
+
+
 def case_unlike_paths(b):
     """Builds whose paths end at other places: no command takes a path of one for a path of the other."""
     b.write("loops.c", LOOPS)
