@@ -64,6 +64,7 @@ VARIANTS = {
     # faster builds, trained on another input: ours, and clang's own
     "path-train": footpath("--fp-mode=path", "--fp-at=early", "--fp-inline=small", "--fp-cuts=few", "--fp-values"),
     "use": dict(footpath(), train="path-train", guide="--fp-use="),
+    "use-more": dict(footpath("--fp-paths=more"), train="path-train", guide="--fp-use="),
     "use-weights": dict(footpath("--fp-paths=no"), train="path-train", guide="--fp-use="),
     "clang-use": dict(clang(), train="clang-pgo", guide="-fprofile-use="),
     "edge": footpath("--fp-mode=edge"),

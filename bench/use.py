@@ -1,6 +1,6 @@
 """What builds by a profile gain: clang's own, ours by edges, ours by paths.
 
-    use.py [--programs bzip2,lua] [--rounds 11] [--what branches,time] [-o docs/use.md]
+    use.py [--programs bzip2,lua] [--rounds 11] [--what branches,correlated,time] [-o docs/use.md]
     use.py --times FILE --where MACHINE [-o docs/use.md]       times that elsewhere.py took there
 
 Of clang -O2, clang -fprofile-use, --fp-use by edges alone and --fp-use, all trained on
@@ -29,26 +29,24 @@ import measure
 VARIANTS = ("clang", "clang-use", "use-weights", "use")
 NAMES = {"clang-use": "clang's", "use-weights": "by edges", "use": "by paths"}
 TWELVE = "bzip2,minigzip,mawk,lua,zstd,sqlite,gnugo,libquantum,x264,tcl,xz,minisat"
+CORRELATED = ["program", "instructions: by paths", "`more`", "mispredictions: by paths", "`more`", "by cachegrind: by paths", "`more`"]
 RESULTS = os.path.join(measure.WORK, "use.json")
 PLUGIN = os.environ.get("FOOTPATH_TAGE", os.path.join(measure.ROOT, "build", "libtage.so"))
 
 
-def under(tool, program, variant, which):
-    """Runs the program under a tool; gives the folder and what it printed."""
-    exe, _ = measure.build(program, variant)
-    folder = os.path.join(measure.WORK, "run", variant, program.name, which)
+def under(tool, exe, line, folder):
+    """Runs a command line with the program under a tool; gives what it printed."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    line = measure.run_command(program, variant, which, exe)
     done = subprocess.run(["sh", "-c", line.replace(exe, "%s %s" % (tool % folder, exe), 1)], cwd=folder,
                           env=measure.environment(folder), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=3600)
-    return folder, done.stdout
+    return done.stdout
 
 
-def cachegrind(program, variant, which):
+def cachegrind(exe, line, folder):
     """(instructions, mispredictions by its predictor)"""
-    folder, _ = under("valgrind --tool=cachegrind --cache-sim=no --branch-sim=yes --cachegrind-out-file=/dev/null "
-                      "--log-file=%s/log.%%p", program, variant, which)
+    under("valgrind --tool=cachegrind --cache-sim=no --branch-sim=yes --cachegrind-out-file=/dev/null --log-file=%s/log.%%p",
+          exe, line, folder)
     found = [0, 0]
     for name in glob.glob(os.path.join(folder, "log.*")):
         with open(name, errors="replace") as f:
@@ -57,32 +55,44 @@ def cachegrind(program, variant, which):
             number = re.search(pattern, text)
             found[i] += int(number.group(1).replace(",", "")) if number else 0
     if not found[0]:
-        raise RuntimeError("%s %s: cachegrind counted nothing" % (program.name, variant))
+        raise RuntimeError("cachegrind counted nothing: " + line)
     return found
 
 
-def history(program, variant, which):
+def history(exe, line, folder):
     """({kind of branch: [executed, mispredicted]}, what the program printed)"""
-    folder, printed = under("qemu-x86_64 -cpu max -plugin " + PLUGIN + ",out=%s/tage", program, variant, which)
+    printed = under("qemu-x86_64 -cpu max -plugin " + PLUGIN + ",out=%s/tage", exe, line, folder)
     found = {}
     for name in glob.glob(os.path.join(folder, "tage.*")):
         with open(name) as f:
             for kind, counts in json.load(f).items():
                 found[kind] = [a + b for a, b in zip(found.get(kind, [0, 0]), counts)]
     if not found:
-        raise RuntimeError("%s %s: the plugin of qemu counted nothing" % (program.name, variant))
-    out = printed.decode(errors="replace").replace(os.path.join(measure.WORK, "build", variant), "")
+        raise RuntimeError("the plugin of qemu counted nothing: " + line)
+    return found, printed.decode(errors="replace")
+
+
+def digest(program, variant, printed):
+    """Of what it printed, less the name of its folder and lines that differ from run to run."""
+    out = printed.replace(os.path.join(measure.WORK, "build", variant), "")
     if program.noise:
         out = "\n".join(l for l in out.splitlines() if not re.search(program.noise, l))
-    return found, hashlib.sha256(out.encode()).hexdigest()
+    return hashlib.sha256(out.encode()).hexdigest()
+
+
+def count_one(program, variant, which):
+    exe, _ = measure.build(program, variant)
+    line = measure.run_command(program, variant, which, exe)
+    folder = os.path.join(measure.WORK, "run", variant, program.name, which)
+    return cachegrind(exe, line, folder), *history(exe, line, folder)
 
 
 def count(program, known, variants):
     for v in variants:
         if "mispredictions" in known.get(v, {}):
             continue
-        small, trivial = cachegrind(program, v, "small"), cachegrind(program, v, "trivial")
-        (branches, printed), (before, _) = history(program, v, "small"), history(program, v, "trivial")
+        (small, branches, printed), (trivial, before, _) = count_one(program, v, "small"), count_one(program, v, "trivial")
+        printed = digest(program, v, printed)
         branches = {kind: [a - b for a, b in zip(counts, before[kind])] for kind, counts in branches.items()}
         known.setdefault(v, {}).update(
             instructions=small[0] - trivial[0], cachegrind=small[1] - trivial[1], branches=branches,
@@ -99,6 +109,29 @@ def clock(program, known, variants, rounds):
     for v in variants:
         known.setdefault(v, {})["times"] = times[v]
     print("%s: %s" % (program.name, ", ".join("%s %.2f s" % (v, min(times[v])) for v in variants)), file=sys.stderr)
+
+
+def correlated():
+    """The suite of correlated branches: {program: cells}, of builds by edges and by paths, with all copies."""
+    rows = {}
+    cc = os.path.join(measure.BIN, "footpath-cc")
+    for source in sorted(glob.glob(os.path.join(measure.ROOT, "tests", "use", "correlated", "*.c"))):
+        name = os.path.basename(source)[:-2]
+        folder = os.path.join(measure.WORK, "correlated", name)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        exe, profile = os.path.join(folder, name), os.path.join(folder, "train.prof")
+        subprocess.run([cc, "-O2", "--fp-at=early", "--fp-cuts=few", source, "-o", exe], check=True)
+        subprocess.run([exe], check=True, stdout=subprocess.DEVNULL, env=dict(os.environ, FOOTPATH_OUT=profile))
+        found = []
+        for paths in ("no", "yes", "more"):
+            subprocess.run([cc, "-O2", "--fp-use=" + profile, "--fp-paths=" + paths, source, "-o", exe], check=True)
+            instructions, by_counters = cachegrind(exe, exe, os.path.join(folder, "run"))
+            branches, _ = history(exe, exe, os.path.join(folder, "run"))
+            found.append((instructions, sum(wrong for _, wrong in branches.values()), by_counters))
+        change = lambda i, k: percent(found[i][k] / found[0][k] - 1)
+        rows[name] = [change(1, 0), change(2, 0), change(1, 1), change(2, 1), change(1, 2), change(2, 2)]
+    return rows
 
 
 def relative(known, v, key):
@@ -170,7 +203,7 @@ def take_times(args, results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--programs", default=os.environ.get("BENCH") or TWELVE)
-    parser.add_argument("--what", default="branches,time")
+    parser.add_argument("--what", default="branches,correlated,time")
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--rebuild", action="store_true")
     parser.add_argument("--results", default=RESULTS)
@@ -195,6 +228,8 @@ def main():
         with open(args.results, "w") as f:
             json.dump(results, f, indent=1, sort_keys=True)
     write(args.output, results)
+    if "correlated" in args.what:
+        marks.write(args.output, "use-correlated", CORRELATED, correlated(), marks.stamp(), marks.geomean)
     for name in different(results):
         print("%s: two builds print different things" % name, file=sys.stderr)
     return 1 if different(results) else 0

@@ -50,6 +50,8 @@ def case_correlated(b):
         said = b.cc("-O2", "--fp-use=" + profile, "--fp-remarks", source, "-o", exe).stderr
         predicted = re.findall(r"copied: .*\(([1-9]\d*) mispredictions", said)
         expect(not predicted, "by default %s has copies for mispredictions" % name, said)
+        folded = re.search(r"copied: .*\(0 mispredictions, [1-9]\d* branches", said)
+        expect(bool(folded) == (name == "same_condition"), "copies of %s that save branches" % name, said)
         for paths in ("no", "more"):
             b.cc("-O2", "--fp-use=" + profile, "--fp-paths=" + paths, source, "-o", exe)
             found[paths], outputs[paths] = mispredictions(b, exe)

@@ -351,13 +351,14 @@ static void weigh(struct super *s, struct evidence *e, const struct copy_candida
 {
     uint64_t with;
     double saved = saved_at(s, e, c, &with);
+    bool same = follows(s, c->u, c->branch), folds = same || c->decides;
     bool near = c->distance <= HISTORY && !s->how->eager;
-    if (near && !follows(s, c->u, c->branch)) saved = 0;
+    if (near && !same) saved = 0;
     if (saved < 0 || !(s->how->predict || s->how->eager)) saved = 0;
     if (s->how->eager && with) saved += 1;
-    if (saved == 0 && !c->decides) return;
+    if (saved == 0 && !folds) return;
     d->saved += saved;
-    d->folded += c->decides ? (double)with : 0;
+    d->folded += folds ? (double)with : 0;
     d->last = c->branch;
     d->nbranches++;
 }
