@@ -110,15 +110,37 @@ static int export_collapsed(struct fp_profile *profile, const struct export_requ
     return export_form(profile, request, fp_write_collapsed);
 }
 
-static int export_lcov(struct fp_profile *profile, const struct export_request *request)
+static int export_pprof(struct fp_profile *profile, const struct export_request *request)
+{
+    struct fp_arena arena = {0};
+    struct fp_writer out = {0};
+    struct fp_error error = {0};
+    struct fp_report_options with = {.edges = true};
+    bool ok = fp_write_pprof(&out, fp_report_make(&arena, profile, &with), &error);
+    fp_arena_free(&arena);
+    return finish(ok, request, &out, &error);
+}
+
+static int export_lines(struct fp_profile *profile, const struct export_request *request,
+                        void (*write)(struct fp_writer *out, const struct fp_line_counts *lines))
 {
     struct fp_arena arena = {0};
     struct fp_writer out = {0};
     struct fp_line_counts lines;
     fp_line_counts_of_profile(&lines, &arena, profile);
-    fp_write_lcov(&out, &lines);
+    write(&out, &lines);
     fp_arena_free(&arena);
     return cli_output(request->output, &out);
+}
+
+static int export_lcov(struct fp_profile *profile, const struct export_request *request)
+{
+    return export_lines(profile, request, fp_write_lcov);
+}
+
+static int export_gcov_json(struct fp_profile *profile, const struct export_request *request)
+{
+    return export_lines(profile, request, fp_write_gcov_json);
 }
 
 /* ---- by source position ---- */
@@ -170,7 +192,8 @@ static const struct {
     {"callgrind", export_callgrind, false}, {"speedscope", export_speedscope, false},
     {"collapsed", export_collapsed, false}, {"guide", export_guide, true},
     {"legacy", export_legacy, true},        {"llvm-sample", export_llvm_sample, false},
-    {"gcc-afdo", export_gcc_afdo, true},
+    {"gcc-afdo", export_gcc_afdo, true},    {"pprof", export_pprof, true},
+    {"gcov-json", export_gcov_json, false},
 };
 
 static size_t find_format(const struct cli_command *command, const char *name)
@@ -213,9 +236,9 @@ struct cli_command command_export = {
     .name = "export",
     .arguments = "--format FORMAT [PROFILE...]",
     .summary = "Write a profile in the form of another tool",
-    .text = "Formats: json, lcov, callgrind (kcachegrind), speedscope, collapsed (flame graphs), "
-            "guide (for\n"
-            "compilations), legacy (LLVM 2.8-3.3), llvm-sample (for clang's\n"
+    .text = "Formats: json, lcov, gcov-json (gcovr), callgrind (kcachegrind), pprof, speedscope,\n"
+            "collapsed (flame graphs), guide (for compilations), legacy (LLVM 2.8-3.3), "
+            "llvm-sample (for clang's\n"
             "-fprofile-sample-use=), gcc-afdo (for gcc's -fauto-profile=).",
     .options = options,
     .words = &given.inputs,

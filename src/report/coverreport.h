@@ -32,6 +32,8 @@ void fp_cover_text(struct fp_writer *out, const struct fp_cover_report *report, 
 void fp_cover_json(struct fp_writer *out, const struct fp_cover_report *report);
 void fp_write_lcov(struct fp_writer *out, const struct fp_line_counts *lines);
 void fp_write_cobertura(struct fp_writer *out, const struct fp_line_counts *lines);
+/* What `gcov --json-format` writes, with what gcovr wants besides. */
+void fp_write_gcov_json(struct fp_writer *out, const struct fp_line_counts *lines);
 
 /* "functions", "lines", "blocks", "edges", "paths", "basis"; false: no such name. */
 bool fp_cover_figure(const struct fp_cover_report *report, const char *name,

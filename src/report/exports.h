@@ -15,4 +15,8 @@ void fp_write_callgrind(struct fp_writer *out, const struct fp_report *report);
 void fp_write_collapsed(struct fp_writer *out, const struct fp_report *report);
 void fp_write_speedscope(struct fp_writer *out, const struct fp_report *report);
 
+/* pprof's profile.proto, compressed: lines with inlined frames, each path a label. False, with
+ * an error, where that would be too large. needs: edges. */
+bool fp_write_pprof(struct fp_writer *out, const struct fp_report *report, struct fp_error *error);
+
 #endif

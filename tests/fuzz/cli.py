@@ -27,7 +27,7 @@ import formats  # noqa: E402
 import harness  # noqa: E402
 
 MOST_MB, MOST_SECONDS, LARGEST = 500, 5, 5 << 20
-EXPORTS = ["json", "lcov", "callgrind", "speedscope", "collapsed", "guide", "legacy", "llvm-sample", "gcc-afdo"]
+EXPORTS = ["json", "lcov", "callgrind", "speedscope", "collapsed", "guide", "legacy", "llvm-sample", "gcc-afdo", "pprof", "gcov-json"]
 ON_PROFILE = [["show"], ["show", "--json"], ["show", "--functions"], ["show", "--edges"], ["show", "--blocks"], ["info"],
               ["info", "--json"], ["stats"], ["coverage", "--functions"], ["coverage", "--json"], ["annotate"], ["dot"],
               ["dot", "--dag", "--values"], ["verify"], ["report", "-o", "html"], ["merge", "-o", "merged.prof"],

@@ -20,7 +20,7 @@ import formats  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MOST_MEMORY = 500  # MB
-EXPORTS = ["json", "lcov", "callgrind", "speedscope", "collapsed", "guide", "legacy", "llvm-sample", "gcc-afdo"]
+EXPORTS = ["json", "lcov", "callgrind", "speedscope", "collapsed", "guide", "legacy", "llvm-sample", "gcc-afdo", "pprof", "gcov-json"]
 
 
 class Context(harness.Bench):

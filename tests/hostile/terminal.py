@@ -41,7 +41,7 @@ __attribute__((naked)) int left_out(int n) { __asm__("ret"); }
 int main(int argc, char **argv) { return argv[argc] || outer(argc * 10) < 0; }
 """.replace("FILE", "f" + C_EVIL + r"\nFORGED").replace("NAME", C_EVIL)
 OURS = re.compile(rb"\x1b\[H\x1b\[2J|\x1b\[[0-9;]{1,5}m|\r\x1b\[K|\r\n|\t|\n")
-FORMATS = ["json", "lcov", "callgrind", "speedscope", "collapsed", "llvm-sample", "guide", "legacy", "gcc-afdo"]
+FORMATS = ["json", "lcov", "callgrind", "speedscope", "collapsed", "llvm-sample", "guide", "legacy", "gcc-afdo", "pprof", "gcov-json"]
 COMMANDS = [
     ["show"], ["show", "--json"], ["show", "--functions"], ["show", "--edges"], ["show", "--blocks"],
     ["show", "--function", "inner"], ["info"], ["info", "--json"], ["info", "PROGRAM"], ["stats"], ["coverage"],

@@ -5,6 +5,7 @@ tools that read the exports.
 
     test_report.py --bin BUILD/bin [--tools FOLDER] [--case NAME]...
 """
+import gzip
 import json
 import os
 import re
@@ -260,6 +261,88 @@ def case_speedscope(t):
     jsonschema.validate(data, schema)
     t.equal(len(data["profiles"][0]["samples"]), len(data["profiles"][0]["weights"]), "samples and weights")
     t.check(all(i < len(data["shared"]["frames"]) for s in data["profiles"][0]["samples"] for i in s), "frames")
+
+
+def messages(data):
+    """A protocol buffer's fields, (number, value) in order: numbers, or bytes."""
+    def varint(at):
+        value = shift = 0
+        while True:
+            byte = data[at]
+            value |= (byte & 127) << shift
+            at, shift = at + 1, shift + 7
+            if byte < 128:
+                return value, at
+    at = 0
+    while at < len(data):
+        key, at = varint(at)
+        value, at = varint(at)
+        if key & 7 == 2:
+            value, at = data[at:at + value], at + value
+        else:
+            harness.equal(key & 7, 0, "wire type of field %d" % (key >> 3))
+        yield key >> 3, value
+
+
+def packed(data):
+    """Packed numbers look like fields without keys: each ends with a byte below 128."""
+    numbers, value, shift = [], 0, 0
+    for byte in data:
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            numbers.append(value)
+            value = shift = 0
+    return numbers
+
+
+def case_pprof(t):
+    """Decoded here by profile.proto's field numbers: lines, functions, sums, paths."""
+    t.tool("export", "--format", "pprof", "-o", "p.pb.gz", t.a)
+    with gzip.open(t.path("p.pb.gz")) as f:
+        fields = list(messages(f.read()))
+    strings = [value.decode() for number, value in fields if number == 6]
+    t.equal(strings[0], "", "the first string")
+    kind = dict(messages(next(v for n, v in fields if n == 1)))
+    t.equal((strings[kind[1]], strings[kind[2]]), ("instructions", "count"), "type of samples")
+    functions = {f[1]: (strings[f[2]], os.path.basename(strings[f[4]])) for f in (dict(messages(v)) for n, v in fields if n == 5)}
+    places = {}
+    for number, value in fields:
+        if number == 4:
+            location = list(messages(value))
+            lines = [dict(messages(v)) for n, v in location if n == 4]
+            places[dict(location)[1]] = [functions[line[1]] + (line.get(2, 0),) for line in lines]
+    sums, labels = {}, {}
+    for sample in (dict(messages(v)) for n, v in fields if n == 2):
+        value, = packed(sample[2])
+        for id in packed(sample[1]):
+            t.check(places[id], "a location without lines")
+        function = places[packed(sample[1])[-1]][-1][0]
+        sums[function] = sums.get(function, 0) + value
+        label = dict(messages(sample[3]))
+        t.equal(strings[label[1]], "path", "label")
+        labels[strings[label[2]]] = labels.get(strings[label[2]], 0) + value
+    shown = t.json("show", "--json", t.a)["functions"]
+    t.equal(sums, {f["name"]: sum(p["count"] * p["instructions"] for p in f["paths"]) for f in shown if f["paths"]}, "instructions")
+    t.equal(labels, {"%s #%d" % (f["name"], p["id"]): p["count"] * p["instructions"] for f in shown for p in f["paths"]}, "of paths")
+    t.check(any(place == ("kind", "walk.c", line_of("odd = 1;")) for lines in places.values() for place in lines), "a line")
+
+
+def case_gcov_json(t):
+    """The same lines as lcov's; and gcovr reads it."""
+    harness.needs("gcovr")
+    t.tool("export", "--format", "gcov-json", "-o", "g.json", t.a)
+    with open(t.path("g.json")) as f:
+        data = json.load(f)
+    ours = {(os.path.basename(f["file"]), line["line_number"]): line["count"] for f in data["files"] for line in f["lines"]}
+    t.equal(ours, lcov_lines(t.tool("export", "--format", "lcov", t.a)), "lines")
+    branches = sum(len(line["branches"]) for f in data["files"] for line in f["lines"])
+    t.equal(branches, t.tool("export", "--format", "lcov", t.a).count("BRDA:"), "branches")
+    root = os.path.dirname(WALK)
+    t.run("gcovr", "--root", root, "--add-tracefile", "g.json", "--json-summary", "--output", "sum.json")
+    with open(t.path("sum.json")) as f:
+        summary = json.load(f)
+    t.equal((summary["line_total"], summary["line_covered"]), (len(ours), sum(n > 0 for n in ours.values())), "gcovr's lines")
 
 
 def case_schemas(t):
