@@ -47,7 +47,8 @@ static void add_lines(struct fp_arena *arena, struct fp_function *f)
     f->source.positions = FP_NEW_ARRAY(arena, struct fp_position, f->source.npositions);
     for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++) {
         f->source.positions[b] = (struct fp_position){.line = f->line + b};
-        f->source.blocks[b] = (struct fp_block_info){1 + (uint32_t)(next() % 20), b, 1};
+        f->source.blocks[b] = (struct fp_block_info){
+            .instructions = 1 + (uint32_t)(next() % 20), .first_position = b, .npositions = 1};
     }
 }
 

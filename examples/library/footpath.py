@@ -10,9 +10,9 @@ the names and the fields of footpath/footpath.h, which says what they mean.
 import ctypes
 import os
 import sys
-from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
 
-API_VERSION = 2
+API_VERSION = 3
 NONE, NO_ID = 2**32 - 1, 2**64 - 1
 STARTS, ENDS = ("entry", "edge"), ("exit", "edge", "lap", "left")
 EVENTS = ("calls", "edge", "path", "path left")
@@ -39,7 +39,8 @@ Block = struct("Block", (c_uint64, "count"), (c_uint32, "instructions"), (Place,
 Edge = struct("Edge", (c_uint32, "start end"), (c_int, "kind"), (c_uint64, "count"))  # `from` is a word of Python
 Path = struct("Path", (c_uint32, "function stop"), (c_uint64, "id prefix count cycles"),
               (c_uint32, "instructions branches"), (c_double, "cost"))
-Step = struct("Step", (Place, "place"), (c_uint32, "block edge"), (TEXT, "branch"))
+Meaning = struct("Meaning", (c_int, "construct sense is_part"), (c_int64, "value"))
+Step = struct("Step", (Place, "place"), (c_uint32, "block edge"), (TEXT, "branch"), (Meaning, "meaning"))
 Route = struct("Route", (c_int, "start end"), (c_uint32, "end_edge nblocks"), (POINTER(c_uint32), "blocks edges"),
                (c_uint32, "nsteps"), (POINTER(Step), "steps"), (c_uint32, "function"))
 Event = struct("Event", (c_int, "kind"), (c_uint32, "block"), (c_uint64, "id"), (POINTER(Function), "function"),
@@ -55,7 +56,7 @@ def load():
     for name, result in (("open", c_void_p), ("error", TEXT), ("warnings", POINTER(Warning)),
                          ("files", POINTER(TEXT)), ("modules", POINTER(Module)), ("functions", POINTER(Function)), ("name", TEXT),
                          ("shape", c_uint64), ("blocks", POINTER(Block)), ("edges", POINTER(Edge)), ("problem", TEXT),
-                         ("branch", TEXT), ("paths", POINTER(POINTER(Path))), ("hottest", POINTER(POINTER(Path))),
+                         ("branch", TEXT), ("meaning", Meaning), ("construct_name", TEXT), ("paths", POINTER(POINTER(Path))), ("hottest", POINTER(POINTER(Path))),
                          ("path_count", c_size_t), ("route_text", TEXT), ("events", POINTER(Event)),
                          ("quantile", c_double), ("above", c_double)):
         getattr(library, "footpath_" + name).restype = result
@@ -114,6 +115,9 @@ class Profile:
 
     def branch(self, function, edge):
         return text(self.call("branch", byref(function), c_uint32(edge)))
+
+    def meaning(self, function, edge):
+        return self.call("meaning", byref(function), c_uint32(edge))
 
     def decode(self, path):
         """The route, or None. It lives until the next one is decoded."""

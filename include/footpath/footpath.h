@@ -37,7 +37,7 @@ extern "C" {
 
 /* Grows with each change of this header. footpath_api_version() is the library's: a
  * program may go on where both are equal. */
-#define FOOTPATH_API_VERSION 2
+#define FOOTPATH_API_VERSION 3
 #define FOOTPATH_PUBLIC __attribute__((visibility("default")))
 #define FOOTPATH_NONE UINT32_MAX  /* no block, no edge */
 #define FOOTPATH_NO_ID UINT64_MAX /* no path */
@@ -209,12 +209,44 @@ FOOTPATH_PUBLIC const struct footpath_edge *footpath_edges(
 FOOTPATH_PUBLIC const char *footpath_problem(const struct footpath *fp,
                                              const struct footpath_function *function);
 
-/* What takes an edge: "true", "false" (the condition as written held, or did not), "case 3",
- * "default", "exception", of machine code "taken", "not taken", "entry 3"; "" where it is not
- * known. */
+/* What takes an edge: "true", "false" (the condition as written held, or did not), of a loop's
+ * condition "round", "leaves", "case 3", "default", "exception", of machine code "taken",
+ * "not taken", "entry 3"; "" where it is not known. */
 FOOTPATH_PUBLIC const char *footpath_branch(struct footpath *fp,
                                             const struct footpath_function *function,
                                             uint32_t edge);
+
+/* What of the source a branch belongs to. */
+enum footpath_construct {
+    FOOTPATH_CONSTRUCT_NONE, /* not known */
+    FOOTPATH_CONSTRUCT_IF,
+    FOOTPATH_CONSTRUCT_LOOP,   /* the condition of for, while, do: true makes another round */
+    FOOTPATH_CONSTRUCT_CHOICE, /* c ? a : b */
+    FOOTPATH_CONSTRUCT_VALUE,  /* a && b or a || b whose value is kept */
+    FOOTPATH_CONSTRUCT_SWITCH,
+};
+
+enum footpath_sense {
+    FOOTPATH_SENSE_NONE, /* not known, or not about the source */
+    FOOTPATH_SENSE_TRUE, /* the condition as written held */
+    FOOTPATH_SENSE_FALSE,
+    FOOTPATH_SENSE_CASE, /* of `value`, and perhaps of others that lead to the same place */
+    FOOTPATH_SENSE_DEFAULT,
+};
+
+/* What an edge means in the source. */
+struct footpath_meaning {
+    enum footpath_construct construct;
+    enum footpath_sense sense;
+    int is_part; /* of one side of && or || alone, at the line and column of the place */
+    int64_t value;
+};
+
+FOOTPATH_PUBLIC struct footpath_meaning footpath_meaning(struct footpath *fp,
+                                                         const struct footpath_function *function,
+                                                         uint32_t edge);
+/* "if", "loop", "choice", "value", "switch", or "". */
+FOOTPATH_PUBLIC const char *footpath_construct_name(enum footpath_construct construct);
 
 /* ---- paths ---- */
 
@@ -248,6 +280,7 @@ struct footpath_step {
     uint32_t edge;      /* the one taken, where there were several; else FOOTPATH_NONE */
     const char *branch; /* as footpath_branch; NULL without edge, or where only an exception
                            would have gone elsewhere */
+    struct footpath_meaning meaning; /* of the edge, where there is a branch */
 };
 
 enum footpath_start { FOOTPATH_STARTS_AT_ENTRY, FOOTPATH_STARTS_AT_EDGE };
@@ -279,7 +312,7 @@ FOOTPATH_PUBLIC int footpath_decode_id(struct footpath *fp,
                                        const struct footpath_function *function, uint64_t id,
                                        struct footpath_route *route);
 
-/* "8 8(false) 11(true) 17": the steps in one line, with file names where the path leaves
+/* "8 8(false) 11:9(true) 17": the steps in one line, with file names where the path leaves
  * the function's file. Lives as long as the route. */
 FOOTPATH_PUBLIC const char *footpath_route_text(struct footpath *fp,
                                                 const struct footpath_route *route);

@@ -91,3 +91,24 @@ const char *footpath_branch(struct footpath *fp, const struct footpath_function 
                ? fp_edge_label_text(&fp->arena, f->function, edge)
                : "";
 }
+
+struct footpath_meaning footpath_meaning(struct footpath *fp,
+                                         const struct footpath_function *function, uint32_t edge)
+{
+    const struct fp_handle_function *f = &fp->functions[function->index];
+    return f->function && edge < function->nedges ? fp_edge_meaning(f->function, edge)
+                                                  : (struct footpath_meaning){0};
+}
+
+const char *footpath_construct_name(enum footpath_construct construct)
+{
+    switch (construct) {
+    case FOOTPATH_CONSTRUCT_IF: return "if";
+    case FOOTPATH_CONSTRUCT_LOOP: return "loop";
+    case FOOTPATH_CONSTRUCT_CHOICE: return "choice";
+    case FOOTPATH_CONSTRUCT_VALUE: return "value";
+    case FOOTPATH_CONSTRUCT_SWITCH: return "switch";
+    case FOOTPATH_CONSTRUCT_NONE: break;
+    }
+    return "";
+}

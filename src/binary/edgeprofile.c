@@ -75,8 +75,10 @@ static void place_blocks(struct placing *at, const struct fp_machine_function *m
         size_t first = at->positions.len;
         for (uint32_t i = 0; i < m->blocks[b].ninsns; i++)
             place_insn(at, m->insns.at[m->blocks[b].first_insn + i].address, first);
-        f->source.blocks[b] = (struct fp_block_info){m->blocks[b].ninsns, (uint32_t)first,
-                                                     (uint32_t)(at->positions.len - first)};
+        f->source.blocks[b] =
+            (struct fp_block_info){.instructions = m->blocks[b].ninsns,
+                                   .first_position = (uint32_t)first,
+                                   .npositions = (uint32_t)(at->positions.len - first)};
     }
     f->source.positions = at->positions.at;
     f->source.npositions = (uint32_t)at->positions.len;

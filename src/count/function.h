@@ -53,9 +53,21 @@ struct fp_position {
     uint32_t scope, line, column, discriminator;
 };
 
+/* What of the source the branch at the end of a block belongs to. */
+enum fp_construct {
+    FP_CONSTRUCT_NONE, /* not known, or no branch */
+    FP_CONSTRUCT_IF,
+    FP_CONSTRUCT_LOOP,   /* the condition of for, while, do: true makes another round */
+    FP_CONSTRUCT_CHOICE, /* c ? a : b */
+    FP_CONSTRUCT_VALUE,  /* a && b or a || b whose value is kept */
+    FP_CONSTRUCT_SWITCH,
+};
+
 struct fp_block_info {
     uint32_t instructions;
     uint32_t first_position, npositions; /* in order of the instructions */
+    enum fp_construct construct;
+    bool is_part; /* the branch tests one side of && or || alone */
 };
 
 /* What it means to leave a block by an edge. The first four are about the source: its condition
@@ -76,6 +88,12 @@ struct fp_edge_info {
     enum fp_edge_label label;
     int64_t value; /* of the first case that leads here; number of the entry */
 };
+
+/* Of a condition of the source, as a whole or a part. */
+static inline bool fp_label_is_truth(enum fp_edge_label label)
+{
+    return label == FP_LABEL_TRUE || label == FP_LABEL_FALSE;
+}
 
 static inline bool fp_label_has_value(enum fp_edge_label label)
 {

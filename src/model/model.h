@@ -82,13 +82,17 @@ struct footpath_place fp_block_place(const struct fp_function *function, uint32_
 void fp_path_route(struct fp_arena *arena, const struct fp_function *function,
                    const struct fp_path *path, struct footpath_route *route);
 
-/* "8 8(false) 11(true) 12 -> 17": the branch at 12 does not say what it means. File names where it
- * leaves the function's file. */
+/* "8 8(false) 11:9(true) 12 -> 17": one side of && or || has its column; the branch at 12 does not
+ * say what it means. File names where the path leaves the function's file. */
 char *fp_route_text(struct fp_arena *arena, const char *file, const struct footpath_route *route);
 char *fp_path_text(struct fp_arena *arena, const struct fp_function *function,
                    const struct fp_path *path);
 
-/* "true", "false", "case 3", "default", "exception", "taken", "not taken", "entry 3", or "" */
+/* What an edge means in the source. */
+struct footpath_meaning fp_edge_meaning(const struct fp_function *function, uint32_t edge);
+
+/* "true", "false", "round", "leaves", "case 3", "default", "exception", "taken", "not taken",
+ * "entry 3", or "" */
 const char *fp_edge_label_text(struct fp_arena *arena, const struct fp_function *function,
                                uint32_t edge);
 

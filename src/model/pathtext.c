@@ -6,12 +6,37 @@
 #include <inttypes.h>
 #include <string.h>
 
+_Static_assert((int)FOOTPATH_CONSTRUCT_SWITCH == (int)FP_CONSTRUCT_SWITCH &&
+                   (int)FOOTPATH_CONSTRUCT_LOOP == (int)FP_CONSTRUCT_LOOP &&
+                   (int)FOOTPATH_SENSE_TRUE == (int)FP_LABEL_TRUE &&
+                   (int)FOOTPATH_SENSE_FALSE == (int)FP_LABEL_FALSE &&
+                   (int)FOOTPATH_SENSE_CASE == (int)FP_LABEL_CASE &&
+                   (int)FOOTPATH_SENSE_DEFAULT == (int)FP_LABEL_DEFAULT,
+               "as footpath.h says");
+
+struct footpath_meaning fp_edge_meaning(const struct fp_function *f, uint32_t edge)
+{
+    const struct fp_block_info *branch = &f->source.blocks[f->paths.cfg->edges[edge].src];
+    const struct fp_edge_info *info = &f->source.edges[edge];
+    bool known = info->label <= FP_LABEL_DEFAULT; /* the others are about machine code */
+    return (struct footpath_meaning){(enum footpath_construct)branch->construct,
+                                     known ? (enum footpath_sense)info->label : FOOTPATH_SENSE_NONE,
+                                     branch->is_part, info->value};
+}
+
+/* Of the condition that decides a loop: does it go round once more? */
+static bool is_of_loop(const struct fp_function *f, uint32_t edge)
+{
+    struct footpath_meaning meaning = fp_edge_meaning(f, edge);
+    return meaning.construct == FOOTPATH_CONSTRUCT_LOOP && !meaning.is_part;
+}
+
 const char *fp_edge_label_text(struct fp_arena *arena, const struct fp_function *f, uint32_t edge)
 {
     const struct fp_edge_info *info = &f->source.edges[edge];
     switch (info->label) {
-    case FP_LABEL_TRUE: return "true";
-    case FP_LABEL_FALSE: return "false";
+    case FP_LABEL_TRUE: return is_of_loop(f, edge) ? "round" : "true";
+    case FP_LABEL_FALSE: return is_of_loop(f, edge) ? "leaves" : "false";
     case FP_LABEL_DEFAULT: return "default";
     case FP_LABEL_CASE: return fp_arena_printf(arena, "case %" PRId64, info->value);
     case FP_LABEL_TAKEN: return "taken";
@@ -62,10 +87,12 @@ static bool is_branch(const struct fp_function *f, uint32_t edge)
 static void add_step(struct steps *s, const struct fp_position *position, uint32_t block,
                      uint32_t edge)
 {
-    struct footpath_step step = {fp_place_of(s->f, position), block, edge,
-                                 edge == FP_NONE || !is_branch(s->f, edge)
-                                     ? NULL
-                                     : fp_edge_label_text(s->arena, s->f, edge)};
+    struct footpath_step step = {
+        .place = fp_place_of(s->f, position), .block = block, .edge = edge};
+    if (edge != FP_NONE && is_branch(s->f, edge)) {
+        step.branch = fp_edge_label_text(s->arena, s->f, edge);
+        step.meaning = fp_edge_meaning(s->f, edge);
+    }
     fp_vec_push(s->arena, &s->all, step);
     s->last = position;
 }
@@ -116,6 +143,13 @@ void fp_path_route(struct fp_arena *arena, const struct fp_function *f, const st
 
 /* ---- text ---- */
 
+/* A line may have several sides of && and ||, and several `?:`. */
+static bool needs_column(const struct footpath_step *step)
+{
+    return step->meaning.sense != FOOTPATH_SENSE_NONE && step->place.column &&
+           (step->meaning.is_part || step->meaning.construct == FOOTPATH_CONSTRUCT_CHOICE);
+}
+
 char *fp_route_text(struct fp_arena *arena, const char *file, const struct footpath_route *route)
 {
     struct fp_writer text = {0};
@@ -127,6 +161,7 @@ char *fp_route_text(struct fp_arena *arena, const char *file, const struct footp
             fp_say(&text, "%s:", fp_plain(arena, fp_base_name(step->place.file)));
         file = step->place.file;
         fp_say(&text, "%u", step->place.line);
+        if (needs_column(step)) fp_say(&text, ":%u", step->place.column);
         if (!step->branch) continue;
         if (!*step->branch) {
             fp_say(&text, " ->"); /* what follows says where it went */

@@ -16,8 +16,8 @@
 #include <string.h>
 
 /* In version 2 labels were those of LLVM's branches, which are not the source's. Version 4 has sums
- * of source files. */
-enum { MAP_VERSION = 4, OLDEST_VERSION = 2, WITH_LABELS = 3, WITH_SUMS = 4 };
+ * of source files, version 5 what branches belong to. */
+enum { MAP_VERSION = 5, OLDEST_VERSION = 2, WITH_LABELS = 3, WITH_SUMS = 4, WITH_CONSTRUCTS = 5 };
 enum { DEEPEST_INLINING = 2000 };
 
 uint64_t fp_function_id(uint64_t base, uint32_t flags, uint64_t path_slots, uint64_t edge_slots)
@@ -130,7 +130,9 @@ static void encode_edges(struct fp_writer *w, const struct fp_function *f)
 {
     const struct fp_cfg *cfg = f->paths.cfg;
     for (uint32_t b = 0; b < cfg->nblocks; b++) {
-        fp_write_uint(w, fp_cfg_out_degree(cfg, b));
+        const struct fp_block_info *info = &f->source.blocks[b];
+        fp_write_uint(w, (uint64_t)fp_cfg_out_degree(cfg, b) << 4 | (unsigned)info->construct << 1 |
+                             info->is_part);
         for (uint32_t e = cfg->first_out[b]; e < cfg->first_out[b + 1]; e++) {
             fp_write_int(w, (int64_t)cfg->edges[e].dst - b);
             fp_write_u8(w, (uint8_t)((unsigned)cfg->edges[e].kind |
@@ -349,6 +351,19 @@ static uint8_t *decode_blocks(struct decoder *d, uint32_t *nblocks)
     return flags;
 }
 
+/* The number of ways out of a block, with what its branch belongs to. */
+static size_t decode_degree(struct decoder *d, struct fp_block_info *info)
+{
+    if (d->version < WITH_CONSTRUCTS) return fp_read_count(d->r, 2);
+    uint64_t packed = fp_read_uint(d->r), degree = packed >> 4;
+    info->construct = packed >> 1 & 7;
+    info->is_part = packed & 1;
+    if (degree > fp_reader_left(d->r) / 2 || info->construct > FP_CONSTRUCT_SWITCH)
+        fp_reader_fail(d->r, "expected the ways out of a block, got %llu of construct %d",
+                       (unsigned long long)degree, (int)info->construct);
+    return (size_t)degree;
+}
+
 static bool decode_cfg(struct decoder *d)
 {
     struct fp_function *f = d->f;
@@ -358,7 +373,7 @@ static bool decode_cfg(struct decoder *d)
     FP_VEC(struct fp_edge_info) infos = {0};
     FP_VEC(uint8_t) fates = {0};
     for (uint32_t b = 0; b < nblocks && !d->r->failed; b++) {
-        size_t degree = fp_read_count(d->r, 2);
+        size_t degree = decode_degree(d, &f->source.blocks[b]);
         for (size_t i = 0; i < degree && !d->r->failed; i++) {
             int64_t dst = fp_add_saturated_signed(b, fp_read_int(d->r));
             uint8_t packed = fp_read_u8(d->r);

@@ -11,12 +11,19 @@ static void json_place(struct fp_json *j, const struct footpath_place *place)
     if (place->column) fp_json_key(j, "column"), fp_json_uint(j, place->column);
 }
 
-/* What a branch did, as a word and, of a condition of the source, as a truth value. */
-static void json_branch(struct fp_json *j, const char *branch)
+/* What a branch did, as a word; and what that means in the source, apart. */
+static void json_branch(struct fp_json *j, const char *branch, struct footpath_meaning meaning)
 {
-    bool holds = !strcmp(branch, "true");
+    bool holds = meaning.sense == FOOTPATH_SENSE_TRUE;
     fp_json_key(j, "branch"), fp_json_string(j, branch);
-    if (holds || !strcmp(branch, "false")) fp_json_key(j, "sense"), fp_json_bool(j, holds);
+    if (meaning.sense == FOOTPATH_SENSE_NONE) return;
+    if (meaning.construct)
+        fp_json_key(j, "kind"), fp_json_string(j, footpath_construct_name(meaning.construct));
+    if (meaning.is_part) fp_json_key(j, "part"), fp_json_bool(j, true);
+    if (holds || meaning.sense == FOOTPATH_SENSE_FALSE)
+        fp_json_key(j, "sense"), fp_json_bool(j, holds);
+    if (meaning.sense == FOOTPATH_SENSE_CASE)
+        fp_json_key(j, "value"), fp_json_int(j, meaning.value);
 }
 
 static void json_steps(struct fp_json *j, const struct footpath_route *route)
@@ -26,7 +33,7 @@ static void json_steps(struct fp_json *j, const struct footpath_route *route)
         const struct footpath_step *step = &route->steps[i];
         fp_json_begin(j, '{');
         json_place(j, &step->place);
-        if (step->branch) json_branch(j, step->branch);
+        if (step->branch) json_branch(j, step->branch, step->meaning);
         fp_json_end(j, '}');
     }
     fp_json_end(j, ']');
@@ -86,7 +93,7 @@ static void json_edges(struct fp_json *j, struct footpath *fp, const struct foot
         fp_json_key(j, "to"), fp_json_uint(j, edges[e].to);
         fp_json_key(j, "count"), fp_json_uint(j, edges[e].count);
         if (choice) json_place(j, &blocks[edges[e].from].last);
-        if (choice) json_branch(j, footpath_branch(fp, f, e));
+        if (choice) json_branch(j, footpath_branch(fp, f, e), footpath_meaning(fp, f, e));
         fp_json_end(j, '}');
     }
     fp_json_end(j, ']');

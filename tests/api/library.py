@@ -79,15 +79,29 @@ def place_as_json(place):
     return dict(shown, column=place.column) if place.column else shown
 
 
-def branch_as_json(branch):
-    return dict({"branch": branch}, **({"sense": branch == "true"} if branch in ("true", "false") else {}))
+NO_SENSE, TRUE, FALSE, CASE, DEFAULT = range(5)  # enum footpath_sense
+
+
+def branch_as_json(branch, meaning):
+    shown = {"branch": branch}
+    if meaning.sense == NO_SENSE:
+        return shown
+    if meaning.construct:
+        shown["kind"] = ("if", "loop", "choice", "value", "switch")[meaning.construct - 1]
+    if meaning.is_part:
+        shown["part"] = True
+    if meaning.sense in (TRUE, FALSE):
+        shown["sense"] = meaning.sense == TRUE
+    if meaning.sense == CASE:
+        shown["value"] = meaning.value
+    return shown
 
 
 def edge_as_json(profile, function, index, edge):
     shown = {"from": edge.start, "to": edge.end, "count": edge.count}
     if sum(e.start == edge.start for e in profile.edges(function)) > 1:
         shown.update(place_as_json(profile.blocks(function)[edge.start].last))
-        shown.update(branch_as_json(profile.branch(function, index)))
+        shown.update(branch_as_json(profile.branch(function, index), profile.meaning(function, index)))
     return shown
 
 
@@ -101,7 +115,7 @@ def path_as_json(profile, path):
         shown["cycles"] = path.cycles
     if route.end_edge != NONE:
         shown["next_block"] = profile.edges(profile.functions[path.function])[route.end_edge].end
-    shown["blocks"] = [dict(place_as_json(s.place), **(branch_as_json(text(s.branch)) if s.branch is not None else {}))
+    shown["blocks"] = [dict(place_as_json(s.place), **(branch_as_json(text(s.branch), s.meaning) if s.branch is not None else {}))
                        for s in steps]
     return shown
 

@@ -52,7 +52,7 @@ def legacy(name, out, program):
 
 
 # files that others need: a part of a profile, a map of a program
-BESIDE = {"old-2.prof", "plain.prof", "packed.prof", "separate.prof", "edge.prof", "separate.elf.fpmap", "values.elf", "edge.elf"}
+BESIDE = {"old-2.prof", "old-3.prof", "plain.prof", "packed.prof", "separate.prof", "edge.prof", "separate.elf.fpmap", "values.elf", "edge.elf"}
 # golden file -> what is read from it
 FILES = {
     "alone.prof": profile("alone.prof"),
@@ -63,6 +63,7 @@ FILES = {
     "values.prof": profile("values.prof"),
     "plain.elf": profile("plain.prof", "--binary", "plain.elf"),
     "old-2.elf": profile("old-2.prof", "--binary", "old-2.elf"),
+    "old-3.elf": profile("old-3.prof", "--binary", "old-3.elf"),
     "packed.elf": profile("packed.prof", "--binary", "packed.elf"),
     "separate.elf": profile("separate.prof", "--binary", "separate.elf"),
     "combined.cp": profile("combined.cp", "--binary", "packed.elf"),

@@ -1,5 +1,6 @@
 /* Every form of branch. The comment at the end of a line says how often each of its conditions
- * held and did not, in order: main calls all with 0 to 9. */
+ * held and did not, in order: main calls all with 0 to 9. `whole` is about the line's condition as
+ * a whole, which compilers may test at once. */
 #include <stdio.h>
 
 static volatile int sink;
@@ -82,6 +83,18 @@ __attribute__((noinline)) static void not_both(int n)
         act(1);
     else
         ask(2);
+}
+
+__attribute__((noinline)) static void at_once(int n)
+{
+    if (n > 2 && n < 6) /* 7/3 3/4 whole 3/7 */
+        act(1);
+    if (!(n > 2 && n < 6)) /* 7/3 3/4 whole 7/3 */
+        act(2);
+    else
+        ask(3);
+    while (n > 2 && n < 6) /* 10/7 6/4 whole 6/10 */
+        n += ask(1);
 }
 
 __attribute__((noinline)) static int as_values(int n)
@@ -195,8 +208,8 @@ int main(void)
     static volatile int input; /* what is in it no compiler knows */
     for (input = 0; input < 10; input++) {
         int n = input;
-        plain(n), negated(n), leaves(n), both(n), either(n), not_both(n), as_values(n), loops(n);
-        nested(n), chosen(n), chosen_of_two(n), no_switch(n), macros(n), inlined(n);
+        plain(n), negated(n), leaves(n), both(n), either(n), not_both(n), at_once(n);
+        as_values(n), loops(n), nested(n), chosen(n), chosen_of_two(n), no_switch(n), macros(n), inlined(n);
     }
     printf("%d\n", sink);
     return 0;

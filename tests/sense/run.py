@@ -18,53 +18,68 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FORMS = os.path.join(HERE, "forms.c")
 
 
+def pairs_of(text):
+    return [tuple(int(n) for n in pair.split("/")) for pair in text.split()]
+
+
 def expected():
-    """line -> list of (true, false), and line -> {case: count} of switches."""
+    """line -> (list of (true, false), that of the whole), and line -> {case: count} of switches."""
     conditions, switches = {}, {}
     with open(FORMS, encoding="ascii") as source:
         for number, line in enumerate(source, 1):
             comment = re.search(r"/\* (.*) \*/$", line.rstrip("\\\n ").rstrip())
             if not comment:
                 continue
-            if re.fullmatch(r"\d+/\d+( \d+/\d+)*", comment[1]):
-                conditions[number] = [tuple(int(n) for n in pair.split("/")) for pair in comment[1].split()]
+            if re.fullmatch(r"\d+/\d+( \d+/\d+)*( whole \d+/\d+)?", comment[1]):
+                sides, _, whole = comment[1].partition(" whole ")
+                conditions[number] = pairs_of(sides), pairs_of(whole)
             elif re.match(r"(case \d+|default): ", comment[1]):
                 switches[number] = {name: int(count) for name, count in re.findall(r"(case \d+|default): (\d+)", comment[1])}
     return conditions, switches
 
 
-def measured(b, *flags):
-    """The same by footpath: line -> column -> [true, false], and line -> {label: count}."""
+def edges_of(b, *flags):
     b.cc(*flags, FORMS, "-o", "forms", silent=True)
+    shown = b.json("show", "--json", b.profile("forms", "forms.prof"))
+    return [edge for function in shown["functions"] for edge in function.get("edges", [])]
+
+
+def measured(b, *flags):
+    """The same by footpath: line -> column of a part, or 0 -> [true, false], and line -> {label: count}."""
     conditions, labels = defaultdict(lambda: defaultdict(lambda: [0, 0])), defaultdict(lambda: defaultdict(int))
-    for function in b.json("show", "--json", b.profile("forms", "forms.prof"))["functions"]:
-        for edge in function.get("edges", []):
-            if "sense" in edge:
-                conditions[edge["line"]][edge["column"]][0 if edge["sense"] else 1] += edge["count"]
-            elif edge.get("branch"):
-                labels[edge["line"]][edge["branch"]] += edge["count"]
+    for edge in edges_of(b, *flags):
+        if "sense" in edge:
+            column = edge["column"] if "part" in edge else 0
+            conditions[edge["line"]][column][0 if edge["sense"] else 1] += edge["count"]
+        elif edge.get("branch"):
+            labels[edge["line"]][edge["branch"]] += edge["count"]
     return conditions, labels
 
 
+def at_most(got, most, where):
+    """Where a condition is known its branch is gone."""
+    expect(got[0] <= most[0] and got[1] <= most[1], "%s: %d/%d, expected %d/%d" % (where, *got, *most))
+
+
 def check(b, silent, *flags):
-    """`silent`: how many of the lines with one condition may say nothing. Others may say less than
-    they did: where a condition is known its branch is gone."""
+    """`silent`: how many of the lines with one condition may say nothing."""
     conditions, switches = expected()
     said, labels = measured(b, *flags)
     expect(len(conditions) > 30, "forms.c tells what it does")
     mute = []
-    for line, pairs in conditions.items():
-        got = [tuple(said[line][column]) for column in sorted(said[line])]
-        where = "line %d, %s" % (line, " ".join(flags))
-        if len(pairs) == 1:
-            yes, no = map(sum, zip(*got)) if got else (0, 0)
-            expect(yes <= pairs[0][0] and no <= pairs[0][1], "%s: %d/%d, expected %d/%d" % (where, yes, no, *pairs[0]))
+    for line, (sides, whole) in conditions.items():
+        parts = [tuple(said[line][column]) for column in sorted(said[line]) if column]
+        got, where = said[line].get(0), "line %d, %s" % (line, " ".join(flags))
+        if len(sides) == 1:
+            whole, got = sides, tuple(map(sum, zip(*said[line].values())))
             if not got:
                 mute.append(line)
             if "-O0" in flags:
-                equal((yes, no) if got else pairs[0], pairs[0], where)
-        elif len(got) == len(pairs):
-            equal(got, pairs, where)
+                equal(got or sides[0], sides[0], where)
+        elif len(sides) == len(parts):
+            equal(parts, sides, where)
+        if got and whole:
+            at_most(got, whole[0], where)
     expect(len(mute) <= silent, "lines %s say nothing, %s" % (mute, " ".join(flags)))
     for line, cases in switches.items():
         equal(dict(labels[line]), cases, "switch at line %d, %s" % (line, " ".join(flags)))
@@ -94,6 +109,52 @@ def case_debug(b):
 
 def case_lto(b):
     check(b, 3, "-O2", "-flto", "-fuse-ld=lld")
+
+
+KINDS = (("for", "loop"), ("while", "loop"), ("} while", "loop"), ("switch", "switch"), ("int ", "value"),
+         ("return n > 3 ?", "choice"), ("return", "value"), ("else if", "if"), ("if", "if"), ("IF_SMALL", "if"),
+         ("ask(", "if"), ("!ask(", "if"))
+
+
+def check_kinds(b, *flags):
+    """What a branch belongs to is seen in the text of its line."""
+    with open(FORMS, encoding="ascii") as source:
+        lines = [line.strip() for line in source]
+    seen = set()
+    for edge in edges_of(b, *flags):
+        if "kind" not in edge:
+            continue
+        text = lines[edge["line"] - 1]
+        kind = next(kind for start, kind in KINDS if text.startswith(start))
+        where = "%s at line %d, %s" % (edge, edge["line"], " ".join(flags))
+        equal(edge["kind"], kind, where)
+        several = "&&" in text or "||" in text or text.startswith(("ask(", "!ask("))
+        expect(several or "part" not in edge, "one condition is no part: " + where)
+        if "sense" in edge and kind == "loop" and "part" not in edge:
+            equal(edge["branch"], "round" if edge["sense"] else "leaves", where)
+        elif "sense" in edge:
+            equal(edge["branch"], "true" if edge["sense"] else "false", where)
+        seen.add((kind, "part" in edge))
+    return seen
+
+
+def case_kinds(b):
+    whole = {("if", False), ("loop", False), ("choice", False), ("switch", False)}
+    parts = {("if", True), ("loop", True), ("value", True)}
+    equal(check_kinds(b, "-O0"), whole | parts, "kinds at -O0")
+    expect(check_kinds(b, "-O2") >= whole | {("if", True)}, "kinds at -O2")
+    expect(check_kinds(b, "-O2", "--fp-at=early") >= whole | {("if", True), ("value", True)}, "kinds, early")
+
+
+def case_columns(b):
+    """Sides of && and || are told apart by their columns."""
+    b.cc("-O0", FORMS, "-o", "forms", silent=True)
+    b.profile("forms", "forms.prof")
+    with open(FORMS, encoding="ascii") as source:
+        number, text = next((n, line) for n, line in enumerate(source, 1) if "ask(n) > 2 && ask(n) < 6) /*" in line)
+    shown = b.tool("show", "--function", "both", "forms.prof").stdout
+    for side in (">", "<"):
+        expect("%d:%d(true)" % (number, text.index(side) + 1) in shown, "%d%s in %s" % (number, side, shown))
 
 
 def case_code_is_the_same(b):

@@ -259,8 +259,7 @@ static enum fp_edge_kind kind_of(const struct ir_reading *r, LLVMValueRef termin
 static void join_labels(struct fp_edge_info *known, struct fp_edge_info other)
 {
     if (known->label == FP_LABEL_CASE && other.label != FP_LABEL_CASE) *known = other;
-    if (known->label == FP_LABEL_TRUE || known->label == FP_LABEL_FALSE)
-        known->label = FP_LABEL_NONE;
+    if (fp_label_is_truth(known->label)) known->label = FP_LABEL_NONE;
 }
 
 /* One edge per target, whatever number of cases leads there. */
@@ -269,7 +268,7 @@ static void read_successors(struct ir_reading *r, uint32_t src, LLVMValueRef ter
     unsigned count = LLVMGetNumSuccessors(terminator);
     struct fp_edge_info *labels = FP_NEW_ARRAY(r->ir->arena, struct fp_edge_info, count);
     if (count > 1) fp_table_init(&r->seen, r->ir->arena);
-    fp_sense_label(&r->sense, terminator, labels);
+    fp_sense_label(&r->sense, terminator, labels, &r->infos.at[src]);
     for (unsigned i = 0; i < count; i++) {
         uint32_t dst = first_block_of(r->ir, LLVMGetSuccessor(terminator, i));
         if (count > 1) {

@@ -22,17 +22,29 @@ struct named {
     const char *name;
     enum meaning meaning;
     bool of_side; /* of the left side of && or ||: says it of that condition alone */
+    enum fp_construct construct;
 };
 
 static const struct named known[] = {
-    {"land.lhs.true", SAYS_TRUE, true},      {"land.rhs", SAYS_TRUE, true},
-    {"lor.lhs.false", SAYS_FALSE, true},     {"lor.rhs", SAYS_FALSE, true},
-    {"if.then", SAYS_TRUE, false},           {"if.else", SAYS_FALSE, false},
-    {"cond.true", SAYS_TRUE, false},         {"cond.false", SAYS_FALSE, false},
-    {"for.body", SAYS_TRUE, false},          {"for.end", SAYS_FALSE, false},
-    {"for.cond.cleanup", SAYS_FALSE, false}, {"while.body", SAYS_TRUE, false},
-    {"while.end", SAYS_FALSE, false},        {"while.exit", SAYS_FALSE, false},
-    {"do.body", SAYS_TRUE, false},           {"do.end", SAYS_FALSE, false},
+    {"land.lhs.true", SAYS_TRUE, true, FP_CONSTRUCT_NONE},
+    {"land.rhs", SAYS_TRUE, true, FP_CONSTRUCT_NONE},
+    {"lor.lhs.false", SAYS_FALSE, true, FP_CONSTRUCT_NONE},
+    {"lor.rhs", SAYS_FALSE, true, FP_CONSTRUCT_NONE},
+    {"if.then", SAYS_TRUE, false, FP_CONSTRUCT_IF},
+    {"if.else", SAYS_FALSE, false, FP_CONSTRUCT_IF},
+    {"if.end", SAYS_NOTHING, false, FP_CONSTRUCT_IF},
+    {"cond.true", SAYS_TRUE, false, FP_CONSTRUCT_CHOICE},
+    {"cond.false", SAYS_FALSE, false, FP_CONSTRUCT_CHOICE},
+    {"for.body", SAYS_TRUE, false, FP_CONSTRUCT_LOOP},
+    {"for.end", SAYS_FALSE, false, FP_CONSTRUCT_LOOP},
+    {"for.cond.cleanup", SAYS_FALSE, false, FP_CONSTRUCT_LOOP},
+    {"while.body", SAYS_TRUE, false, FP_CONSTRUCT_LOOP},
+    {"while.end", SAYS_FALSE, false, FP_CONSTRUCT_LOOP},
+    {"while.exit", SAYS_FALSE, false, FP_CONSTRUCT_LOOP},
+    {"do.body", SAYS_TRUE, false, FP_CONSTRUCT_LOOP},
+    {"do.end", SAYS_FALSE, false, FP_CONSTRUCT_LOOP},
+    {"land.end", SAYS_NOTHING, false, FP_CONSTRUCT_VALUE},
+    {"lor.end", SAYS_NOTHING, false, FP_CONSTRUCT_VALUE},
 };
 
 /* A number at the end makes a name the only one of its function. */
@@ -51,7 +63,7 @@ static uint32_t by_names(const struct named *const ways[2], bool of_side)
 {
     uint32_t found = FP_NONE;
     for (uint32_t i = 0; i < 2; i++) {
-        if (!ways[i] || ways[i]->of_side != of_side) continue;
+        if (!ways[i] || ways[i]->of_side != of_side || !ways[i]->meaning) continue;
         uint32_t says = ways[i]->meaning == SAYS_TRUE ? i : 1 - i;
         if (found != FP_NONE && found != says) return FP_NONE;
         found = says;
@@ -101,12 +113,86 @@ static uint32_t by_partner(LLVMValueRef branch)
     return FP_NONE;
 }
 
-uint32_t fp_true_way(LLVMValueRef branch)
+/* ---- what the branch belongs to ---- */
+
+/* The branch that a block leads to over jumps; NULL where there is none. */
+static LLVMValueRef branch_behind(LLVMBasicBlockRef block)
+{
+    for (int i = 0; block && i < LONGEST_CLIMB; i++) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+        if (!end || (!LLVMIsABranchInst(end) && !LLVMIsAInvokeInst(end))) return NULL;
+        if (LLVMIsABranchInst(end) && LLVMIsConditional(end)) return end;
+        block = LLVMGetSuccessor(end, 0);
+    }
+    return NULL;
+}
+
+/* `while (a && b)` computes a value in land.end and tests that: the branch that does. */
+static LLVMValueRef test_of_value(LLVMBasicBlockRef end)
+{
+    LLVMValueRef branch = LLVMGetBasicBlockTerminator(end);
+    if (!branch || !LLVMIsABranchInst(branch) || !LLVMIsConditional(branch)) return NULL;
+    LLVMValueRef tested = LLVMGetCondition(branch);
+    while (LLVMIsACastInst(tested) ||
+           (LLVMIsAInstruction(tested) && LLVMGetInstructionOpcode(tested) == LLVMXor))
+        tested = LLVMGetOperand(tested, 0);
+    bool own = LLVMIsAPHINode(tested) && LLVMGetInstructionParent(tested) == end;
+    return own ? branch : NULL;
+}
+
+/* What a branch leads to beside another side of its condition. */
+static enum fp_construct construct_of(LLVMValueRef branch)
+{
+    enum fp_construct weak = FP_CONSTRUCT_NONE;
+    for (unsigned i = 0; i < 2; i++) {
+        const struct named *way = named(LLVMGetSuccessor(branch, i));
+        if (!way || !way->construct) continue;
+        if (way->meaning) return way->construct;
+        weak = way->construct;
+    }
+    return weak;
+}
+
+/* The next branch of the same condition: on its next side, or on the value of the whole. */
+static LLVMValueRef next_of_whole(LLVMValueRef branch)
+{
+    LLVMValueRef next = NULL;
+    for (unsigned i = 0; i < 2; i++) {
+        const struct named *way = named(LLVMGetSuccessor(branch, i));
+        if (way && way->construct == FP_CONSTRUCT_VALUE)
+            return test_of_value(LLVMGetSuccessor(branch, i));
+        if (!way || !way->of_side || (next && construct_of(next) != FP_CONSTRUCT_CHOICE)) continue;
+        next = branch_behind(LLVMGetSuccessor(branch, i));
+    }
+    return next;
+}
+
+/* Follows the sides of a condition to the last one. */
+static void find_whole(LLVMValueRef branch, struct fp_named_branch *found)
+{
+    for (int i = 0; branch && i < LONGEST_CLIMB; i++, branch = next_of_whole(branch)) {
+        enum fp_construct construct = construct_of(branch);
+        /* `if (a && (p ? q : r))`: p is a condition of its own */
+        if (construct == FP_CONSTRUCT_CHOICE && found->construct &&
+            found->construct != FP_CONSTRUCT_CHOICE)
+            return;
+        found->whole = LLVMGetInstructionParent(branch);
+        if (construct) found->construct = construct;
+    }
+}
+
+struct fp_named_branch fp_named_branch(LLVMValueRef branch)
 {
     const struct named *ways[2] = {named(LLVMGetSuccessor(branch, 0)),
                                    named(LLVMGetSuccessor(branch, 1))};
-    uint32_t side = by_names(ways, true);
-    uint32_t partner = by_partner(branch);
-    if (side != FP_NONE) return partner == FP_NONE || partner == side ? side : FP_NONE;
-    return partner != FP_NONE ? partner : by_names(ways, false);
+    uint32_t side = by_names(ways, true), partner = by_partner(branch);
+    struct fp_named_branch found = {.true_way = FP_NONE,
+                                    .true_way_of_whole = by_names(ways, false)};
+    if (side == FP_NONE)
+        found.true_way = partner != FP_NONE ? partner : found.true_way_of_whole;
+    else if (partner == FP_NONE || partner == side)
+        found.true_way = side;
+    find_whole(branch, &found);
+    if (side == FP_NONE && partner == FP_NONE) found.whole = NULL;
+    return found;
 }

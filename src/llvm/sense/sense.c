@@ -227,9 +227,9 @@ static bool has_branch(struct fp_sense *s, const struct body *body, uint32_t blo
     return fp_table_find(s->branches, key_of(body, block));
 }
 
-/* What became of a condition: still itself, perhaps one comparison with another, or an
- * expression with others. */
-enum fate_of { AS_WRITTEN, REWRITTEN, MERGED };
+/* What became of a condition: still itself, perhaps one comparison with another, an expression
+ * with others, or with all of a whole such as `!(a && b)`. */
+enum fate_of { AS_WRITTEN, REWRITTEN, MERGED, WHOLE };
 
 /* Was a condition that was crossed on the way to a block decided together with the first? On the
  * first one's line that does no harm. */
@@ -240,7 +240,7 @@ static bool crosses_merged(struct fp_sense *s, const struct body *body, struct f
     if (fate == AS_WRITTEN) return false;
     for (; to.depth && to.via != s->from; to = s->near[to.via]) {
         if (blocks[to.via].nways < 2 || blocks[to.via].line == blocks[s->from].line) continue;
-        if (fate == MERGED || !has_branch(s, body, to.via, branch)) return true;
+        if (fate != REWRITTEN || !has_branch(s, body, to.via, branch)) return true;
     }
     return false;
 }
@@ -250,9 +250,10 @@ static uint32_t true_way_by(struct fp_sense *s, const struct body *body, uint32_
                             LLVMValueRef branch, enum fate_of fate)
 {
     const struct fp_surveyed_block *b = &body->f->blocks[block];
+    uint32_t true_way = fate == WHOLE ? b->true_way_of_whole : b->true_way;
     uint32_t says[2] = {FP_NONE, FP_NONE};
     bool direct = false; /* one way, at least, leads there over no other condition */
-    if (b->ending != FP_ENDING_CONDITION || b->true_way == FP_NONE) return FP_NONE;
+    if (b->ending != FP_ENDING_CONDITION || true_way == FP_NONE) return FP_NONE;
     search(s, body->f, block);
     for (unsigned i = 0; i < 2; i++) {
         struct fp_nearness found;
@@ -263,7 +264,7 @@ static uint32_t true_way_by(struct fp_sense *s, const struct body *body, uint32_
         }
         if (crosses_merged(s, body, found, branch, fate)) return CONFLICT;
         direct |= !found.depth;
-        says[i] = found.way == b->true_way ? i : 1 - i;
+        says[i] = found.way == true_way ? i : 1 - i;
     }
     if (!direct && (says[0] & says[1]) != FP_NONE) return CONFLICT;
     if (says[0] == FP_NONE) return says[1];
@@ -308,17 +309,48 @@ static bool has_earlier_condition(struct fp_sense *s, const struct body *body, u
     return false;
 }
 
+/* Does a branch on one side of && or || decide the whole? All sides are on its line then, and no
+ * other side has a branch of its own. */
+static bool decides_whole(struct fp_sense *s, const struct body *body, uint32_t block,
+                          LLVMValueRef branch)
+{
+    const struct fp_surveyed_block *blocks = body->f->blocks;
+    uint32_t whole = blocks[block].whole;
+    for (uint32_t b = 0; whole != FP_NONE && b < body->f->nblocks; b++)
+        if (b != block && (blocks[b].whole == whole || b == whole) &&
+            (blocks[b].line != blocks[block].line || has_branch(s, body, b, branch)))
+            return false;
+    return whole != FP_NONE;
+}
+
+/* Which way is true, and of what. */
+struct claim {
+    uint32_t way;
+    bool is_part; /* of one side of && or || alone */
+};
+
+/* Conditions that became one branch: about the whole that they are, or about one of them. */
+static struct claim claim_of_joined(struct fp_sense *s, const struct body *body, uint32_t block,
+                                    LLVMValueRef branch, enum fate_of fate)
+{
+    uint32_t whole = body->f->blocks[block].whole, way = FP_NONE;
+    if (decides_whole(s, body, block, branch)) way = true_way_by(s, body, whole, branch, WHOLE);
+    if (way <= 1) return (struct claim){way, false};
+    return (struct claim){true_way_by(s, body, block, branch, fate), whole != FP_NONE};
+}
+
 /* Conditions that were merged into one branch: of the line as a whole, if they share one. A
  * part that lost its place came behind the one that the branch is of. */
-static uint32_t true_way_of_merged(struct fp_sense *s, const struct body *body,
-                                   const struct parts *parts, uint32_t block, LLVMValueRef branch)
+static struct claim claim_of_merged(struct fp_sense *s, const struct body *body,
+                                    const struct parts *parts, uint32_t block, LLVMValueRef branch)
 {
-    uint32_t way = true_way_by(s, body, block, branch, MERGED);
+    struct claim claim = claim_of_joined(s, body, block, branch, MERGED);
     for (uint32_t i = 0; i < parts->n; i++)
-        if (body->f->blocks[parts->blocks[i]].line != body->f->blocks[block].line) return FP_NONE;
-    for (uint32_t i = 0; i < parts->n && way > 1; i++)
-        way = true_way_by(s, body, parts->blocks[i], branch, MERGED);
-    return way;
+        if (body->f->blocks[parts->blocks[i]].line != body->f->blocks[block].line)
+            return (struct claim){FP_NONE, false};
+    for (uint32_t i = 0; i < parts->n && claim.way > 1; i++)
+        claim.way = true_way_by(s, body, parts->blocks[i], branch, MERGED);
+    return claim;
 }
 
 /* Not of a function that was inlined there. */
@@ -337,20 +369,22 @@ static bool is_rewritten(const struct fp_comparison *then, const struct fp_compa
     return now->left == FP_LEFT_BITS || (now->left == FP_LEFT_SUM && !now->equality);
 }
 
-static uint32_t true_way(struct fp_sense *s, const struct body *body, uint32_t block,
-                         LLVMValueRef branch)
+static struct claim claim_of(struct fp_sense *s, const struct body *body, uint32_t block,
+                             LLVMValueRef branch)
 {
+    const struct fp_surveyed_block *b = &body->f->blocks[block];
     struct parts parts = {0};
+    struct fp_comparison now = {0};
     LLVMValueRef condition = LLVMGetCondition(branch);
     if (is_combination(condition)) collect_parts(body, condition, &parts);
-    if (parts.n > 1 || parts.unknown) return true_way_of_merged(s, body, &parts, block, branch);
-    const struct fp_comparison *then = &body->f->blocks[block].comparison;
-    struct fp_comparison now = {0};
+    if (parts.n > 1 || parts.unknown) return claim_of_merged(s, body, &parts, block, branch);
     if (is_of_body(body, condition)) now = fp_survey_comparison(condition);
-    bool rewritten = is_rewritten(then, &now);
-    if (is_remainder(then, &now)) return CONFLICT;
-    if (rewritten && has_earlier_condition(s, body, block, branch)) return CONFLICT;
-    return true_way_by(s, body, block, branch, rewritten ? REWRITTEN : AS_WRITTEN);
+    bool rewritten = is_rewritten(&b->comparison, &now);
+    if (is_remainder(&b->comparison, &now) ||
+        (rewritten && has_earlier_condition(s, body, block, branch)))
+        return (struct claim){CONFLICT, false};
+    if (rewritten) return claim_of_joined(s, body, block, branch, REWRITTEN);
+    return (struct claim){true_way_by(s, body, block, branch, AS_WRITTEN), b->whole != FP_NONE};
 }
 
 /* ---- switches ---- */
@@ -404,7 +438,8 @@ static void label_cases(struct fp_sense *s, const struct body *body, uint32_t bl
 
 /* ---- both ---- */
 
-void fp_sense_label(struct fp_sense *s, LLVMValueRef terminator, struct fp_edge_info *labels)
+void fp_sense_label(struct fp_sense *s, LLVMValueRef terminator, struct fp_edge_info *labels,
+                    struct fp_block_info *branch)
 {
     struct body body;
     uint32_t block;
@@ -414,12 +449,15 @@ void fp_sense_label(struct fp_sense *s, LLVMValueRef terminator, struct fp_edge_
     LLVMOpcode opcode = LLVMGetInstructionOpcode(terminator);
     if (opcode != LLVMBr && opcode != LLVMSwitch) return;
     if (body.f->blocks[block].ending == FP_ENDING_SWITCH) {
+        branch->construct = FP_CONSTRUCT_SWITCH;
         label_cases(s, &body, block, terminator, labels);
     } else if (opcode == LLVMBr) {
-        uint32_t way = true_way(s, &body, block, terminator);
-        if (way > 1) return;
-        labels[way].label = FP_LABEL_TRUE;
-        labels[1 - way].label = FP_LABEL_FALSE;
+        struct claim claim = claim_of(s, &body, block, terminator);
+        if (claim.way > 1) return;
+        branch->construct = body.f->blocks[block].construct;
+        branch->is_part = claim.is_part;
+        labels[claim.way].label = FP_LABEL_TRUE;
+        labels[1 - claim.way].label = FP_LABEL_FALSE;
     }
 }
 

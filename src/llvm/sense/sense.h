@@ -23,8 +23,9 @@ struct fp_sense {
     struct fp_table *branches; /* conditions of the survey that are still branches; NULL at first */
 };
 
-/* Sets the labels of a terminator's ways, one per successor. */
-void fp_sense_label(struct fp_sense *sense, LLVMValueRef terminator, struct fp_edge_info *labels);
+/* Sets the labels of a terminator's ways, one per successor, and what the branch belongs to. */
+void fp_sense_label(struct fp_sense *sense, LLVMValueRef terminator, struct fp_edge_info *labels,
+                    struct fp_block_info *branch);
 
 /* Where the condition of a branch stands: line and column of the position are set. False where
  * that is not known. */

@@ -84,10 +84,15 @@ static enum fp_ending ending_of(LLVMValueRef terminator)
     }
 }
 
+static uint32_t number_of(const struct surveying *s, LLVMBasicBlockRef block)
+{
+    return (uint32_t)*fp_table_find(&s->numbers, (uintptr_t)block);
+}
+
 static void add_way(struct surveying *s, LLVMValueRef terminator, unsigned i, bool is_switch)
 {
     LLVMBasicBlockRef to = LLVMGetSuccessor(terminator, i);
-    struct fp_surveyed_way way = {.block = (uint32_t)*fp_table_find(&s->numbers, (uintptr_t)to)};
+    struct fp_surveyed_way way = {.block = number_of(s, to)};
     if (is_switch) way.is_case = fp_shim_switch_case(terminator, i, &way.value);
     fp_vec_push(&s->survey->arena, &s->ways, way);
 }
@@ -111,7 +116,8 @@ static void survey_end(struct surveying *s, struct fp_surveyed_block *b, LLVMVal
     b->ending = ending_of(terminator);
     b->first_way = (uint32_t)s->ways.len;
     b->nways = LLVMGetNumSuccessors(terminator);
-    b->true_way = FP_NONE;
+    b->true_way = b->true_way_of_whole = b->whole = FP_NONE;
+    if (b->ending == FP_ENDING_SWITCH) b->construct = FP_CONSTRUCT_SWITCH;
     for (unsigned i = 0; i < b->nways; i++)
         add_way(s, terminator, i, b->ending == FP_ENDING_SWITCH);
     if (fp_shim_place(terminator, &place)) b->line = place.line, b->column = place.column;
@@ -120,7 +126,11 @@ static void survey_end(struct surveying *s, struct fp_surveyed_block *b, LLVMVal
     /* all branches of `a && b` have the place of the whole; what they test has its own */
     if (LLVMIsAInstruction(condition) && fp_shim_place(condition, &place) && place.line)
         b->line = place.line, b->column = place.column;
-    if (is_on_line(condition, b->line)) b->true_way = fp_true_way(terminator);
+    struct fp_named_branch named = fp_named_branch(terminator);
+    if (is_on_line(condition, b->line)) b->true_way = named.true_way;
+    b->construct = named.construct;
+    b->true_way_of_whole = named.true_way_of_whole;
+    if (named.whole) b->whole = number_of(s, named.whole);
     b->comparison = fp_survey_comparison(condition);
 }
 

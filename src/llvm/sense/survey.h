@@ -14,6 +14,7 @@
 #define FP_LLVM_SURVEY_H
 
 #include "base/table.h"
+#include "count/function.h"
 
 #include <llvm-c/Core.h>
 
@@ -31,8 +32,11 @@ struct fp_comparison {
 
 struct fp_surveyed_block {
     enum fp_ending ending;
-    uint32_t first_way, nways;       /* where it leads: in `ways` of the function */
-    uint32_t true_way;               /* 0 or 1 of a condition; FP_NONE where not known */
+    uint32_t first_way, nways;   /* where it leads: in `ways` of the function */
+    uint32_t true_way;           /* 0 or 1 of a condition; FP_NONE where not known */
+    enum fp_construct construct; /* what its branch belongs to */
+    uint32_t whole;              /* one side of && or ||: see fp_named_branch; else FP_NONE */
+    uint32_t true_way_of_whole;
     uint32_t line, column;           /* of its end */
     struct fp_comparison comparison; /* of a condition */
 };
