@@ -389,6 +389,10 @@ static void add_stand_ins(struct invocation *in, struct cc_words *command)
 
 static void add_output(struct invocation *in, struct cc_words *command, const char *program)
 {
+    for (const char *at = in->flags.out; at && (at = strchr(at, '%')); at += at[1] ? 2 : 1)
+        if (!at[1] || !strchr("phbt%", at[1]))
+            die(program, "--fp-out: ", fp_arena_printf(&in->arena, "%.2s stands for nothing", at),
+                "there are %p, %h, %b, %t, and %% for a per cent sign");
     if (!in->flags.out || in->flags.mode == FP_MODE_NONE) return;
     char *object = cc_out_object(&in->arena, in->flags.out);
     if (!object) die(program, "no file in memory for --fp-out", ": ", strerror(errno));
@@ -493,6 +497,14 @@ static void print_help(struct fp_arena *arena, const char *program)
            FOOTPATH_DEFAULT_LLVM);
 }
 
+/* clang's own text would hide that there are flags of ours. */
+static bool asks_for_help(const struct cc_words *words)
+{
+    for (size_t i = 0; i < words->len; i++)
+        if (!strcmp(words->at[i], "--help") || !strcmp(words->at[i], "-help")) return true;
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     const char *program = fp_base_name(argv[0]);
@@ -506,6 +518,11 @@ int main(int argc, char **argv)
         print_help(&in.arena, program);
         fp_arena_free(&in.arena);
         return 0;
+    }
+    if (asks_for_help(&in.all_args)) {
+        print_help(&in.arena, program);
+        printf("\nThe flags of clang follow.\n\n");
+        fflush(stdout);
     }
     /* a build that uses a profile counts only if it is told to */
     if (!fp_flag_given(&in.flags, "mode"))

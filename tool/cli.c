@@ -6,6 +6,7 @@
 #include "base/plain.h"
 #include "binary/object.h"
 #include "cli_combined.h"
+#include "cli_suggest.h"
 #include "combined/combinedview.h"
 
 #include <errno.h>
@@ -65,6 +66,12 @@ void cli_print_help(const struct cli_command *command)
         printf("  %-22s %s\n", left, o->help);
     }
     printf("  %-22s %s\n", "--help", "this text");
+    printf("  %-22s %s\n", "--version", "the version of footpath");
+}
+
+void cli_print_version(void)
+{
+    printf("footpath %s\n", FOOTPATH_VERSION);
 }
 
 _Noreturn void cli_usage(const struct cli_command *command, const char *format, ...)
@@ -109,16 +116,45 @@ static void take_word(const struct cli_command *command, char *word)
         cli_usage(command, "unexpected %s", word);
 }
 
+static void unknown_option(const struct cli_command *command, const char *word)
+{
+    struct fp_arena arena = {0}; /* the process ends here */
+    char *name = fp_arena_strndup(&arena, word, strcspn(word, "="));
+    struct cli_nearest nearest = {.wanted = name};
+    for (const struct cli_option *o = command->options; o->name; o++)
+        cli_consider(&nearest, o->name);
+    cli_usage(command, "unknown option %s%s", name, cli_suggestion(&arena, &nearest));
+}
+
+/* One of the words that the option knows. */
+static void check_value(const struct cli_command *command, const struct cli_option *o,
+                        const char *value)
+{
+    struct fp_arena arena = {0};
+    char *words = fp_arena_strdup(&arena, o->words), *save;
+    struct cli_nearest nearest = {.wanted = value};
+    for (char *one = strtok_r(words, " ", &save); one; one = strtok_r(NULL, " ", &save)) {
+        cli_consider(&nearest, one);
+        if (strcmp(one, value)) continue;
+        fp_arena_free(&arena);
+        return;
+    }
+    cli_usage(command, "%s: unknown '%s'; known: %s%s", o->name, value, o->words,
+              cli_suggestion(&arena, &nearest));
+}
+
 /* "--top=5" or "--top 5". Gives how many words that was. */
 static int take_option(const struct cli_command *command, int argc, char **argv)
 {
     char *word = argv[0], *equals = word[1] == '-' ? strchr(word, '=') : NULL;
     const struct cli_option *o =
         find_option(command, word, equals ? (size_t)(equals - word) : strlen(word));
-    if (!o) cli_usage(command, "unknown option %s", word);
+    if (!o) unknown_option(command, word);
     if (!o->value && equals) cli_usage(command, "%s takes no value", o->name);
     if (o->value && !equals && argc < 2) cli_usage(command, "%s needs a value", o->name);
-    fill(command, o, !o->value ? NULL : equals ? equals + 1 : argv[1]);
+    char *value = !o->value ? NULL : equals ? equals + 1 : argv[1];
+    if (o->words) check_value(command, o, value);
+    fill(command, o, value);
     return o->value && !equals ? 2 : 1;
 }
 
@@ -137,6 +173,9 @@ int cli_parse(const struct cli_command *command, int argc, char **argv)
             at++;
         } else if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
             cli_print_help(command);
+            exit(EXIT_OK);
+        } else if (!strcmp(word, "--version")) {
+            cli_print_version();
             exit(EXIT_OK);
         } else {
             at += take_option(command, argc - at, argv + at);

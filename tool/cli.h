@@ -26,6 +26,7 @@ struct cli_option {
     struct cli_profiles *profiles; /* the value is one more of them */
     struct fp_sources *source_root, *source_map; /* see CLI_SOURCE_OPTIONS */
     void (*take)(const struct cli_command *command, char *value);
+    const char *words; /* all values that there are, with blanks between; or NULL */
 };
 
 struct cli_command {
@@ -51,6 +52,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv);
 _Noreturn void cli_usage(const struct cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void cli_print_help(const struct cli_command *command);
+void cli_print_version(void);
 
 /* "footpath: ..." on stderr. */
 /* Text that comes from a file, on standard output. */

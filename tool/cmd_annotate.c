@@ -1,6 +1,7 @@
 /* footpath annotate: source with counts, in the terminal. */
 #include "commands.h"
 
+#include "cli_suggest.h"
 #include "report/annotate.h"
 
 static struct {
@@ -27,6 +28,10 @@ static int print(void)
 {
     struct fp_profile *profile = cli_load(&given.inputs);
     if (!profile) return EXIT_FAILED;
+    if (!cli_check_function(profile, given.function)) {
+        fp_profile_free(profile);
+        return EXIT_FAILED;
+    }
     struct fp_arena arena = {0};
     struct fp_writer out = {0};
     struct fp_report_options what = {.function = given.function, .edges = true};

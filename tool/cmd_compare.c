@@ -50,7 +50,7 @@ static void take_metric(const struct cli_command *command, char *name)
 
 static const struct cli_option options[] = {
     {"--metric", "NAME", "wall, relative, absolute, overlap, function (all; repeatable)",
-     .take = take_metric},
+     .take = take_metric, .words = "wall relative absolute overlap function"},
     {"--hot", "PERCENT", "flow from which a path is hot, for wall (0.125)", .take = take_hot},
     {"--least", "VALUE",
      "exit with status 3 if a value is below; with 1 if functions are in one only",

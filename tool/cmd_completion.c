@@ -18,7 +18,17 @@ static const struct cli_option options[] = {{0}};
 static void say_options(struct fp_writer *out, const struct cli_command *command)
 {
     for (const struct cli_option *o = command->options; o->name; o++) fp_say(out, " %s", o->name);
-    fp_say(out, " --help");
+    fp_say(out, " --help --version");
+}
+
+/* The values of options that have a list of them: what bash offers behind such an option. */
+static void say_values(struct fp_writer *out)
+{
+    for (size_t i = 0; i < cli_ncommands; i++)
+        for (const struct cli_option *o = cli_commands[i]->options; o->name; o++)
+            if (o->words)
+                fp_say(out, "    '%s %s') words='%s' ;;\n", cli_commands[i]->name, o->name,
+                       o->words);
 }
 
 static void say_names(struct fp_writer *out)
@@ -50,10 +60,20 @@ static void say_compiler_flags(struct fp_writer *out)
 
 static void bash(struct fp_writer *out)
 {
-    fp_say(out, "# bash completion for footpath: source this, or put it into\n"
-                "# ~/.local/share/bash-completion/completions/footpath\n"
-                "_footpath()\n{\n    local word=${COMP_WORDS[COMP_CWORD]} words=\n"
-                "    if [ \"$COMP_CWORD\" = 1 ]; then\n        words='");
+    fp_say(
+        out,
+        "# bash completion for footpath: source this, or put it into\n"
+        "# ~/.local/share/bash-completion/completions/footpath\n"
+        "_footpath()\n{\n    local word=${COMP_WORDS[COMP_CWORD]} words= at=$((COMP_CWORD - 1))\n"
+        "    [ \"$word\" != = ] || word=\n" /* --format= is two words */
+        "    [ \"${COMP_WORDS[at]}\" != = ] || at=$((at - 1))\n"
+        "    case \"${COMP_WORDS[1]} ${COMP_WORDS[at]}\" in\n");
+    say_values(out);
+    fp_say(out, "    esac\n"
+                "    if [ -n \"$words\" ]; then :\n"
+                "    elif [ \"$COMP_CWORD\" = 1 ]; then\n        words='");
+    say_names(out);
+    fp_say(out, " help'\n    elif [ \"${COMP_WORDS[1]}\" = help ]; then\n        words='");
     say_names(out);
     fp_say(out, "'\n    else\n        case $word in -*) ;; *) COMPREPLY=($(compgen -f -- "
                 "\"$word\")); return ;; esac\n"
@@ -106,10 +126,15 @@ static void zsh(struct fp_writer *out)
         for (const struct cli_option *o = cli_commands[i]->options; o->name; o++) {
             fp_say(out, "'%s%s[", o->name, o->value && o->name[1] == '-' ? "=" : "");
             say_quoted(out, o->help, "[]:");
-            fp_say(out, "]%s%s%s' ", o->value ? ":" : "", o->value ? o->value : "",
-                   o->value ? ":_files" : "");
+            if (o->words)
+                fp_say(out, "]:%s:(%s)' ", o->value, o->words);
+            else if (o->value)
+                fp_say(out, "]:%s:_files' ", o->value);
+            else
+                fp_say(out, "]' ");
         }
-        fp_say(out, "'--help[this text]' '*:file:_files' ;;\n");
+        fp_say(out,
+               "'--help[this text]' '--version[the version of footpath]' '*:file:_files' ;;\n");
     }
     fp_say(out, "  esac\n}\n_footpath \"$@\"\n");
 }
@@ -126,9 +151,13 @@ static void fish(struct fp_writer *out)
         fp_say(out, "'\n");
         for (const struct cli_option *o = command->options; o->name; o++) {
             bool is_long = o->name[1] == '-';
-            fp_say(out, "complete -c footpath -n '__fish_seen_subcommand_from %s' -%c %s %s-d '",
+            fp_say(out, "complete -c footpath -n '__fish_seen_subcommand_from %s' -%c %s %s",
                    command->name, is_long ? 'l' : 's', o->name + (is_long ? 2 : 1),
-                   o->value ? "-r " : "");
+                   o->words   ? "-x "
+                   : o->value ? "-r "
+                              : "");
+            if (o->words) fp_say(out, "-a '%s' ", o->words);
+            fp_say(out, "-d '");
             say_quoted(out, o->help, "");
             fp_say(out, "'\n");
         }

@@ -2,6 +2,7 @@
 #include "commands.h"
 
 #include "cli_gate.h"
+#include "cli_suggest.h"
 #include "report/coverreport.h"
 
 #include <string.h>
@@ -35,8 +36,9 @@ static const struct cli_option options[] = {
      .take = take_bar},
     {"--metric", "NAME",
      "for --fail-under: functions, lines, blocks, edges (default), paths, basis",
-     .text = &given.metric},
-    {"--format", "FORMAT", "text, json, lcov, cobertura", .text = &given.format},
+     .text = &given.metric, .words = "functions lines blocks edges paths basis"},
+    {"--format", "FORMAT", "text, json, lcov, cobertura", .text = &given.format,
+     .words = "text json lcov cobertura"},
     {"--json", NULL, "as --format json", .take = take_json},
     {"-o", "FILE", "where to write (standard output)", .text = &given.output},
     CLI_PROFILE_OPTIONS(given.inputs),
@@ -82,27 +84,16 @@ static int print(const struct coverage_request *request, const struct fp_profile
     return status ? status : check_bar(request, profile, report);
 }
 
-static void check_request(const struct cli_command *command, const struct coverage_request *request)
-{
-    static const char *const formats[] = {"text", "json", "lcov", "cobertura"};
-    struct fp_covered covered;
-    bool known = false;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        known |= !strcmp(request->format, formats[i]);
-    if (!known) cli_usage(command, "unknown format %s", request->format);
-    if (!fp_cover_figure(&(struct fp_cover_report){0}, request->metric, &covered))
-        cli_usage(command, "unknown metric %s", request->metric);
-}
-
 static int run(struct cli_command *command, int argc, char **argv)
 {
     cli_parse(command, argc, argv);
-    check_request(command, &given);
     cli_default_profile(&given.inputs);
     struct fp_profile *profile = cli_load(&given.inputs);
     if (!profile) return EXIT_FAILED;
     struct fp_arena arena = {0};
-    int status = print(&given, profile, fp_cover_make(&arena, profile, given.only));
+    int status = EXIT_FAILED;
+    if (cli_check_function(profile, given.only))
+        status = print(&given, profile, fp_cover_make(&arena, profile, given.only));
     fp_arena_free(&arena);
     fp_profile_free(profile);
     fp_arena_free(&given.inputs.arena);

@@ -2,6 +2,7 @@
 #include "commands.h"
 
 #include "base/io.h"
+#include "cli_suggest.h"
 #include "graph/cfgtext.h"
 #include "report/dot.h"
 
@@ -57,8 +58,10 @@ static bool choose(struct fp_arena *arena, const struct dot_request *request,
                    const struct dot_function *all, size_t n, struct dot_function *chosen)
 {
     size_t found = 0;
+    struct cli_nearest nearest = {.wanted = request->function};
     for (size_t i = 0; i < n; i++) {
         const char *name = fp_demangle(arena, all[i].function->name);
+        if (request->function) cli_consider(&nearest, name);
         if (request->function && !strcmp(name, request->function)) {
             *chosen = all[i];
             return true;
@@ -69,7 +72,8 @@ static bool choose(struct fp_arena *arena, const struct dot_request *request,
     }
     if (found == 1) return true;
     if (!found)
-        cli_say("no function matches '%s'", request->function ? request->function : "");
+        cli_say("no function matches '%s'%s", request->function ? request->function : "",
+                cli_suggestion(arena, &nearest));
     else
         cli_say("%zu functions match; name one by --function", found);
     return false;

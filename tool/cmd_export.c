@@ -22,8 +22,10 @@ struct export_request {
 static struct export_request given = {.what = "edges"};
 
 static const struct cli_option options[] = {
-    {"--format", "FORMAT", "one of those above", .text = &given.format},
-    {"--what", "WHAT", "legacy: edges or paths (edges)", .text = &given.what},
+    {"--format", "FORMAT", "one of those above", .text = &given.format,
+     .words = "json lcov callgrind speedscope collapsed guide legacy llvm-sample gcc-afdo"},
+    {"--what", "WHAT", "legacy: edges or paths (edges)", .text = &given.what,
+     .words = "edges paths"},
     {"--discriminators", NULL, "gcc-afdo: several counts per line, for newer gcc than 12",
      .flag = &given.discriminators},
     {"-o", "FILE", "where to write (standard output)", .text = &given.output},
@@ -214,8 +216,6 @@ static int run(struct cli_command *command, int argc, char **argv)
     cli_parse(command, argc, argv);
     struct cli_profiles *inputs = &given.inputs;
     size_t format = find_format(command, given.format);
-    if (strcmp(given.what, "edges") && strcmp(given.what, "paths"))
-        cli_usage(command, "--what is edges or paths");
     if (formats[format].binary && is_terminal(given.output))
         cli_usage(command, "%s is binary: give -o FILE", given.format);
     cli_default_profile(inputs);

@@ -19,7 +19,8 @@ static void take_input(const struct cli_command *command, char *value)
 }
 
 static const struct cli_option options[] = {
-    {"--format", "FORMAT", "legacy (LLVM 2.8-3.3), callgrind (legacy)", .text = &given.format},
+    {"--format", "FORMAT", "legacy (LLVM 2.8-3.3), callgrind (legacy)", .text = &given.format,
+     .words = "legacy callgrind"},
     {"--binary", "FILE", "the program; for legacy built by footpath-cc from the same bitcode",
      .text = &given.binary},
     {"-o", "FILE", "where to write the profile (footpath.prof)", .text = &given.output},
@@ -41,8 +42,6 @@ static int run(struct cli_command *command, int argc, char **argv)
     cli_parse(command, argc, argv);
     const char *input = given.input, *binary = given.binary, *output = given.output;
     bool callgrind = !strcmp(given.format, "callgrind");
-    if (strcmp(given.format, "legacy") && !callgrind)
-        cli_usage(command, "unknown format %s", given.format);
     if (!input || !binary) cli_usage(command, "an input and --binary are needed");
     struct fp_error error = {0};
     bool ok = callgrind               ? fp_callgrind_import(input, binary, output, &error)

@@ -6,7 +6,10 @@
 #include "profile/program.h"
 #include "report/info.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 struct info_request {
     struct fp_info info;
@@ -90,11 +93,53 @@ static bool info_of_list(struct info_request *r, const char *name, const char *c
     return ok;
 }
 
+/* ---- without arguments ---- */
+
+/* The LLVM versions that there are plugins for. */
+static void info_of_plugins(struct fp_info *info)
+{
+    struct fp_arena arena = {0};
+    const char *folder = fp_arena_printf(&arena, "%s/../lib/footpath", fp_own_folder(&arena));
+    size_t found = 0;
+    if (info->json) fp_json_key(&info->j, "llvm"), fp_json_begin(&info->j, '[');
+    for (int version = 1; version < 100; version++) {
+        char *plugin = fp_arena_printf(&arena, "%s/footpath-llvm-%d.so", folder, version);
+        if (access(plugin, R_OK) < 0) continue;
+        bool usual = version == atoi(FOOTPATH_DEFAULT_LLVM);
+        if (info->json)
+            fp_json_uint(&info->j, (uint64_t)version);
+        else
+            fp_say(&info->out, "%s%d%s", found ? ", " : "plugins for LLVM ", version,
+                   usual ? " (default)" : "");
+        found++;
+    }
+    if (info->json)
+        fp_json_end(&info->j, ']');
+    else
+        fp_say(&info->out, found ? "\n" : "no plugin in %s\n", folder);
+    fp_arena_free(&arena);
+}
+
+/* The installation, for bug reports, and footpath.prof where there is one. */
+static void info_of_all(struct info_request *r)
+{
+    struct utsname system = {0};
+    uname(&system);
+    if (!r->info.json)
+        fp_say(&r->info.out, "footpath %s on %s %s, %s\n", FOOTPATH_VERSION, system.sysname,
+               system.release, system.machine);
+    info_of_plugins(&r->info);
+    if (access("footpath.prof", F_OK) == 0)
+        take_input(NULL, (char *)"footpath.prof");
+    else if (!r->info.json)
+        fp_say(&r->info.out, "no footpath.prof in this folder\n");
+}
+
 static int print_info(struct info_request *r)
 {
     bool any = r->profiles.names.len || r->programs.len || r->combined.len;
     fp_info_begin(&r->info);
-    if (!any && !r->info.json) fp_say(&r->info.out, "footpath %s\n", FOOTPATH_VERSION);
+    if (!any) info_of_all(r);
     bool ok = info_of_list(r, "programs", r->programs.at, r->programs.len, info_of_program);
     if (r->profiles.names.len) ok &= info_of_profiles(r);
     ok &= info_of_list(r, "combined", r->combined.at, r->combined.len, info_of_combined);
@@ -114,6 +159,7 @@ struct cli_command command_info = {
     .name = "info",
     .arguments = "[PROFILE|PROGRAM]...",
     .summary = "Say what is in a profile or an instrumented program",
+    .text = "Without arguments: what is installed, and what is in footpath.prof.",
     .options = options,
     .take_word = take_input,
     .run = run,

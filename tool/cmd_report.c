@@ -2,6 +2,7 @@
 #include "commands.h"
 
 #include "cli_combined.h"
+#include "cli_suggest.h"
 
 #include "model/model.h"
 #include "report/site.h"
@@ -88,6 +89,10 @@ static int write_site(struct cli_profiles *inputs, struct fp_sources *sources, c
         profile = cli_load(inputs);
     }
     if (!profile) return EXIT_FAILED;
+    if (!cli_check_function(profile, function)) {
+        fp_profile_free(profile);
+        return EXIT_FAILED;
+    }
     struct fp_arena arena = {0};
     struct fp_error error = {0};
     struct fp_site_column *columns = NULL;

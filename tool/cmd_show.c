@@ -1,7 +1,9 @@
 /* footpath show: the paths that cost most, in the terminal or as JSON. */
 #include "commands.h"
 
+#include "api/handle.h"
 #include "cli_combined.h"
+#include "cli_suggest.h"
 #include "report/show.h"
 
 #include <math.h>
@@ -38,20 +40,12 @@ static const struct cli_option options[] = {
     {"--blocks", NULL, "blocks instead of paths", .chosen = &given.view, .choice = FP_SHOW_BLOCKS},
     {"--json", NULL, "everything, as JSON", .flag = &given.json},
     {"--sort", "KEY", "combined: by variation (default), deviation, mean, count, unseen",
-     .take = take_sort},
+     .take = take_sort, .words = "variation deviation mean count unseen"},
     {"--above", "X", "combined: the share of runs with a frequency above X", .take = take_above},
     {"--unseen", NULL, "combined: only what some runs are without", .flag = &given.combined.unseen},
     CLI_PROFILE_OPTIONS(given.inputs),
     {0},
 };
-
-static int no_such_function(const char *name)
-{
-    struct fp_error error = {0};
-    fp_fail(&error, NULL, "no function '%s' in the profile; footpath show --functions lists them",
-            name);
-    return cli_fail(&error, NULL);
-}
 
 /* As text, or with `how` NULL as JSON. */
 static int show_runs(struct footpath *fp, const struct fp_show_options *how, const char *function)
@@ -59,7 +53,7 @@ static int show_runs(struct footpath *fp, const struct fp_show_options *how, con
     struct fp_writer out = {0};
     size_t count;
     footpath_functions(fp, &count);
-    if (function && !count) return no_such_function(function);
+    if (!count && !cli_check_function(fp->profile, function)) return EXIT_FAILED;
     if (how)
         fp_show_text(&out, fp, how);
     else

@@ -1,4 +1,5 @@
 /* footpath: finds the subcommand and runs it. */
+#include "cli_suggest.h"
 #include "commands.h"
 
 #include <string.h>
@@ -19,42 +20,40 @@ static void print_usage(FILE *to)
                 "Shows which paths a program took, built with footpath-cc.\n\n");
     for (size_t i = 0; i < cli_ncommands; i++)
         fprintf(to, "  %-12s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
-    fprintf(to, "\nEach has --help and a manual page, footpath-COMMAND(1).\n");
+    fprintf(to,
+            "\nfootpath help COMMAND says more; so does its manual page, footpath-COMMAND(1).\n");
 }
 
-/* How many letters differ at most, for "did you mean". */
-static size_t distance(const char *a, const char *b)
+static struct cli_command *find_command(const char *name)
 {
-    size_t row[32], alen = strlen(a), blen = strlen(b);
-    if (alen > 30 || blen > 30) return 99;
-    for (size_t i = 0; i <= blen; i++) row[i] = i;
-    for (size_t i = 1; i <= alen; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t k = 1; k <= blen; k++) {
-            size_t above = row[k], change = diagonal + (a[i - 1] != b[k - 1]);
-            size_t least = above < row[k - 1] ? above : row[k - 1];
-            row[k] = change < least + 1 ? change : least + 1;
-            diagonal = above;
-        }
-    }
-    return row[blen];
+    for (size_t i = 0; i < cli_ncommands; i++)
+        if (!strcmp(name, cli_commands[i]->name)) return cli_commands[i];
+    static struct cli_command plan; /* divide, by its old name */
+    plan = command_divide;
+    plan.name = "plan";
+    return strcmp(name, plan.name) ? NULL : &plan;
 }
 
 static int unknown(const char *name)
 {
-    const char *nearest = NULL;
-    size_t best = 3;
-    for (size_t i = 0; i < cli_ncommands; i++)
-        if (distance(name, cli_commands[i]->name) < best) {
-            best = distance(name, cli_commands[i]->name);
-            nearest = cli_commands[i]->name;
-        }
-    if (nearest)
-        cli_say("no command '%s'; did you mean %s?", name, nearest);
-    else
-        cli_say("no command '%s'; see footpath --help", name);
+    struct fp_arena arena = {0};
+    struct cli_nearest nearest = {.wanted = name};
+    for (size_t i = 0; i < cli_ncommands; i++) cli_consider(&nearest, cli_commands[i]->name);
+    const char *suggestion = cli_suggestion(&arena, &nearest);
+    cli_say("no command '%s'%s", name, *suggestion ? suggestion : "; see footpath --help");
+    fp_arena_free(&arena);
     return EXIT_USAGE;
+}
+
+static int help(const char *topic)
+{
+    const struct cli_command *command = topic ? find_command(topic) : NULL;
+    if (topic && !command) return unknown(topic);
+    if (command)
+        cli_print_help(command);
+    else
+        print_usage(stdout);
+    return EXIT_OK;
 }
 
 int main(int argc, char **argv)
@@ -63,19 +62,13 @@ int main(int argc, char **argv)
         print_usage(stderr);
         return EXIT_USAGE;
     }
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help") || !strcmp(argv[1], "-h")) {
-        print_usage(stdout);
+    const char *first = argv[1];
+    if (!strcmp(first, "--help") || !strcmp(first, "help") || !strcmp(first, "-h"))
+        return help(argv[2]);
+    if (!strcmp(first, "--version")) {
+        cli_print_version();
         return EXIT_OK;
     }
-    if (!strcmp(argv[1], "--version")) {
-        printf("footpath %s\n", FOOTPATH_VERSION);
-        return EXIT_OK;
-    }
-    for (size_t i = 0; i < cli_ncommands; i++)
-        if (!strcmp(argv[1], cli_commands[i]->name))
-            return cli_commands[i]->run(cli_commands[i], argc - 2, argv + 2);
-    struct cli_command plan = command_divide; /* by its old name */
-    plan.name = "plan";
-    if (!strcmp(argv[1], plan.name)) return plan.run(&plan, argc - 2, argv + 2);
-    return unknown(argv[1]);
+    struct cli_command *command = find_command(first);
+    return command ? command->run(command, argc - 2, argv + 2) : unknown(first);
 }

@@ -3,7 +3,9 @@
  * A profile is a regular file. A link is followed, step by step, if it belongs to the user
  * or to root. A file of another user is refused in a folder where others may put files: one
  * that everybody may write to, or one that belongs neither to the user nor to root. A
- * privileged program (rt_settings.c) follows no link and writes only to files of its own.
+ * privileged program (rt_settings.c) follows no link and writes only to files of its own. The
+ * folder of the profile is created where it is missing, but not the folders above it, nor one
+ * in the root.
  * docs/security.md is the version for users.
  *
  * Not handled: access control lists; only owners and mode bits are looked at.
@@ -95,6 +97,18 @@ int rt_create(const char *name, int how)
                 rt_settings.privileged ? 0600 : 0666);
 }
 
+/* Creates the folder of the profile where that alone is missing. A name with more folders
+ * missing is taken for a mistake, and so is one that needs a folder in the root. */
+static bool make_folder(const char *name)
+{
+    char path[LONGEST];
+    struct rt_text folder = {path, 0, sizeof path};
+    path[0] = 0;
+    rt_folder_of(&folder, name);
+    bool in_root = path[0] == '/' && !strchr(path + 1, '/');
+    return !rt_settings.privileged && !in_root && (mkdir(path, 0777) == 0 || errno == EEXIST);
+}
+
 int rt_open_followed(struct rt_text *name, bool *created, const char **problem)
 {
     *problem = NULL;
@@ -103,6 +117,8 @@ int rt_open_followed(struct rt_text *name, bool *created, const char **problem)
         int fd = open(name->at, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         if (fd < 0 && errno == ENOENT) {
             fd = rt_create(name->at, O_RDWR);
+            if (fd < 0 && errno == ENOENT && make_folder(name->at))
+                fd = rt_create(name->at, O_RDWR);
             *created = fd >= 0;
         }
         if (fd < 0 && errno == EEXIST) continue; /* made by another meanwhile */

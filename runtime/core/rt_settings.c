@@ -19,7 +19,7 @@ static const char *const known[] = {
     "FOOTPATH_OUT",     "FOOTPATH_LOG",          "FOOTPATH_SAMPLES",  "FOOTPATH_STRIDE",
     "FOOTPATH_TICK_MS", "FOOTPATH_DUMP_SIGNAL",  "FOOTPATH_CC_FLAGS", "FOOTPATH_PLUGIN",
     "FOOTPATH_CLANG",   "FOOTPATH_DUMP_SECONDS", "FOOTPATH_SAMPLING", "FOOTPATH_SECCOMP",
-    "FOOTPATH_MAP",
+    "FOOTPATH_MAP",     "FOOTPATH_BUILD_LOG",    "FOOTPATH_SOURCE",
 };
 
 static bool is_known(const char *variable, size_t len)
@@ -123,6 +123,18 @@ void rt_settings_set_output(const char *pattern)
     rt_text_add(&out, pattern ? pattern : "");
 }
 
+/* Says which letter behind a per cent sign stands for nothing. */
+static void check_pattern(const char *pattern)
+{
+    for (const char *at = pattern; (at = strchr(at, '%')); at += at[1] ? 2 : 1) {
+        char letter[2] = {at[1], 0};
+        if (letter[0] && strchr("phbt%", letter[0])) continue;
+        rt_warn("FOOTPATH_OUT=", pattern, ": %", letter,
+                " stands for nothing; there are %p, %h, %b, %t, and %% for a per cent sign", NULL);
+        return;
+    }
+}
+
 static const char *output_pattern(void)
 {
     if (rt_settings.out[0]) return rt_settings.out;
@@ -202,6 +214,7 @@ void rt_settings_read(void)
     rt_settings.privileged = is_privileged();
     const char *name = rt_variable("FOOTPATH_OUT"), *log = rt_variable("FOOTPATH_LOG");
     rt_settings_set_output(name);
+    if (name) check_pattern(name);
     if (!getcwd(rt_settings.folder, sizeof rt_settings.folder)) rt_settings.folder[0] = 0;
     rt_settings.log = log && *log && strcmp(log, "0");
     read_map_wish();

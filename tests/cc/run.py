@@ -618,6 +618,27 @@ def case_autoconf_probe(b):
             raise Failure("%s wrote %s" % (name, wrote))
 
 
+def case_output_folder(b):
+    """The folder of the profile is created, one that lies deeper is not; letters that stand for nothing are told."""
+    b.cc("main.c", "part.c", "-o", "prog")
+    for name, made, said in (("new/x.prof", "new/x.prof", ""), ("new/y.prof", "new/y.prof", ""), ("no/such/x.prof", None, "cannot write"),
+                             ("x%q.prof", "x%q.prof", "%q stands for nothing"), ("x%", "x%", "% stands for nothing"),
+                             ("%%q.prof", "%q.prof", "")):
+        done = b.run(b.path("prog"), env={"FOOTPATH_OUT": name})
+        equal(done.stdout, "14\n", name)
+        expect(said in done.stderr if said else not done.stderr, "%s: %s" % (name, done.stderr))
+        expect(not made or os.path.getsize(b.path(made)), "%s is written" % made)
+    expect(not os.path.exists(b.path("no")), "nothing is created of no/such")
+    done = b.run("footpath-cc", "--fp-llvm=" + b.args.llvm, "--fp-out=x%q", "main.c", "part.c", "-o", "bad", status=2)
+    expect("%q stands for nothing" in done.stderr, done.stderr)
+
+
+def case_help_of_the_compiler(b):
+    """Ours first, then clang's."""
+    text = b.run("footpath-cc", "--fp-llvm=" + b.args.llvm, "--help").stdout
+    expect(0 <= text.find("--fp-mode=") < text.find("-fsyntax-only"), "help: " + text[:400])
+
+
 def baked_in(b, *links):
     """--fp-out goes into the program, however it is linked; the environment overrides it."""
     out = b.path("out/%b.prof")

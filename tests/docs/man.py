@@ -16,6 +16,9 @@ import harness  # noqa: E402
 from harness import ROOT, expect  # noqa: E402
 
 
+COMMON = {"--help", "--version"}  # of every command: footpath(1) explains them
+
+
 def text_of(path):
     """The page as plain text, and what groff has to say about it."""
     done = subprocess.run(["groff", "-ww", "-man", "-T", "utf8", "-P-cbou", "-rLL=200n", path], capture_output=True,
@@ -28,12 +31,12 @@ def help_of(args, *words):
 
 
 def options_in_help(text):
-    return set(re.findall(r"^  (--?[a-z][a-z0-9-]*)", text, re.M)) - {"--help"}
+    return set(re.findall(r"^  (--?[a-z][a-z0-9-]*)", text, re.M)) - COMMON
 
 
 def options_in_page(text):
     """Those that have an entry: at the start of an indented line."""
-    return set(re.findall(r"^ +(--?[a-z][a-z0-9-]*)(?=[ =,\n]|$)", section(text, "OPTIONS"), re.M)) - {"--help"}
+    return set(re.findall(r"^ +(--?[a-z][a-z0-9-]*)(?=[ =,\n]|$)", section(text, "OPTIONS"), re.M)) - COMMON
 
 
 def section(text, name):
@@ -56,6 +59,9 @@ def check_command(args, name, say):
 
 def case_man(b):
     args = b.args
+    main, _ = text_of(os.path.join(ROOT, "docs", "man", "footpath.1"))
+    for option in COMMON:
+        expect(option in main, "footpath.1 does not explain " + option)
     bad = []
     commands = re.findall(r"^  ([a-z0-9-]+) +[A-Z]", help_of(args, "footpath", "--help"), re.M)
     main_page, _ = text_of(os.path.join(ROOT, "docs", "man", "footpath.1"))

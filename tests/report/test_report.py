@@ -369,6 +369,11 @@ def case_completion(t):
     script = 'source complete.bash; COMP_WORDS=(footpath cov); COMP_CWORD=1; _footpath; echo "${COMPREPLY[@]}"; ' \
              'COMP_WORDS=(footpath coverage --fail); COMP_CWORD=2; _footpath; echo "${COMPREPLY[@]}"'
     t.equal(t.run("bash", "-c", script).split(), ["coverage", "--fail-under"], "bash completes")
+    values = "source complete.bash; for words in 'export --format call' 'coverage --format = lc' 'coverage --format =' 'help cov'; do " \
+             'COMP_WORDS=(footpath $words); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _footpath; echo "${COMPREPLY[@]}"; done'
+    t.equal(t.run("bash", "-c", values).split(), ["callgrind", "lcov", "text", "json", "lcov", "cobertura", "coverage"], "values of options")
+    t.check(":(text json lcov cobertura)'" in t.tool("completion", "zsh"), "values in zsh")
+    t.check("-a 'text json lcov cobertura'" in t.tool("completion", "fish"), "values in fish")
     t.tool("completion", "cmd.exe", status=2)
 
 

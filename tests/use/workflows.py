@@ -132,6 +132,10 @@ class Workflows(harness.Bench):
         harness.needs_plain_library(self.args.bin)
         prefix, example = self.path("prefix"), os.path.join(ROOT, "examples", "correlation", "correlation.c")
         self.run("cmake", "--install", self.args.build, "--prefix", prefix)
+        for name in ("share/bash-completion/completions/footpath", "share/bash-completion/completions/footpath-cc",
+                     "share/zsh/site-functions/_footpath", "share/fish/vendor_completions.d/footpath.fish",
+                     "share/footpath/schemas/show.schema.json", "share/man/man1/footpath-show.1"):
+            expect(os.path.getsize(os.path.join(prefix, name)), name + " is installed")
         lib = next(os.path.join(prefix, d) for d in os.listdir(prefix) if d.startswith("lib") and
                    os.path.exists(os.path.join(prefix, d, "pkgconfig"))) if not os.path.exists(
                        os.path.join(prefix, "lib", "pkgconfig")) else os.path.join(prefix, "lib")
