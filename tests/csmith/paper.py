@@ -18,7 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import irtext  # noqa: E402
 import run as campaign  # noqa: E402
-from run import LIMIT, Failure, TooLong, execute, flags_of, must  # noqa: E402
+from run import LIMIT, Failure, Unsuited, execute, flags_of, must  # noqa: E402
 
 import json  # noqa: E402
 
@@ -121,7 +121,13 @@ def traced_paths(args, source, folder, llvm, opt):
     must([clang, "-O0", "-w", traced, recorder, "-o", program])
     done = execute([program], LIMIT, env=dict(os.environ, TRACE_ENDS=ends, TRACE_OUT=out))
     if done.returncode == TOO_LONG:
-        raise TooLong
+        raise Unsuited
+    if not os.path.exists(out):
+        # csmith can make an endless loop that does nothing, which clang takes for code that is never reached
+        must([clang, "-O0", "-w", ir, "-o", program])
+        if execute([program], LIMIT).returncode == done.returncode < 0:
+            raise Unsuited
+        raise Failure("the traced program left no trace: status %d, %r" % (done.returncode, done.stderr[-500:]))
     counted = [{} for _ in functions]
     with open(out) as f:
         for line in f:

@@ -35,8 +35,8 @@ CSMITH = ["--no-packed-struct", "--max-funcs", "6", "--max-block-depth", "5", "-
 PLAIN_LIMIT, LIMIT = 5, 100  # seconds of CPU time
 
 
-class TooLong(Exception):
-    pass
+class Unsuited(Exception):
+    """The program is replaced by the next: it takes too long, or is not defined."""
 
 
 def execute(command, limit=300, **more):
@@ -60,7 +60,7 @@ def check(args, source, folder, llvm, opt, variant):
     try:
         wanted = execute([plain], PLAIN_LIMIT)
     except subprocess.TimeoutExpired:
-        raise TooLong
+        raise Unsuited
     must([os.path.join(args.bin, "footpath-cc"), "--fp-llvm=" + llvm, "--fp-mode=check", *variant.split(), opt,
           *flags_of(args), source, "-o", checked])
     if os.path.exists(profile):
@@ -95,7 +95,7 @@ def program(args, number, check, variants):
                 figures.update(check(args, source, folder, *cell))
                 passed += 1
             return passed, attempt, None, figures
-        except TooLong:
+        except Unsuited:
             continue
         except (Failure, subprocess.TimeoutExpired) as failure:
             if args.save:
@@ -104,7 +104,7 @@ def program(args, number, check, variants):
             return passed, attempt, "seed %s %s: %s" % (seed, " ".join(cell or ()), failure), figures
         finally:
             shutil.rmtree(folder)
-    return 0, 50, "seed %d: only programs that run too long" % (args.seed + number), figures
+    return 0, 50, "seed %d: only programs that are not suited" % (args.seed + number), figures
 
 
 def main(doc, check, variants):
@@ -131,7 +131,7 @@ def main(doc, check, variants):
                 print(problem, flush=True)
             if done % 50 == 0:
                 print("%d programs, %d failed" % (done, failed), flush=True)
-    print("%d programs, %d builds identical, %d replaced for their length, %d failed" % (done, builds, replaced, failed))
+    print("%d programs, %d builds identical, %d replaced, %d failed" % (done, builds, replaced, failed))
     if figures:
         print(", ".join("%s: %d" % item for item in figures.items()))
     return 1 if failed or not builds else 0
