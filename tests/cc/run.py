@@ -851,6 +851,64 @@ def case_stands_alone(b):
         os.remove(b.path("footpath.prof"))
 
 
+KIND = """static volatile int sink;
+__attribute__((noinline)) int kind(int n)
+{
+    if (n % 2) sink = 1;
+    if (n > 10) sink = 2;
+    return sink;
+}
+int main(void)
+{
+    for (int i = 0; i < 30; i++) kind(i);
+    return 0;
+}
+"""
+
+
+def case_edited_and_moved(b):
+    """The source is edited and the program built again: show is of what ran. Then the profile is alone in the world."""
+    os.mkdir(b.path("work"))
+    b.write("work/prog.c", KIND)
+    b.cc("-O1", "-g", "work/prog.c", "-o", "work/prog")
+    b.call([b.path("work/prog")], env={"FOOTPATH_OUT": b.path("work/footpath.prof")})
+
+    def tool(*words, where="work", quiet=True):
+        return b.run(b.bin("footpath"), *words, "footpath.prof", silent=quiet, cwd=b.path(where))
+    looks = (("info",), ("coverage", "--functions"), ("stats",), ("export", "--format", "lcov"), ("export", "--format", "callgrind"))
+
+    def seen(where):
+        """What ran. The text of conditions is the source's, and may go with it."""
+        for how in ((), ("--functions",), ("--edges",)):
+            expect("kind" in tool("show", *how, where=where).stdout, "show %s" % (how,))
+        functions = json.loads(tool("show", "--json", where=where).stdout)["functions"]
+        paths = [(f["name"], f["line"], f["calls"], [(p["id"], p["count"], p["block_ids"]) for p in f["paths"]]) for f in functions]
+        return paths, [tool(*look, where=where).stdout for look in looks]
+    before = seen("work")
+    equal(sorted(name + " %d" % calls for name, _, calls, _ in before[0]), ["kind 30", "main 1"], "calls")
+    b.write("work/prog.c", "/* a new line */\n" + KIND.replace("n > 10", "n > 10 && n < 20").replace("sink = 1", "sink = 3"))
+    b.cc("-O2", "-g", "work/prog.c", "-o", "work/prog")
+    equal(seen("work"), before, "after an edit and a new build")
+    os.mkdir(b.path("away"))
+    os.rename(b.path("work/footpath.prof"), b.path("away/footpath.prof"))
+    for name in os.listdir(b.path("work")):
+        os.remove(b.path("work", name))
+    os.rmdir(b.path("work"))
+    equal(seen("away"), before, "without program and source")
+    # what needs the source shows the rest, and says what is missing and what to do
+    annotated = tool("annotate", "--function", "kind", where="away").stdout
+    expect("prog.c: not found; say where it is by --source-root" in annotated, "annotate says what is missing: " + annotated)
+    expect(any(line.split()[:1] == ["30"] and line.split()[-1] == "4" for line in annotated.splitlines()), "annotate has the counts of lines: " + annotated)
+    said = tool("report", "-o", "page", where="away", quiet=False).stderr
+    expect("1 of 1 source files were not found" in said and "--source-root" in said, "report says what is missing: " + said)
+    expect(os.path.exists(b.path("away/page/index.html")), "a page without source")
+    # and with the source, wherever it is
+    b.write("sources/prog.c", KIND)
+    annotated = tool("annotate", "--function", "kind", "--source-root", b.path("sources"), where="away").stdout
+    expect("if (n > 10) sink = 2;" in annotated, "annotate with the source: " + annotated)
+    tool("report", "-o", "page", "--source-root", b.path("sources"), where="away")
+
+
 def case_map_once(b):
     """One map per build in a profile; none where each run has a file, unless asked for."""
     b.cc("main.c", "part.c", "-o", "prog")
