@@ -50,6 +50,8 @@ VARIANTS = {
     "clang-front": clang("-fprofile-instr-generate"),
     "gcc-pgo": gcc("-fprofile-generate", "-fprofile-update=single"),
     "path": footpath("--fp-mode=path"),
+    # paths end nowhere but at back edges, unless there are more than 2^62
+    "path-few": footpath("--fp-mode=path", "--fp-cuts=few"),
     # paths also end where loops that look hot are entered
     "path-loops": footpath("--fp-mode=path", "--fp-cuts=loops"),
     "path-early": footpath("--fp-mode=path", "--fp-at=early"),

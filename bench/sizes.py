@@ -1,38 +1,23 @@
-"""How large counted programs are: stripped files beside clang's -fprofile-generate.
+"""How large counted programs are: stripped files beside clang's -fprofile-generate; and their profiles.
 
-    python3 bench/sizes.py [--programs bzip2,lua] [--work FOLDER] [--into docs/performance.md]
+    python3 bench/sizes.py [--programs bzip2,lua] [--into docs/performance.md] [--rebuild]
 
-Builds every program plainly, with clang -fprofile-generate and with footpath-cc, strips
-the results, prints their sizes and writes the table of docs/performance.md. The quotient is footpath-cc with a packed map
-over clang -fprofile-generate. Ends with status 1 where one is above --most.
+Builds every program plainly, with clang -fprofile-generate and with footpath-cc (`clang`, `clang-pgo` and `path` of
+measure.py), strips the results, prints their sizes and writes the table of docs/performance.md. The quotient is
+footpath-cc, with its packed map, over clang -fprofile-generate. Ends with status 1 where one is above --most. A profile
+gets the map with the first run of a build: a small run is written without it and with it.
 """
 import argparse
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 
 import corpus
 import marks
+import measure
 
-BIN = os.environ.get("FOOTPATH_BIN", os.path.join(corpus.ROOT, "build", "bin"))
-LLVM = os.environ.get("FOOTPATH_LLVM", "19")
-
-
-def footpath(how):
-    return (os.path.join(BIN, "footpath-cc"), os.path.join(BIN, "footpath-c++"), "-O2",
-            {"FOOTPATH_CC_FLAGS": "--fp-llvm=%s --fp-map=%s" % (LLVM, how)})
-
-
-VARIANTS = {
-    "plain clang": ("clang-" + LLVM, "clang++-" + LLVM, "-O2", {}),
-    "-fprofile-generate": ("clang-" + LLVM, "clang++-" + LLVM, "-O2 -fprofile-generate", {}),
-    "map packed": footpath("packed"),
-}
-
-
-COLUMNS = ["program", "plain clang, KB", "-fprofile-generate, KB", "footpath-cc, KB", "quotient", "map, KB", "packed, KB"]
+COLUMNS = ["program", "plain clang, KB", "-fprofile-generate, KB", "footpath-cc, KB", "quotient", "map, KB", "packed, KB",
+           "a run, KB", "first run, KB", "of it map, KB"]
 
 
 def section(exe, name):
@@ -59,40 +44,53 @@ def map_size(exe):
     return int.from_bytes(data[at + 8:at + 16], "little") if at >= 0 else section(exe, ".footpath_map")
 
 
-def measure(program, folder):
-    row = {}
-    for name, (cc, cxx, flags, env) in VARIANTS.items():
-        exe = corpus.build(program, folder, cc, cxx, flags, env)
-        row[name] = stripped(exe)
-        if name.startswith("map"):
-            row["map"], row["in file"] = map_size(exe), section(exe, ".footpath_map")
-    return row
+def profile_sizes(program, exe):
+    """Of the profile of one small run without the map, and with it, as the first run of a build writes it."""
+    sizes = []
+    folder = os.path.join(measure.WORK, "sizes", program.name)
+    os.makedirs(folder, exist_ok=True)
+    for with_map in ("0", "1"):
+        profile = os.path.join(folder, "run.prof")
+        if os.path.exists(profile):
+            os.unlink(profile)
+        done = subprocess.run(["sh", "-c", measure.run_command(program, "path", "small", exe)], cwd=folder,
+                              env=dict(os.environ, LC_ALL="C", FOOTPATH_OUT=profile, FOOTPATH_MAP=with_map),
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if done.returncode not in program.ends:
+            raise RuntimeError("%s: status %d" % (program.name, done.returncode))
+        sizes.append(os.path.getsize(profile))
+    return sizes
+
+
+def row_of(program, rebuild):
+    """Cells, the quotient, and the commit of the build."""
+    plain, clang, (ours, facts) = (measure.build(program, variant, rebuild) for variant in ("clang", "clang-pgo", "path"))
+    sizes = [stripped(exe) for exe in (plain[0], clang[0], ours)]
+    alone, with_map = profile_sizes(program, ours)
+    quotient = sizes[2] / sizes[1]
+    cells = ["%.0f" % (size / 1e3) for size in sizes] + ["%.2f" % quotient]
+    cells += ["%.0f" % (size / 1e3) for size in (map_size(ours), section(ours, ".footpath_map"))]
+    cells += ["%.1f" % (size / 1e3) for size in (alone, with_map, with_map - alone)]
+    return cells, quotient, facts.get("commit")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", default=os.environ.get("BENCH"))
-    parser.add_argument("--work")
     parser.add_argument("--into", help="the document with the table")
+    parser.add_argument("--rebuild", action="store_true", help="build anew what was built before")
     parser.add_argument("--most", type=float, default=1.5)
     args = parser.parse_args()
     programs = corpus.names(args.programs)
     corpus.fetch(programs)
-    folder = args.work or tempfile.mkdtemp(prefix="footpath-sizes-")
-    os.makedirs(folder, exist_ok=True)
-    above, rows = 0, {}
+    above, rows, at = 0, {}, {}
     for program in programs:
-        row = measure(program, folder)
-        quotient = row["map packed"] / row["-fprofile-generate"]
+        rows[program.name], quotient, commit = row_of(program, args.rebuild)
+        at[program.name] = marks.stamp(commit=commit)
         above += quotient > args.most
-        rows[program.name] = ["%.0f" % (row["plain clang"] / 1e3), "%.0f" % (row["-fprofile-generate"] / 1e3),
-                              "%.0f" % (row["map packed"] / 1e3), "%.2f" % quotient, "%.0f" % (row["map"] / 1e3),
-                              "%.0f" % (row["in file"] / 1e3)]
         print(program.name, ", ".join("%s %s" % (c, v) for c, v in zip(COLUMNS[1:], rows[program.name])), flush=True)
     if args.into:
-        marks.write(args.into, "sizes", COLUMNS, rows, marks.stamp(), None, [p.name for p in corpus.PROGRAMS])
-    if not args.work:
-        shutil.rmtree(folder)
+        marks.write(args.into, "sizes", COLUMNS, rows, at, None, [p.name for p in corpus.PROGRAMS])
     return 1 if above else 0
 
 
