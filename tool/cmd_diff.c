@@ -3,6 +3,7 @@
 
 #include "cli_combined.h"
 #include "combined/combinedview.h"
+#include "profile/splitruns.h"
 #include "report/statsreport.h"
 
 static struct {
@@ -31,41 +32,15 @@ static const struct cli_option options[] = {
     {0},
 };
 
-/* Runs of one side each as a profile of its own, for the spread between them. They
- * share the maps of the whole. */
-struct splitting {
-    const struct fp_profile *whole;
-    struct fp_arena *arena;
-    FP_VEC(struct fp_profile *) runs;
-};
-
 enum { MOST_RUNS = 64 };
 
-static bool split_run(struct fp_arena *arena, const struct fp_run *run, void *context)
-{
-    (void)arena;
-    struct splitting *s = context;
-    const struct fp_module *whole = s->whole->modules.at[0];
-    if (run->runs != 1 || s->runs.len == MOST_RUNS) return true;
-    if (!fp_same_module(&whole->id, &run->module)) return true; /* another build's */
-    struct fp_profile *alone = fp_profile_new();
-    fp_profile_add_run(alone, run);
-    alone->modules.at[0]->program = whole->program;
-    alone->modules.at[0]->have_program = whole->have_program;
-    fp_vec_push(s->arena, &s->runs, alone);
-    return true;
-}
-
-/* With shared libraries a run has several records; then runs are not told apart. */
+/* Runs of one side each as a profile of its own, for the spread between them. */
 static void split_runs(struct fp_arena *arena, struct fp_diff_side *side)
 {
-    struct splitting s = {.whole = side->profile, .arena = arena};
-    struct fp_error error = {0};
-    bool cut;
-    if (side->profile->modules.len != 1) return;
-    fp_profile_each_run(side->profile->files.at[0], split_run, &s, &cut, &error);
-    side->runs = s.runs.at;
-    side->nruns = s.runs.len;
+    struct fp_split split;
+    fp_profile_split(arena, side->profile, MOST_RUNS, &split);
+    side->runs = split.runs.at;
+    side->nruns = split.runs.len;
 }
 
 static bool load_side(struct fp_arena *arena, const struct cli_profiles *all, size_t index,

@@ -3,6 +3,7 @@
 
 #include "paths/edges.h"
 #include "profile/legacy.h"
+#include "profile/splitruns.h"
 
 static bool legacy_edges(struct fp_arena *arena, const struct fp_module *module,
                          struct fp_writer *out, struct fp_error *error)
@@ -44,21 +45,39 @@ static bool legacy_paths(struct fp_arena *arena, const struct fp_module *module,
     return fp_legacy_write_paths(out, functions.at, functions.len, error);
 }
 
+/* One set of packets. Without a run, or of several that were summed, there are no arguments that
+ * the counts belong to. */
+static bool export_set(const struct fp_profile *profile, bool paths, struct fp_writer *out,
+                       struct fp_error *error)
+{
+    struct fp_arena arena = {0};
+    const struct fp_module *module = profile->modules.at[0];
+    const struct fp_run *run = profile->runs.len == 1 ? &profile->runs.at[0] : NULL;
+    size_t name = run && run->runs == 1 && run->nargs; /* the program's name differs by build */
+    bool known = run && run->runs == 1;
+    if (profile->runs.len)
+        fp_legacy_write_arguments(out, known ? run->args + name : NULL,
+                                  known ? run->nargs - name : 0);
+    bool ok =
+        paths ? legacy_paths(&arena, module, out, error) : legacy_edges(&arena, module, out, error);
+    fp_arena_free(&arena);
+    return ok;
+}
+
 bool fp_legacy_export(const struct fp_profile *profile, bool paths, struct fp_writer *out,
                       struct fp_error *error)
 {
     struct fp_arena arena = {0};
+    struct fp_split split;
     if (profile->modules.len != 1)
         return fp_fail(error, NULL, "the legacy format holds one module, this profile has %zu",
                        profile->modules.len);
-    if (profile->runs.len) { /* the program's name differs by build */
-        const struct fp_run *run = &profile->runs.at[0];
-        size_t name = run->nargs > 0;
-        fp_legacy_write_arguments(out, run->args + name, run->nargs - name);
-    }
-    const struct fp_module *module = profile->modules.at[0];
-    bool ok =
-        paths ? legacy_paths(&arena, module, out, error) : legacy_edges(&arena, module, out, error);
+    fp_profile_split(&arena, profile, SIZE_MAX, &split);
+    bool ok = true, apart = split.complete && split.runs.len > 1;
+    for (size_t i = 0; ok && apart && i < split.runs.len; i++)
+        ok = export_set(split.runs.at[i], paths, out, error);
+    if (!apart) ok = export_set(profile, paths, out, error);
+    fp_split_free(&split);
     fp_arena_free(&arena);
     return ok;
 }

@@ -4,8 +4,8 @@
 
 #include "profile/profile.h"
 
-/* The arguments of the first run and a packet of edges, or of paths. A legacy file holds
- * one module. */
+/* For each run its arguments and a packet of edges, or of paths. Runs that were summed up by a
+ * merge are one packet without arguments. A legacy file holds one module. */
 bool fp_legacy_export(const struct fp_profile *profile, bool paths, struct fp_writer *out,
                       struct fp_error *error);
 

@@ -14,8 +14,10 @@ struct filling {
     struct fp_program program;
     const struct fp_function **order;
     size_t nfunctions;
-    struct fp_fill counters;
+    struct fp_fill counters; /* of the set that is being read */
     const char *arguments;
+    bool any; /* the set has counts */
+    FP_VEC(struct fp_run) runs;
     const char *input;
     struct fp_error *error;
 };
@@ -67,6 +69,34 @@ static bool fill_paths(struct filling *f, const struct fp_legacy_reader *packet)
     return true;
 }
 
+/* The set that was read becomes a run. */
+static void finish_set(struct filling *f)
+{
+    struct fp_run run;
+    char **args = FP_NEW_ARRAY(&f->arena, char *, 2);
+    args[0] = fp_arena_strdup(&f->arena, f->program.path);
+    args[1] = fp_arena_strdup(&f->arena, f->arguments ? f->arguments : "");
+    fp_fill_finish(&f->counters, &run);
+    run.host = run.folder = "";
+    run.program = f->program.path;
+    run.args = args;
+    run.nargs = *args[1] ? 2 : 1;
+    fp_vec_push(&f->arena, &f->runs, run);
+    f->arguments = NULL;
+    f->any = false;
+}
+
+/* Arguments behind counts begin the set of another run. */
+static bool take_arguments(struct filling *f, const char *arguments)
+{
+    if (f->any) {
+        finish_set(f);
+        if (!fp_fill_begin(&f->counters, &f->arena, &f->program, f->error)) return false;
+    }
+    f->arguments = arguments;
+    return true;
+}
+
 static bool fill_packets(struct filling *f, const struct fp_file *file)
 {
     struct fp_legacy_reader reader = {
@@ -74,7 +104,7 @@ static bool fill_packets(struct filling *f, const struct fp_file *file)
     while (fp_legacy_next(&f->arena, &reader)) {
         bool ok = true;
         switch (reader.type) {
-        case FP_LEGACY_ARGUMENTS: f->arguments = reader.arguments; break;
+        case FP_LEGACY_ARGUMENTS: ok = take_arguments(f, reader.arguments); break;
         case FP_LEGACY_EDGES: ok = fill_edges(f, &reader); break;
         case FP_LEGACY_PATHS: ok = fill_paths(f, &reader); break;
         case FP_LEGACY_FUNCTIONS:
@@ -88,20 +118,15 @@ static bool fill_packets(struct filling *f, const struct fp_file *file)
             break;
         }
         if (!ok) return false;
+        f->any |= reader.type == FP_LEGACY_EDGES || reader.type == FP_LEGACY_PATHS;
     }
     return !reader.r.failed;
 }
 
 static bool write_result(struct filling *f, const char *output)
 {
-    struct fp_run run;
-    char *args[] = {(char *)(f->arguments ? f->arguments : "")};
-    fp_fill_finish(&f->counters, &run);
-    run.host = run.folder = "";
-    run.program = f->program.path;
-    run.args = args;
-    run.nargs = 1;
-    return fp_profile_write(output, &run, 1, 0, f->error);
+    if (f->any || !f->runs.len) finish_set(f);
+    return fp_profile_write(output, f->runs.at, f->runs.len, 0, f->error);
 }
 
 bool fp_legacy_import(const char *input, const char *binary, const char *output,

@@ -29,6 +29,21 @@ t footpath show back.prof
 echo "# edges, out and back in"
 t footpath import --format legacy --binary whole-edge edge.out -o edges-back.prof
 t footpath verify path.prof edges-back.prof
+echo "# several runs: a set for each, with its arguments"
+rm -f runs.prof
+for words in "one two" three; do FOOTPATH_OUT=runs.prof ./whole-path $words; done
+FOOTPATH_OUT=single.prof ./whole-path one two
+FOOTPATH_OUT=other.prof ./whole-path three
+for name in runs single other; do footpath export --format legacy --what paths $name.prof -o $name.out; done
+cat single.out other.out > both.out
+t cmp runs.out both.out
+t footpath import --format legacy --binary whole-path runs.out -o runs-back.prof
+t footpath info runs-back.prof
+t footpath export --format legacy --what paths runs-back.prof -o runs-again.out
+t cmp runs.out runs-again.out
+footpath merge runs.prof -o merged.prof
+footpath export --format legacy --what paths merged.prof -o merged.out
+od -A d -t u4 merged.out | head -n 1
 echo "# what cannot be read"
 head -c 10 paths.out > short.out
 t footpath import --format legacy --binary whole-path short.out -o no.prof
