@@ -3,6 +3,7 @@
 
 #include "base/names.h"
 #include "cli_combined.h"
+#include "profile/aside.h"
 #include "report/show.h"
 
 #include <errno.h>
@@ -46,6 +47,17 @@ static int run_once(char **argv)
         return 128 + WTERMSIG(status);
     }
     return WEXITSTATUS(status);
+}
+
+/* How much the profile holds, with the runs that lie beside it; 0 where there is none. */
+static size_t size_of(const char *path)
+{
+    struct fp_file file;
+    struct fp_error error = {0};
+    if (access(path, R_OK) < 0 || !fp_profile_open(&file, path, &error)) return 0;
+    size_t size = file.len;
+    fp_file_close(&file);
+    return size;
 }
 
 static struct footpath *open_one(const char *path)
@@ -92,9 +104,10 @@ static int run(struct cli_command *command, int argc, char **argv)
     setenv("FOOTPATH_OUT", fp_as_pattern(&arena, output), 1);
     fp_arena_free(&arena);
     int status = 0;
+    size_t before = size_of(output);
     for (uint64_t i = 0; i < given.repeat && status != 127; i++) status = run_once(argv + first);
-    if (access(output, R_OK) < 0)
-        cli_say("%s wrote no profile; was it built with footpath-cc?", argv[first]);
+    if (size_of(output) <= before)
+        cli_say("%s counted nothing; was it built with footpath-cc?", argv[first]);
     else if (fp_is_combined(output))
         show_combined(output, given.top);
     else if (given.top)

@@ -2,6 +2,7 @@
  * profile is expanded when the profile is written, since a child of fork has another pid.
  *
  * Not handled: variables that the program changes later. */
+#include "core/rt_file.h"
 #include "rt.h"
 
 #include <stdlib.h>
@@ -155,14 +156,30 @@ static bool may_write(void)
     return !rt_settings.privileged || output_pattern()[0] == '/';
 }
 
-/* False for the small programs that configure, cmake and meson build and run to test the
- * compiler: their profiles would be in the way. */
+/* Old versions of autoconf run a.out. It is theirs where conftest.c lies beside it. */
+static bool is_beside_conftest(const char *path)
+{
+    char name[RT_LONGEST_NAME];
+    struct rt_text text = {name, 0, sizeof name};
+    name[0] = 0;
+    rt_folder_of(&text, path);
+    rt_text_add(&text, "/conftest.c");
+    return access(name, F_OK) == 0;
+}
+
+/* False for the small programs that configure, cmake, meson, scons and waf build and run to test
+ * the compiler: their profiles would be in the way. */
 bool rt_output_wanted(const struct rt_identity *program)
 {
+    static const char *const folders[] = {"/CMakeFiles/", "/meson-private/", "/.sconf_temp/",
+                                          "/.conf_check_"};
     const char *path = program->path, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    bool autoconf = begins(name, "conftest") && (!name[8] || name[8] == '.');
-    return may_write() && !autoconf && !begins(name, "cmTC_") && !strstr(path, "/CMakeFiles/") &&
-           !strstr(path, "/meson-private/");
+    bool probe = begins(name, "conftest") && (!name[8] || strchr("._", name[8]));
+    probe |= begins(name, "cmTC_") || begins(name, "sanitycheckc");
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        probe |= strstr(path, folders[i]) != NULL;
+    if (!probe && !strcmp(name, "a.out")) probe = is_beside_conftest(path);
+    return may_write() && !probe;
 }
 
 /* The variable as a number, which may have decimals, times `unit`; `otherwise` where it is

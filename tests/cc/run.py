@@ -607,8 +607,11 @@ def case_make(b):
 def case_autoconf_probe(b):
     """Probes leave no profile, neither where the program's will be nor where FOOTPATH_OUT says."""
     b.cc("main.c", "part.c", "-o", "prog")
-    probes = ("conftest", "cmTC_1a2b3", "out/CMakeFiles/CMakeTmp/try", "out/meson-private/tmpx/output.exe")
-    for name in probes + ("confTest",):
+    probes = ("conftest", "conftest.exe", "conftest_1a2b_0", "cmTC_1a2b3", "out/CMakeFiles/CMakeTmp/try", "out/meson-private/tmpx/output.exe",
+              "sanitycheckcpp.exe", ".sconf_temp/x", "out/.conf_check_0/testbuild/testprog", "scratch/a.out")
+    b.write("scratch/conftest.c", "")
+    programs = ("confTest", "conftests", "a.out", "sanitycheck")
+    for name in probes + programs:
         os.makedirs(os.path.dirname(b.path(name)), exist_ok=True)
         shutil.copy(b.path("prog"), b.path(name))
         b.call([b.path(name)])
@@ -616,6 +619,20 @@ def case_autoconf_probe(b):
         wrote = [n for n in ("footpath.prof", "named.prof") if os.path.exists(b.path(n))]
         if len(wrote) != (0 if name in probes else 2):
             raise Failure("%s wrote %s" % (name, wrote))
+        for one in wrote:
+            os.unlink(b.path(one))
+
+
+def case_run_that_counts_nothing(b):
+    """An older program's paths are not taken for those of the one that ran."""
+    b.cc("main.c", "part.c", "-o", "prog")
+    expect("paths taken" in b.tool("run", "./prog").stderr, "what ran is shown")
+    said = b.tool("run", "true").stderr
+    expect("true counted nothing" in said and "paths taken" not in said, "run true: " + said)
+    expect("paths taken" in b.tool("run", "./prog").stderr, "and again")
+    b.tool("run", "-o", "all.cp", "./prog")
+    said = b.tool("run", "-o", "all.cp", "true").stderr
+    expect("true counted nothing" in said, "run -o all.cp true: " + said)
 
 
 def case_output_folder(b):
