@@ -11,16 +11,17 @@ footpath-cc --fp-cuts=paper, as `show --json` has them; so must be the edges of 
 number of possible paths.
 """
 import collections
+import json
 import os
 import sys
+import tempfile
+import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import irtext  # noqa: E402
 import run as campaign  # noqa: E402
 from run import LIMIT, Failure, Unsuited, execute, flags_of, must  # noqa: E402
-
-import json  # noqa: E402
 
 # the blocks stay the same: what differs is how paths are counted
 VARIANTS = ["", "--fp-array-paths=16", "--fp-mode=check", "--fp-threads=atomic", "--fp-exits", "--fp-weights=static"]
@@ -104,10 +105,23 @@ class Definition:
 
 # ---- the two profiles ----
 
+FOLDER = tempfile.TemporaryDirectory(prefix="footpath-recorder-")
+COMPILING = threading.Lock()
+
+
+def recorder_of(llvm):
+    """recorder.c as an object, compiled once."""
+    path = os.path.join(FOLDER.name, llvm + ".o")
+    with COMPILING:
+        if not os.path.exists(path):
+            must(["clang-" + llvm, "-O2", "-w", "-c", os.path.join(HERE, "recorder.c"), "-o", path])
+    return path
+
+
 def traced_paths(args, source, folder, llvm, opt):
     """(function, definition, {path: count}) by linkage name."""
-    names = ("prog.ll", "traced.ll", "traced", "recorder.o", "ends", "trace")
-    ir, traced, program, recorder, ends, out = (os.path.join(folder, name) for name in names)
+    names = ("prog.ll", "traced.ll", "traced", "ends", "trace")
+    ir, traced, program, ends, out = (os.path.join(folder, name) for name in names)
     clang = "clang-" + llvm
     must([clang, opt, "-gline-tables-only", *flags_of(args), "-S", "-emit-llvm", source, "-o", ir])
     with open(ir) as f:
@@ -117,8 +131,7 @@ def traced_paths(args, source, folder, llvm, opt):
         f.write(irtext.trace(functions, around))
     with open(ends, "w") as f:
         f.write("".join(d.as_line(number) + "\n" for number, d in enumerate(definitions)))
-    must([clang, "-O2", "-w", "-c", os.path.join(HERE, "recorder.c"), "-o", recorder])
-    must([clang, "-O0", "-w", traced, recorder, "-o", program])
+    must([clang, "-O0", "-w", traced, recorder_of(llvm), "-o", program])
     done = execute([program], LIMIT, env=dict(os.environ, TRACE_ENDS=ends, TRACE_OUT=out))
     if done.returncode == TOO_LONG:
         raise Unsuited
