@@ -23,7 +23,8 @@ static struct export_request given = {.what = "edges"};
 
 static const struct cli_option options[] = {
     {"--format", "FORMAT", "one of those above", .text = &given.format,
-     .words = "json lcov callgrind speedscope collapsed guide legacy llvm-sample gcc-afdo"},
+     .words = "json lcov callgrind speedscope collapsed guide legacy llvm-sample gcc-afdo pprof "
+              "gcov-json"},
     {"--what", "WHAT", "legacy: edges or paths (edges)", .text = &given.what,
      .words = "edges paths"},
     {"--discriminators", NULL, "gcc-afdo: several counts per line, for newer gcc than 12",

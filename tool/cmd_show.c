@@ -16,7 +16,7 @@ static struct {
     enum fp_show_view view;
     struct cli_show_combined combined;
     uint64_t top; /* UINT64_MAX: not asked */
-    bool json;
+    bool json, inclusive;
 } given = {.top = UINT64_MAX, .combined.above = -1};
 
 static void take_sort(const struct cli_command *command, char *value)
@@ -36,6 +36,8 @@ static const struct cli_option options[] = {
     {"--function", "NAME", "only functions whose name contains NAME", .text = &given.function},
     {"--functions", NULL, "functions instead of paths", .chosen = &given.view,
      .choice = FP_SHOW_FUNCTIONS},
+    {"--inclusive", NULL, "functions with what they called, in that order",
+     .flag = &given.inclusive},
     {"--edges", NULL, "edges instead of paths", .chosen = &given.view, .choice = FP_SHOW_EDGES},
     {"--blocks", NULL, "blocks instead of paths", .chosen = &given.view, .choice = FP_SHOW_BLOCKS},
     {"--json", NULL, "everything, as JSON", .flag = &given.json},
@@ -75,13 +77,15 @@ static int run(struct cli_command *command, int argc, char **argv)
 {
     cli_parse(command, argc, argv);
     cli_default_profile(&given.inputs);
+    if (given.inclusive) given.view = FP_SHOW_FUNCTIONS;
     bool edges = given.json || given.view >= FP_SHOW_EDGES;
     struct footpath *fp = cli_open(&given.inputs, given.function, edges);
     fp_arena_free(&given.inputs.arena);
     if (!fp) return EXIT_FAILED;
     struct fp_show_options how = {.view = given.view,
                                   .top = given.top == UINT64_MAX ? TOP : given.top,
-                                  .colours = cli_colours(stdout)};
+                                  .colours = cli_colours(stdout),
+                                  .inclusive = given.inclusive};
     struct footpath_summary summary;
     footpath_summarize(fp, &summary);
     int status = summary.combined ? show_combined(fp)

@@ -43,6 +43,8 @@ Meaning = struct("Meaning", (c_int, "construct sense is_part"), (c_int64, "value
 Step = struct("Step", (Place, "place"), (c_uint32, "block edge"), (TEXT, "branch"), (Meaning, "meaning"))
 Route = struct("Route", (c_int, "start end"), (c_uint32, "end_edge nblocks"), (POINTER(c_uint32), "blocks edges"),
                (c_uint32, "nsteps"), (POINTER(Step), "steps"), (c_uint32, "function"))
+Call = struct("Call", (POINTER(Function), "caller callee"), (TEXT, "caller_name callee_name"), (c_uint32, "line"),
+              (c_uint64, "count"), (c_double, "cost"), (c_int, "recursive"))
 Event = struct("Event", (c_int, "kind"), (c_uint32, "block"), (c_uint64, "id"), (POINTER(Function), "function"),
                (c_void_p, "distribution"))
 Filter = struct("Filter", (c_uint, "kinds"), (c_int, "order unseen"), (c_double, "above"))
@@ -58,6 +60,7 @@ def load():
                          ("shape", c_uint64), ("blocks", POINTER(Block)), ("edges", POINTER(Edge)), ("problem", TEXT),
                          ("branch", TEXT), ("meaning", Meaning), ("construct_name", TEXT), ("paths", POINTER(POINTER(Path))), ("hottest", POINTER(POINTER(Path))),
                          ("path_count", c_size_t), ("route_text", TEXT), ("events", POINTER(Event)),
+                         ("callees", POINTER(Call)), ("callers", POINTER(Call)), ("inclusive", c_double),
                          ("quantile", c_double), ("above", c_double)):
         getattr(library, "footpath_" + name).restype = result
     if library.footpath_api_version() != API_VERSION:
@@ -126,6 +129,15 @@ class Profile:
 
     def route_text(self, route):
         return text(self.call("route_text", byref(route)))
+
+    def callees(self, function):
+        return self.list("callees", byref(function))
+
+    def callers(self, function):
+        return self.list("callers", byref(function))
+
+    def inclusive(self, function):
+        return self.call("inclusive", byref(function))
 
     def events(self, kinds=0, order=0, unseen=False, above=-1.0):
         return self.list("events", byref(Filter(kinds, order, unseen, above)))

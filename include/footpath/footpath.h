@@ -317,6 +317,29 @@ FOOTPATH_PUBLIC int footpath_decode_id(struct footpath *fp,
 FOOTPATH_PUBLIC const char *footpath_route_text(struct footpath *fp,
                                                 const struct footpath_route *route);
 
+/* ---- calls ---- */
+
+/* The calls from one function to another. Their number is exact. How much of the callee's cost is
+ * theirs is not measured: they get their part of all its calls. */
+struct footpath_call {
+    const struct footpath_function *caller, *callee; /* NULL: not among the functions */
+    const char *caller_name, *callee_name;           /* as people write them; NULL: not known */
+    uint32_t line; /* of the first call, in the caller's file; or 0 */
+    uint64_t count;
+    double cost;   /* of the callee and all it called */
+    int recursive; /* closes a circle of calls: its cost is that of the first call of the circle */
+};
+
+/* Most costly first. Empty in a combined profile and for maps of older versions. The last caller
+ * has no name where some calls came through pointers or from code that is not measured. */
+FOOTPATH_PUBLIC const struct footpath_call *footpath_callees(
+    struct footpath *fp, const struct footpath_function *function, size_t *count);
+FOOTPATH_PUBLIC const struct footpath_call *footpath_callers(
+    struct footpath *fp, const struct footpath_function *function, size_t *count);
+/* What the function and all it called cost; 0 in a combined profile. */
+FOOTPATH_PUBLIC double footpath_inclusive(struct footpath *fp,
+                                          const struct footpath_function *function);
+
 /* ---- combined profiles: distributions over runs ---- */
 
 enum footpath_event_kind {

@@ -37,7 +37,8 @@ struct footpath {
     struct footpath_function *shown; /* in the order of the API */
     struct fp_handle_function *functions;
     size_t nfunctions;
-    uint32_t *place; /* of a combined function in these, by its index */
+    uint32_t *place;               /* of a combined function in these, by its index */
+    struct fp_handle_calls *calls; /* NULL: nobody asked yet */
 };
 
 /* The profile stays the caller's, with its maps loaded; options: function and edges. */

@@ -33,6 +33,7 @@ enum fp_function_flag {
     FP_FUNCTION_UNDIVIDED = 1 << 20,  /* skipped because the division does not have it */
     FP_FUNCTION_INLINED = 1 << 21,    /* early, but small functions were inlined before */
     FP_FUNCTION_VALUES = 1 << 22,     /* its hash table also counts values (values.h) */
+    FP_FUNCTION_CALLS = 1 << 23,      /* `calls` lists what each block calls */
 };
 
 /* Where an instruction comes from is a line in a scope. A scope is a function, or a function
@@ -68,6 +69,13 @@ struct fp_block_info {
     uint32_t first_position, npositions; /* in order of the instructions */
     enum fp_construct construct;
     bool is_part; /* the branch tests one side of && or || alone */
+};
+
+/* A call that a block makes. */
+struct fp_call {
+    const char *callee; /* linkage name; NULL: through a pointer */
+    uint32_t block;
+    uint32_t line; /* in the function's file; 0: not known, or of inlined code */
 };
 
 /* What it means to leave a block by an edge. The first four are about the source: its condition
@@ -121,6 +129,8 @@ struct fp_source {
     uint32_t nscopes;
     const char **callees; /* with FP_FUNCTION_CALLEES: one per call of a known function */
     uint32_t ncallees;
+    struct fp_call *calls; /* with FP_FUNCTION_CALLS: by block, in the order of the code */
+    uint32_t ncalls;
 };
 
 /* What its paths are: the cfg, where paths end, their numbers. */

@@ -123,6 +123,7 @@ static void set_flags(const struct fp_job *job)
     if (flags->exits) f->flags |= FP_FUNCTION_EXITS;
     if (fp_ir_has_one_body(function)) f->flags |= FP_FUNCTION_ONE_BODY;
     if (flags->callees) fp_ir_list_callees(job->arena, function, f);
+    fp_ir_list_calls(job->ir);
     if (wants_values(job->work) && fp_ir_has_values(function)) f->flags |= FP_FUNCTION_VALUES;
 }
 

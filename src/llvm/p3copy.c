@@ -65,7 +65,7 @@ static void add_counters(struct fp_job *job)
         f->flags |= FP_FUNCTION_HITS;
         f->copy->hits_slot = fp_layout_add_edge(f);
     }
-    f->id = fp_hash64(f->id ^ (f->flags & ~(uint32_t)FP_FUNCTION_CALLEES));
+    f->id = fp_hash64(f->id ^ (f->flags & ~(uint32_t)(FP_FUNCTION_CALLEES | FP_FUNCTION_CALLS)));
     f->id = fp_hash64(f->id ^ f->layout.path_slots ^ f->layout.edge_slots << 32);
 }
 

@@ -51,6 +51,7 @@ static void collect_strings(struct string_table *t, const struct fp_function *f)
     string_index(t, f->file);
     string_index(t, f->skipped);
     for (uint32_t i = 0; i < f->source.ncallees; i++) string_index(t, f->source.callees[i]);
+    for (uint32_t i = 0; i < f->source.ncalls; i++) string_index(t, f->source.calls[i].callee);
     for (uint32_t i = 0; i < f->source.nscopes; i++) {
         string_index(t, f->source.scopes[i].function);
         string_index(t, f->source.scopes[i].file);
@@ -209,6 +210,19 @@ static void encode_callees(struct fp_writer *w, struct string_table *t, const st
         fp_write_uint(w, string_index(t, f->source.callees[i]));
 }
 
+static void encode_calls(struct fp_writer *w, struct string_table *t, const struct fp_function *f)
+{
+    uint32_t block = 0;
+    fp_write_uint(w, f->source.ncalls);
+    for (uint32_t i = 0; i < f->source.ncalls; i++) {
+        const struct fp_call *call = &f->source.calls[i];
+        fp_write_uint(w, string_index(t, call->callee));
+        fp_write_uint(w, call->block - block);
+        fp_write_int(w, call->line ? (int64_t)call->line - f->line : INT32_MIN);
+        block = call->block;
+    }
+}
+
 static void encode_payload(struct fp_writer *w, struct string_table *t, const struct fp_function *f)
 {
     fp_write_uint(w, MAP_VERSION);
@@ -233,6 +247,7 @@ static void encode_payload(struct fp_writer *w, struct string_table *t, const st
     if (f->flags & FP_FUNCTION_EXITS) encode_exits(w, f);
     if (f->flags & (FP_FUNCTION_COPY | FP_FUNCTION_HITS)) encode_copy(w, f);
     if (f->flags & FP_FUNCTION_CALLEES) encode_callees(w, t, f);
+    if (f->flags & FP_FUNCTION_CALLS) encode_calls(w, t, f);
 }
 
 void fp_map_encode(struct fp_writer *writer, const struct fp_function *function)
@@ -521,6 +536,26 @@ static bool decode_callees(struct decoder *d)
     return !d->r->failed;
 }
 
+static bool decode_calls(struct decoder *d)
+{
+    struct fp_function *f = d->f;
+    uint64_t block = 0;
+    f->source.ncalls = (uint32_t)fp_read_count(d->r, 3);
+    f->source.calls = FP_NEW_ARRAY(d->arena, struct fp_call, f->source.ncalls);
+    for (uint32_t i = 0; i < f->source.ncalls && !d->r->failed; i++) {
+        const char *callee = decode_string(d);
+        block += fp_read_uint(d->r);
+        int64_t line = fp_read_int(d->r);
+        if (block >= f->paths.cfg->nblocks)
+            return fp_reader_fail(d->r, "expected a block that calls, got %llu",
+                                  (unsigned long long)block);
+        line = line == INT32_MIN ? 0 : line + f->line;
+        f->source.calls[i] = (struct fp_call){callee && *callee ? callee : NULL, (uint32_t)block,
+                                              line > 0 && line <= UINT32_MAX ? (uint32_t)line : 0};
+    }
+    return !d->r->failed;
+}
+
 /* Flags about path counters need path counters, and flags about edge counters need edge
  * counters. */
 static bool check_flags(struct decoder *d)
@@ -579,5 +614,6 @@ bool fp_map_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_f
     if (f->flags & (FP_FUNCTION_COPY | FP_FUNCTION_HITS) && !decode_copy(&d)) return false;
     if (!check_slots(&d)) return false;
     if (f->flags & FP_FUNCTION_CALLEES && !decode_callees(&d)) return false;
+    if (f->flags & FP_FUNCTION_CALLS && !decode_calls(&d)) return false;
     return !reader->failed;
 }

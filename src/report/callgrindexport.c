@@ -4,6 +4,8 @@
  * shared out evenly over the lines it has code of, the rest goes to the first. */
 #include "report/exports.h"
 
+#include "model/callgraph.h"
+
 #include "base/checked.h"
 
 #include <inttypes.h>
@@ -14,6 +16,7 @@ struct grind {
     struct fp_arena scratch;
     struct fp_strtable files, functions; /* names are written once, then by number */
     double total;
+    struct fp_call_graph calls;
 };
 
 static void say_named(struct grind *g, const char *key, struct fp_strtable *names, const char *name)
@@ -64,8 +67,24 @@ static void spend_block(struct fp_arena *arena, struct spent *s, const struct fp
     }
 }
 
-static void say_function(struct grind *g, const struct fp_report_function *rf)
+/* Calls of functions that have counts; what others cost is not known. */
+static void say_calls(struct grind *g, const struct fp_report *report, uint32_t caller)
 {
+    const struct fp_function *f = report->functions[caller].function;
+    for (size_t e = g->calls.first_out[caller]; e < g->calls.first_out[caller + 1]; e++) {
+        const struct fp_call_edge *edge = &g->calls.edges[e];
+        if (edge->callee == FP_NONE) continue;
+        const struct fp_report_function *callee = &report->functions[edge->callee];
+        say_named(g, "cfi", &g->files, callee->function->file);
+        say_named(g, "cfn", &g->functions, callee->name);
+        fp_say(g->out, "calls=%" PRIu64 " %u\n%u %.0f\n", edge->count, callee->function->line,
+               edge->line ? edge->line : f->line, edge->cost);
+    }
+}
+
+static void say_function(struct grind *g, const struct fp_report *report, uint32_t index)
+{
+    const struct fp_report_function *rf = &report->functions[index];
     const struct fp_function *f = rf->function;
     struct fp_arena arena = {0};
     struct spent s = {0};
@@ -85,6 +104,8 @@ static void say_function(struct grind *g, const struct fp_report_function *rf)
             g->total += (double)cost;
         }
     }
+    say_named(g, "fe", &g->files, f->file);
+    say_calls(g, report, index);
     fp_say(g->out, "\n");
     fp_arena_free(&arena);
 }
@@ -105,9 +126,10 @@ void fp_write_callgrind(struct fp_writer *out, const struct fp_report *report)
         fp_say(out, "\n");
     }
     fp_say(out, "positions: line\nevent: Ir : IR instructions executed\nevents: Ir\n\n");
-    for (size_t i = 0; i < report->nfunctions; i++)
+    fp_call_graph_make(&g.scratch, report, &g.calls);
+    for (uint32_t i = 0; i < report->nfunctions; i++)
         if (report->functions[i].edges.blocks && fp_report_ran(&report->functions[i]))
-            say_function(&g, &report->functions[i]);
+            say_function(&g, report, i);
     fp_say(out, "totals: %.0f\n", g.total);
     fp_arena_free(&g.scratch);
 }

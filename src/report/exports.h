@@ -5,8 +5,8 @@
 #include "report/json.h"
 #include "model/model.h"
 
-/* For callgrind_annotate and kcachegrind: self cost per line. footpath does not
- * see calls, so there are none. needs: edges. */
+/* For callgrind_annotate and kcachegrind: self cost per line, and calls by name with the part of
+ * the callee's inclusive cost that is theirs (callgraph.h). needs: edges. */
 void fp_write_callgrind(struct fp_writer *out, const struct fp_report *report);
 
 /* Stacks of two frames, a function and a path in it (or, without paths, the

@@ -15,6 +15,8 @@ struct show_view {
     struct footpath_summary summary;
 };
 
+enum { MOST_CALLERS = 3 };
+
 static double percent(double part, double whole)
 {
     return whole > 0 ? 100 * part / whole : 0;
@@ -95,8 +97,58 @@ static void say_function(struct show_view *v, const struct footpath_function *f)
     fp_say(v->o.out, "\n");
 }
 
+struct inclusive_rank {
+    double cost;
+    size_t index;
+};
+
+static int by_inclusive(const void *x, const void *y)
+{
+    const struct inclusive_rank *a = x, *b = y;
+    if (a->cost != b->cost) return a->cost < b->cost ? 1 : -1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static void say_callers(struct show_view *v, const struct footpath_call *callers, size_t n)
+{
+    for (size_t k = 0; k < n && k < MOST_CALLERS; k++)
+        fp_say(v->o.out, "%s %s %" PRIu64 "x", k ? "," : "  <-",
+               callers[k].caller_name ? callers[k].caller_name : "elsewhere", callers[k].count);
+    fp_say(v->o.out, "%s\n", n > MOST_CALLERS ? ", ..." : "");
+}
+
+/* With the cost of what each function called, and those that call it most. */
+static void show_inclusive(struct show_view *v)
+{
+    struct inclusive_rank *ranks =
+        FP_NEW_ARRAY(&v->o.scratch, struct inclusive_rank, v->nfunctions);
+    size_t n = 0, top = v->options->top;
+    for (size_t i = 0; i < v->nfunctions; i++)
+        if (!v->functions[i].not_measured && v->functions[i].calls)
+            ranks[n++] = (struct inclusive_rank){footpath_inclusive(v->o.fp, &v->functions[i]), i};
+    if (n) qsort(ranks, n, sizeof *ranks, by_inclusive);
+    fp_say(v->o.out, "%sinclusive   self          calls  function, called by%s\n",
+           fp_show_colour(&v->o, FP_DIM), fp_show_colour(&v->o, FP_PLAIN));
+    for (size_t i = 0; i < n && (!top || i < top); i++) {
+        const struct footpath_function *f = &v->functions[ranks[i].index];
+        size_t ncallers;
+        const struct footpath_call *callers = footpath_callers(v->o.fp, f, &ncallers);
+        fp_say(v->o.out, "%8.1f%% %5.1f%% %14" PRIu64 "  ", percent(ranks[i].cost, v->summary.cost),
+               percent(f->cost, v->summary.cost), f->calls);
+        say_name(v, f);
+        say_callers(v, callers, ncallers);
+    }
+    v->o.colours = false;
+    fp_show_more(&v->o, top && n > top ? n - top : 0);
+}
+
 static void show_functions(struct show_view *v)
 {
+    if (v->options->inclusive) {
+        show_inclusive(v);
+        return;
+    }
+
     fp_say(v->o.out, "%s cost          calls  paths taken / possible  function%s\n",
            fp_show_colour(&v->o, FP_DIM), fp_show_colour(&v->o, FP_PLAIN));
     size_t shown = 0, measured = 0;

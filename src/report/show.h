@@ -11,6 +11,7 @@ struct fp_show_options {
     enum fp_show_view view;
     uint64_t top; /* 0: all */
     bool colours;
+    bool inclusive; /* of functions: with what they called, and in that order */
 };
 
 void fp_show_text(struct fp_writer *out, struct footpath *fp,

@@ -99,6 +99,26 @@ static void json_edges(struct fp_json *j, struct footpath *fp, const struct foot
     fp_json_end(j, ']');
 }
 
+static void json_calls(struct fp_json *j, struct footpath *fp, const struct footpath_function *f)
+{
+    size_t count;
+    const struct footpath_call *calls = footpath_callees(fp, f, &count);
+    fp_json_key(j, "inclusive_cost"), fp_json_double(j, footpath_inclusive(fp, f));
+    fp_json_key(j, "callees"), fp_json_begin(j, '[');
+    for (size_t i = 0; i < count; i++) {
+        const struct footpath_call *call = &calls[i];
+        fp_json_begin(j, '{');
+        if (call->callee_name) fp_json_key(j, "name"), fp_json_string(j, call->callee_name);
+        fp_json_key(j, "measured"), fp_json_bool(j, call->callee != NULL);
+        if (call->line) fp_json_key(j, "line"), fp_json_uint(j, call->line);
+        fp_json_key(j, "count"), fp_json_uint(j, call->count);
+        fp_json_key(j, "cost"), fp_json_double(j, call->cost);
+        fp_json_key(j, "recursive"), fp_json_bool(j, call->recursive);
+        fp_json_end(j, '}');
+    }
+    fp_json_end(j, ']');
+}
+
 static void json_measured(struct fp_json *j, struct footpath *fp, const struct footpath_function *f)
 {
     size_t npaths;
@@ -115,6 +135,7 @@ static void json_measured(struct fp_json *j, struct footpath *fp, const struct f
     for (size_t i = 0; i < npaths; i++) json_path(j, fp, paths[i]);
     fp_json_end(j, ']');
     json_edges(j, fp, f);
+    json_calls(j, fp, f);
 }
 
 static void json_function(struct fp_json *j, struct footpath *fp, const struct footpath_function *f)

@@ -71,7 +71,14 @@ def as_json(profile, function):
     edges = profile.edges(function)
     if edges is not None:
         shown["edges"] = [edge_as_json(profile, function, i, e) for i, e in enumerate(edges)]
+    shown.update(inclusive_cost=round(profile.inclusive(function), 3), callees=[call_as_json(c) for c in profile.callees(function)])
     return shown
+
+
+def call_as_json(call):
+    shown = {} if call.callee_name is None else {"name": text(call.callee_name)}
+    shown.update(measured=bool(call.callee), count=call.count, cost=round(call.cost, 3), recursive=bool(call.recursive))
+    return dict(shown, line=call.line) if call.line else shown
 
 
 def place_as_json(place):
@@ -127,7 +134,13 @@ def same_as_show(b, source, *flags):
     with opened(b, "footpath.prof") as profile:
         equal(profile.status, 0, "status")
         equal(profile.summary().runs, expected["runs"], "runs")
+        for function in expected["functions"]:
+            for costs in [function] + function.get("callees", []):
+                costs.update((key, round(costs[key], 3)) for key in ("cost", "inclusive_cost") if key in costs)
         equal([as_json(profile, f) for f in profile.functions], expected["functions"], source)
+        for function in profile.functions:
+            for call in profile.callers(function):
+                expect(call.count and (not call.caller or call.caller.contents.index < len(profile.functions)), "a caller")
     return expected
 
 

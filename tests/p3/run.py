@@ -232,7 +232,7 @@ class Tester(harness.Bench):
     def usage(self):
         for words, status, pattern in (
                 (["divide"], 2, "no program given"),
-                (["divide", "x", "--strategy", "best"], 2, "unknown strategy best"),
+                (["divide", "x", "--strategy", "best"], 2, "--strategy: unknown 'best'"),
                 (["divide", "x", "-k", "0"], 2, "-k needs a number from 1"),
                 (["divide", "/nonexistent"], 1, "cannot open"),
                 (["p3", "--build", "true", "-k", "2"], 2, "no program given"),

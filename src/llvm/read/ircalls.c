@@ -5,6 +5,7 @@
  * Calls by invoke have no size sites: none of these throws. */
 #include "llvm/read/ircalls.h"
 
+#include <llvm-c/DebugInfo.h>
 #include <string.h>
 
 bool fp_ir_is_call(LLVMValueRef inst)
@@ -85,4 +86,47 @@ void fp_ir_list_callees(struct fp_arena *arena, LLVMValueRef function, struct fp
     f->source.callees = names.at;
     f->source.ncallees = (uint32_t)names.len;
     f->flags |= FP_FUNCTION_CALLEES;
+}
+
+/* ---- calls of each block ---- */
+
+/* The name of what is called. False: no call that a profile would have. */
+static bool find_callee(struct fp_arena *arena, LLVMValueRef inst, const char **name)
+{
+    LLVMValueRef callee = LLVMGetCalledValue(inst);
+    size_t len;
+    *name = NULL;
+    if (LLVMIsAInlineAsm(callee)) return false;
+    if (LLVMIsAFunction(callee) && LLVMGetIntrinsicID(callee)) return false;
+    if (!LLVMIsAFunction(callee) && !LLVMIsAGlobalAlias(callee)) return true;
+    const char *text = LLVMGetValueName2(callee, &len);
+    *name = fp_arena_strndup(arena, text, len);
+    return true;
+}
+
+/* In the function's own text, not in that of inlined code. */
+static uint32_t line_of(LLVMValueRef inst)
+{
+    LLVMMetadataRef place = LLVMInstructionGetDebugLoc(inst);
+    return place && !LLVMDILocationGetInlinedAt(place) ? LLVMDILocationGetLine(place) : 0;
+}
+
+void fp_ir_list_calls(struct fp_ir *ir)
+{
+    FP_VEC(struct fp_call) calls = {0};
+    struct fp_source *source = &ir->f->source;
+    uint32_t nblocks = ir->f->paths.cfg->nblocks;
+    for (uint32_t b = 0; b < nblocks; b++) {
+        const struct fp_ir_block *block = &ir->blocks[b];
+        if (!block->bb || !block->begin) continue;
+        for (LLVMValueRef inst = block->begin; inst; inst = LLVMGetNextInstruction(inst)) {
+            const char *callee;
+            if (fp_ir_is_call(inst) && find_callee(ir->arena, inst, &callee))
+                fp_vec_push(ir->arena, &calls, (struct fp_call){callee, b, line_of(inst)});
+            if (inst == block->call) break;
+        }
+    }
+    source->calls = calls.at;
+    source->ncalls = (uint32_t)calls.len;
+    ir->f->flags |= FP_FUNCTION_CALLS;
 }

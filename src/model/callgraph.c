@@ -1,0 +1,212 @@
+/* The call graph: see callgraph.h. */
+#include "model/callgraph.h"
+
+#include "base/checked.h"
+
+#include <stdlib.h>
+
+struct caller {
+    struct fp_arena *arena, scratch;
+    const struct fp_report *report;
+    struct fp_call_graph *graph;
+    struct fp_strtable by_name; /* linkage name -> 1 + the first function */
+    uint32_t *next_same;        /* per function: the next with its name, or FP_NONE */
+    FP_VEC(struct fp_call_edge) edges;
+};
+
+/* ---- who is called ---- */
+
+static void index_names(struct caller *c)
+{
+    size_t n = c->report->nfunctions;
+    c->next_same = FP_NEW_ARRAY(&c->scratch, uint32_t, n);
+    fp_strtable_init(&c->by_name, &c->scratch);
+    for (size_t i = n; i-- > 0;) {
+        uint64_t *first = fp_strtable_add(&c->by_name, c->report->functions[i].function->name);
+        c->next_same[i] = *first ? (uint32_t)*first - 1 : FP_NONE;
+        *first = i + 1;
+    }
+}
+
+/* How near a function of that name is: static functions of two files may share one. */
+static int nearness(const struct fp_report_function *caller,
+                    const struct fp_report_function *callee)
+{
+    bool same_file = !strcmp(caller->function->file, callee->function->file);
+    return 2 * (caller->module == callee->module) + same_file;
+}
+
+static uint32_t find_function(const struct caller *c, uint32_t caller, const char *name)
+{
+    const uint64_t *first = name ? fp_strtable_find(&c->by_name, name) : NULL;
+    const struct fp_report_function *all = c->report->functions;
+    uint32_t best = FP_NONE;
+    for (uint32_t i = first ? (uint32_t)*first - 1 : FP_NONE; i != FP_NONE; i = c->next_same[i])
+        if (best == FP_NONE || nearness(&all[caller], &all[i]) > nearness(&all[caller], &all[best]))
+            best = i;
+    return best;
+}
+
+/* ---- edges ---- */
+
+static void add_calls(struct caller *c, uint32_t index)
+{
+    const struct fp_report_function *rf = &c->report->functions[index];
+    const struct fp_source *source = &rf->function->source;
+    struct fp_strtable known; /* name -> 1 + its edge */
+    struct fp_arena arena = {0};
+    fp_strtable_init(&known, &arena);
+    for (uint32_t i = 0; rf->edges.blocks && i < source->ncalls; i++) {
+        const struct fp_call *call = &source->calls[i];
+        uint64_t count = rf->edges.blocks[call->block];
+        if (!count) continue;
+        uint64_t *edge = fp_strtable_add(&known, call->callee ? call->callee : "");
+        if (!*edge) {
+            struct fp_call_edge made = {.caller = index,
+                                        .callee = find_function(c, index, call->callee),
+                                        .name = call->callee,
+                                        .line = call->line};
+            fp_vec_push(c->arena, &c->edges, made);
+            *edge = c->edges.len;
+        }
+        struct fp_call_edge *known_edge = &c->edges.at[*edge - 1];
+        known_edge->count = fp_add_saturated(known_edge->count, count);
+    }
+    fp_arena_free(&arena);
+}
+
+static void list_edges(struct caller *c)
+{
+    struct fp_call_graph *g = c->graph;
+    size_t n = c->report->nfunctions;
+    g->first_out = FP_NEW_ARRAY(c->arena, size_t, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        g->first_out[i] = c->edges.len;
+        add_calls(c, (uint32_t)i);
+    }
+    g->first_out[n] = c->edges.len;
+    g->edges = c->edges.at;
+    g->nedges = c->edges.len;
+}
+
+static void list_callers(struct caller *c)
+{
+    struct fp_call_graph *g = c->graph;
+    size_t n = c->report->nfunctions;
+    g->first_in = FP_NEW_ARRAY(c->arena, size_t, n + 2);
+    g->by_callee = FP_NEW_ARRAY(c->arena, uint32_t, g->nedges);
+    g->elsewhere = FP_NEW_ARRAY(c->arena, uint64_t, n);
+    for (size_t e = 0; e < g->nedges; e++)
+        if (g->edges[e].callee != FP_NONE) g->first_in[g->edges[e].callee + 2]++;
+    for (size_t i = 0; i < n; i++) g->first_in[i + 2] += g->first_in[i + 1];
+    for (size_t e = 0; e < g->nedges; e++)
+        if (g->edges[e].callee != FP_NONE)
+            g->by_callee[g->first_in[g->edges[e].callee + 1]++] = (uint32_t)e;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t known = 0, calls = c->report->functions[i].calls;
+        for (size_t k = g->first_in[i]; k < g->first_in[i + 1]; k++)
+            known = fp_add_saturated(known, g->edges[g->by_callee[k]].count);
+        g->elsewhere[i] = calls > known ? calls - known : 0;
+    }
+}
+
+/* ---- recursion, and the order in which costs add up ---- */
+
+enum { UNSEEN, ON_STACK, DONE };
+
+struct call_walk {
+    const struct fp_call_graph *graph;
+    unsigned char *state;
+    size_t *next;            /* per function: its next edge */
+    uint32_t *order, norder; /* callees before callers */
+    FP_VEC(uint32_t) stack;
+    struct fp_arena *arena;
+};
+
+static void enter(struct call_walk *w, uint32_t function)
+{
+    w->state[function] = ON_STACK;
+    w->next[function] = w->graph->first_out[function];
+    fp_vec_push(w->arena, &w->stack, function);
+}
+
+/* Depth first: an edge to a function that is still on the stack closes a circle. */
+static void walk_from(struct call_walk *w, uint32_t root)
+{
+    if (w->state[root] != UNSEEN) return;
+    enter(w, root);
+    while (w->stack.len) {
+        uint32_t f = w->stack.at[w->stack.len - 1];
+        if (w->next[f] == w->graph->first_out[f + 1]) {
+            w->state[f] = DONE;
+            w->order[w->norder++] = f;
+            w->stack.len--;
+            continue;
+        }
+        struct fp_call_edge *edge = &w->graph->edges[w->next[f]++];
+        if (edge->callee == FP_NONE) continue;
+        if (w->state[edge->callee] == ON_STACK) edge->recursive = true;
+        if (w->state[edge->callee] == UNSEEN) enter(w, edge->callee);
+    }
+}
+
+/* From functions that are called from elsewhere first, as main is: those begin the circles. */
+static uint32_t *order_functions(struct caller *c)
+{
+    size_t n = c->report->nfunctions;
+    struct call_walk w = {.graph = c->graph, .arena = &c->scratch};
+    w.state = FP_NEW_ARRAY(&c->scratch, unsigned char, n);
+    w.next = FP_NEW_ARRAY(&c->scratch, size_t, n);
+    w.order = FP_NEW_ARRAY(&c->scratch, uint32_t, n);
+    for (uint32_t i = 0; i < n; i++)
+        if (!strcmp(c->report->functions[i].function->name, "main")) walk_from(&w, i);
+    for (uint32_t i = 0; i < n; i++)
+        if (c->graph->elsewhere[i]) walk_from(&w, i);
+    for (uint32_t i = 0; i < n; i++) walk_from(&w, i);
+    return w.order;
+}
+
+/* ---- costs ---- */
+
+/* Each caller's part of a function's inclusive cost, by calls that are not recursive. */
+static void share_out(const struct caller *c, uint32_t f)
+{
+    struct fp_call_graph *g = c->graph;
+    double calls = (double)g->elsewhere[f];
+    for (size_t k = g->first_in[f]; k < g->first_in[f + 1]; k++) {
+        const struct fp_call_edge *edge = &g->edges[g->by_callee[k]];
+        if (!edge->recursive) calls += (double)edge->count;
+    }
+    for (size_t k = g->first_in[f]; k < g->first_in[f + 1]; k++) {
+        struct fp_call_edge *edge = &g->edges[g->by_callee[k]];
+        if (!edge->recursive && calls > 0)
+            edge->cost = g->inclusive[f] * (double)edge->count / calls;
+    }
+}
+
+static void add_costs(struct caller *c)
+{
+    struct fp_call_graph *g = c->graph;
+    size_t n = c->report->nfunctions;
+    const uint32_t *order = order_functions(c);
+    g->inclusive = FP_NEW_ARRAY(c->arena, double, n);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t f = order[i];
+        g->inclusive[f] = c->report->functions[f].cost;
+        for (size_t e = g->first_out[f]; e < g->first_out[f + 1]; e++)
+            g->inclusive[f] += g->edges[e].cost;
+        share_out(c, f);
+    }
+}
+
+void fp_call_graph_make(struct fp_arena *arena, const struct fp_report *report,
+                        struct fp_call_graph *graph)
+{
+    struct caller c = {.arena = arena, .report = report, .graph = graph};
+    *graph = (struct fp_call_graph){0};
+    index_names(&c);
+    list_edges(&c);
+    list_callers(&c);
+    add_costs(&c);
+    fp_arena_free(&c.scratch);
+}

@@ -1,0 +1,40 @@
+/* Which function called which, how often, and what that cost.
+ *
+ * A call by name happens as often as its block ran, so its count is exact: from path counts or
+ * from edge counts, at no price at run time. Calls through pointers are counted per caller, not
+ * per callee; a callee's calls that no caller accounts for came through pointers or from code
+ * that is not instrumented.
+ *
+ * Inclusive cost is what a function and all it called cost. How much of a callee's cost belongs to
+ * each of its callers is not measured; each gets its part of the calls, as in gprof. In recursion
+ * the call that closes a circle gets nothing: the cost is already that of the first call.
+ */
+#ifndef FP_MODEL_CALLGRAPH_H
+#define FP_MODEL_CALLGRAPH_H
+
+#include "model/model.h"
+
+struct fp_call_edge {
+    uint32_t caller, callee; /* indexes of the report's functions; callee FP_NONE: not among them */
+    const char *name;        /* linkage name of the callee; NULL: calls through pointers */
+    uint32_t line;           /* of the call, in the caller's file; of several: the first */
+    uint64_t count;
+    double cost;    /* of the callee's inclusive cost: the part of these calls */
+    bool recursive; /* closes a circle of calls */
+};
+
+struct fp_call_graph {
+    struct fp_call_edge *edges; /* by caller */
+    size_t nedges;
+    size_t *first_out;   /* per function, and one more: its edges */
+    uint32_t *by_callee; /* edges with a callee, by callee */
+    size_t *first_in;    /* per function, and one more: in by_callee */
+    double *inclusive;   /* per function */
+    uint64_t *elsewhere; /* per function: calls that no edge has */
+};
+
+/* needs: the report's edges. Lives in `arena`. */
+void fp_call_graph_make(struct fp_arena *arena, const struct fp_report *report,
+                        struct fp_call_graph *graph);
+
+#endif
