@@ -6,8 +6,8 @@ Builds each program with both (`path` and `path-few` of measure.py), runs both o
 
 - Wall: of the flow of the paths that are hot with few, the part that fit has as the same paths, among as many hottest
   ones (paper 002, section 6.3; `footpath compare --any-ends --metric wall FEW FIT`);
-- functions whose paths are cut, of those that have path counters, and at how many edges; of the paths taken with fit,
-  those that end at a cut (`footpath info FIT`);
+- at how many edges paths are cut, and at how many of those that lead into a loop (doors); of the paths taken with fit,
+  those that end at one of them (`footpath info FIT`);
 - different paths taken with few, and with fit.
 
 Ends with status 1 where the geometric mean of Wall is below --least.
@@ -22,7 +22,7 @@ import corpus
 import marks
 import measure
 
-COLUMNS = ["program", "Wall", "functions cut", "of", "cuts", "paths that end at one", "paths, few", "paths, fit"]
+COLUMNS = ["program", "Wall", "functions", "cuts", "doors", "paths that end at one", "paths, few", "paths, fit"]
 
 
 def tool(*words):
@@ -50,8 +50,9 @@ def row_of(program):
     wall = float(tool("compare", "--any-ends", "--metric", "wall", few, fit).split()[1])
     module, = json.loads(tool("info", "--json", fit))["modules"]
     taken = [json.loads(tool("stats", "--json", profile))["paths"] for profile in (few, fit)]
-    return [("%.4f" % wall), "%d" % module["with_cuts"], "%d" % module["with_path_counters"], "%d" % module["cuts"],
-            "%.2f%%" % (100 * module["paths_ended_at_cuts"] / max(module["paths_taken"], 1)), "%d" % taken[0], "%d" % taken[1]]
+    ended = module["paths_ended_at_cuts"] + module["paths_ended_at_doors"]
+    return ["%.4f" % wall, "%d" % module["with_path_counters"], "%d" % module["cuts"], "%d" % module["doors"],
+            "%.2f%%" % (100 * ended / max(module["paths_taken"], 1)), "%d" % taken[0], "%d" % taken[1]]
 
 
 def geomean(column):
