@@ -1,6 +1,6 @@
 /* Every form of branch. The comment at the end of a line says how often each of its conditions
  * held and did not, in order: main calls all with 0 to 9. `whole` is about the line's condition as
- * a whole, which compilers may test at once. */
+ * a whole, which compilers may test at once. `or nothing`: where conditions are joined. */
 #include <stdio.h>
 
 static volatile int sink;
@@ -203,13 +203,66 @@ __attribute__((noinline)) static void inlined(int n)
         ask(3);
 }
 
+/* Two conditions become one comparison: of both bits, or of the second value alone. */
+__attribute__((noinline)) static void both_bits(int n, int first, int second)
+{
+    static int state[8];
+    for (int i = 0; i < 8; i++) { /* 80/10 or nothing */
+        state[i] = ask(n + i);
+        if (state[i] & (1 << first)) { /* 40/40 or nothing */
+            if (state[i] & (1 << second)) /* 20/20 or nothing */
+                state[i] ^= 1 << n;
+        }
+    }
+}
+
+struct kind {
+    int of;
+    long beside;
+};
+
+static inline int is_last(const struct kind *kind)
+{
+    return kind->of == 3;
+}
+
+static inline void leave_first(struct kind *kind)
+{
+    if (kind->of == 0) /* 1/8 or nothing */
+        kind->of = 1;
+}
+
+__attribute__((noinline)) static int lowered(struct kind *kind)
+{
+    if (is_last(kind)) /* 1/9 or nothing */
+        return 0;
+    leave_first(kind);
+    return 1;
+}
+
+static inline int is_name(int c)
+{
+    return (c >= 'a' && c <= 'z') || c == '_' || c == '$';
+}
+
+/* What is left of a condition behind its first part may be joined with the next one. */
+__attribute__((noinline)) static void named(int c)
+{
+    if (is_name(c)) /* 4/6 or nothing */
+        act(1);
+    else if (c == '+') /* 1/5 or nothing */
+        ask(2);
+}
+
 int main(void)
 {
     static volatile int input; /* what is in it no compiler knows */
     for (input = 0; input < 10; input++) {
         int n = input;
         plain(n), negated(n), leaves(n), both(n), either(n), not_both(n), at_once(n);
-        as_values(n), loops(n), nested(n), chosen(n), chosen_of_two(n), no_switch(n), macros(n), inlined(n);
+        as_values(n), loops(n), nested(n), chosen(n), chosen_of_two(n), no_switch(n), macros(n), inlined(n), both_bits(n, input & 0, 1);
+        struct kind kind = {n, 0};
+        lowered(&kind), named("a_$z+- .9?"[n]);
     }
     printf("%d\n", sink);
     return 0;

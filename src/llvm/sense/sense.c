@@ -109,25 +109,35 @@ static bool tells(struct fp_sense *s, const struct body *body, LLVMValueRef inst
     return true;
 }
 
-/* Walks on from a block to the next branch. *lost: that is one of the compiler's own. */
-static bool follow(struct fp_sense *s, const struct body *body, LLVMBasicBlockRef block,
-                   struct fp_nearness *found, bool *lost)
+/* Where a way leads: to a block that tells, to a branch of the compiler's own, to another test of
+ * the same condition, or to what does not tell. */
+enum leads { LEADS_NOWHERE, LEADS_ON, LEADS_TO_OWN, LEADS_TO_SAME };
+
+static enum leads leads_to_branch(const struct fp_sense *s, const struct body *body,
+                                  LLVMValueRef end, LLVMValueRef branch)
 {
-    *lost = false;
-    for (int i = 0; i < FARTHEST_BLOCKS; i++) {
+    struct fp_shim_place place;
+    if (LLVMGetNumSuccessors(end) < 2 || end == branch) return LEADS_NOWHERE;
+    if (block_of(body, end) == s->from) return LEADS_TO_SAME;
+    bool placed = fp_shim_place(end, &place) && place.line;
+    return is_branch(end) && !placed ? LEADS_TO_OWN : LEADS_NOWHERE;
+}
+
+/* Walks on from the i-th successor of a branch to the next branch. */
+static enum leads follow(struct fp_sense *s, const struct body *body, LLVMValueRef branch,
+                         unsigned i, struct fp_nearness *found)
+{
+    LLVMBasicBlockRef block = LLVMGetSuccessor(branch, i);
+    for (int k = 0; k < FARTHEST_BLOCKS; k++) {
         LLVMValueRef at = LLVMGetFirstInstruction(block);
         for (; at; at = LLVMGetNextInstruction(at))
-            if (tells(s, body, at, found)) return true;
+            if (tells(s, body, at, found)) return LEADS_ON;
         LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
         bool goes_on = is_jump(end) || LLVMGetInstructionOpcode(end) == LLVMInvoke;
-        if (!goes_on) {
-            struct fp_shim_place place;
-            *lost = is_branch(end) && !(fp_shim_place(end, &place) && place.line);
-            return false;
-        }
+        if (!goes_on) return leads_to_branch(s, body, end, branch);
         block = LLVMGetSuccessor(end, 0);
     }
-    return false;
+    return LEADS_NOWHERE;
 }
 
 /* ---- the branch in the survey ---- */
@@ -227,9 +237,9 @@ static bool has_branch(struct fp_sense *s, const struct body *body, uint32_t blo
     return fp_table_find(s->branches, key_of(body, block));
 }
 
-/* What became of a condition: still itself, perhaps one comparison with another, an expression
- * with others, or with all of a whole such as `!(a && b)`. */
-enum fate_of { AS_WRITTEN, REWRITTEN, MERGED, WHOLE };
+/* What became of a condition: still itself, perhaps another's comparison, perhaps one comparison
+ * with another, an expression with others, or with all of a whole such as `!(a && b)`. */
+enum fate_of { AS_WRITTEN, DOUBTFUL, REWRITTEN, MERGED, WHOLE };
 
 /* Was a condition that was crossed on the way to a block decided together with the first? On the
  * first one's line that does no harm. */
@@ -237,7 +247,7 @@ static bool crosses_merged(struct fp_sense *s, const struct body *body, struct f
                            LLVMValueRef branch, enum fate_of fate)
 {
     const struct fp_surveyed_block *blocks = s->of->blocks;
-    if (fate == AS_WRITTEN) return false;
+    if (fate <= DOUBTFUL) return false;
     for (; to.depth && to.via != s->from; to = s->near[to.via]) {
         if (blocks[to.via].nways < 2 || blocks[to.via].line == blocks[s->from].line) continue;
         if (fate != REWRITTEN || !has_branch(s, body, to.via, branch)) return true;
@@ -255,18 +265,19 @@ static uint32_t true_way_by(struct fp_sense *s, const struct body *body, uint32_
     bool direct = false; /* one way, at least, leads there over no other condition */
     if (b->ending != FP_ENDING_CONDITION || true_way == FP_NONE) return FP_NONE;
     search(s, body->f, block);
+    s->undecided = FP_NONE;
     for (unsigned i = 0; i < 2; i++) {
         struct fp_nearness found;
-        bool lost;
-        if (!follow(s, body, LLVMGetSuccessor(branch, i), &found, &lost)) {
-            if (lost) return CONFLICT;
-            continue;
-        }
+        enum leads leads = follow(s, body, branch, i, &found);
+        if (leads == LEADS_TO_OWN) return CONFLICT;
+        if (leads == LEADS_TO_SAME) s->undecided = i;
+        if (leads != LEADS_ON) continue;
         if (crosses_merged(s, body, found, branch, fate)) return CONFLICT;
         direct |= !found.depth;
         says[i] = found.way == true_way ? i : 1 - i;
     }
     if (!direct && (says[0] & says[1]) != FP_NONE) return CONFLICT;
+    if (fate == DOUBTFUL && (says[0] == FP_NONE || says[1] == FP_NONE)) return CONFLICT;
     if (says[0] == FP_NONE) return says[1];
     return says[1] == FP_NONE || says[0] == says[1] ? says[0] : CONFLICT;
 }
@@ -291,21 +302,31 @@ static bool decides(const struct fp_surveyed *f, uint32_t condition, uint32_t bl
     return leading == 1;
 }
 
+/* Was a condition in front of a block's, on another line, decided together with that? */
+static bool was_joined(struct fp_sense *s, const struct body *body, uint32_t earlier,
+                       uint32_t block, LLVMValueRef branch)
+{
+    const struct fp_surveyed_block *blocks = body->f->blocks;
+    return earlier != block && blocks[earlier].ending == FP_ENDING_CONDITION &&
+           blocks[earlier].line != blocks[block].line && decides(body->f, earlier, block) &&
+           !has_branch(s, body, earlier, branch);
+}
+
 /* Two conditions become one comparison, as of bits: `x & 1` and `x & 2` become `(x & 3) == 3`. What
- * the first one needs then stands in front of the branch, in its block. */
+ * the first one needs then stands in front of the branch, in its block, or is of bits as well. */
 static bool has_earlier_condition(struct fp_sense *s, const struct body *body, uint32_t block,
                                   LLVMValueRef branch)
 {
-    const struct fp_surveyed_block *blocks = body->f->blocks;
     LLVMValueRef at = LLVMGetPreviousInstruction(branch);
     for (; at; at = LLVMGetPreviousInstruction(at)) {
         uint32_t from = block_of(body, at);
-        if (from == FP_NONE || from == block || blocks[from].ending != FP_ENDING_CONDITION)
-            continue;
-        if (blocks[from].line != blocks[block].line && decides(body->f, from, block) &&
-            !has_branch(s, body, from, branch))
-            return true;
+        if (from != FP_NONE && was_joined(s, body, from, block, branch)) return true;
     }
+    if (body->f->blocks[block].comparison.left != FP_LEFT_BITS) return false;
+    for (uint32_t b = 0; b < body->f->nblocks; b++)
+        if (body->f->blocks[b].comparison.left == FP_LEFT_BITS &&
+            was_joined(s, body, b, block, branch))
+            return true;
     return false;
 }
 
@@ -365,8 +386,27 @@ static bool is_of_body(const struct body *body, LLVMValueRef condition)
  * range. A sum that is equal to something is a loop's variable. */
 static bool is_rewritten(const struct fp_comparison *then, const struct fp_comparison *now)
 {
-    if (!now->compares || now->left == then->left) return false;
+    if (!now->compares) return false;
+    if (now->left == FP_LEFT_BITS && then->left == FP_LEFT_BITS)
+        return now->mask != then->mask || now->mask_is_sum != then->mask_is_sum ||
+               now->with_zero != then->with_zero;
+    if (now->left == then->left) return false;
     return now->left == FP_LEFT_BITS || (now->left == FP_LEFT_SUM && !now->equality);
+}
+
+/* `kind == 3` and behind it `kind == 0` may become `kind == 0` alone. That lost its place, or is of
+ * the second condition's block; the branch has the place of the first. */
+static bool is_doubtful(const struct body *body, uint32_t block, LLVMValueRef condition,
+                        const struct fp_comparison *now)
+{
+    const struct fp_comparison *then = &body->f->blocks[block].comparison;
+    struct fp_shim_place place;
+    if (!now->compares || !LLVMIsAInstruction(condition)) return false;
+    if (!fp_shim_place(condition, &place) || !place.line)
+        return !then->compares || then->with_zero != now->with_zero ||
+               then->with_number != now->with_number || then->number != now->number;
+    uint32_t from = block_of(body, condition);
+    return from != FP_NONE && from != block && decides(body->f, block, from);
 }
 
 static struct claim claim_of(struct fp_sense *s, const struct body *body, uint32_t block,
@@ -384,7 +424,8 @@ static struct claim claim_of(struct fp_sense *s, const struct body *body, uint32
         (rewritten && has_earlier_condition(s, body, block, branch)))
         return (struct claim){CONFLICT, false};
     if (rewritten) return claim_of_joined(s, body, block, branch, REWRITTEN);
-    return (struct claim){true_way_by(s, body, block, branch, AS_WRITTEN), b->whole != FP_NONE};
+    enum fate_of fate = is_doubtful(body, block, condition, &now) ? DOUBTFUL : AS_WRITTEN;
+    return (struct claim){true_way_by(s, body, block, branch, fate), b->whole != FP_NONE};
 }
 
 /* ---- switches ---- */
@@ -428,8 +469,7 @@ static void label_cases(struct fp_sense *s, const struct body *body, uint32_t bl
     for (unsigned i = 0; i < LLVMGetNumSuccessors(terminator); i++) {
         struct fp_nearness found;
         int64_t value;
-        bool lost;
-        if (follow(s, body, LLVMGetSuccessor(terminator, i), &found, &lost) && !found.depth)
+        if (follow(s, body, terminator, i, &found) == LEADS_ON && !found.depth)
             labels[i] = label_of_way(&body->f->ways[b->first_way + found.way]);
         else if (by_value && fp_shim_switch_case(terminator, i, &value))
             labels[i] = label_of_way(way_of_value(body->f, b, value));
@@ -456,8 +496,9 @@ void fp_sense_label(struct fp_sense *s, LLVMValueRef terminator, struct fp_edge_
         if (claim.way > 1) return;
         branch->construct = body.f->blocks[block].construct;
         branch->is_part = claim.is_part;
-        labels[claim.way].label = FP_LABEL_TRUE;
-        labels[1 - claim.way].label = FP_LABEL_FALSE;
+        for (uint32_t i = 0; i < 2; i++)
+            if (i != s->undecided)
+                labels[i].label = i == claim.way ? FP_LABEL_TRUE : FP_LABEL_FALSE;
     }
 }
 

@@ -20,6 +20,8 @@ struct fp_sense {
     uint32_t from;
     struct fp_nearness *near;
     uint32_t round;
+    uint32_t undecided; /* of the branch asked for last: the way on which its condition is tested
+                           again, or FP_NONE */
     struct fp_table *branches; /* conditions of the survey that are still branches; NULL at first */
 };
 

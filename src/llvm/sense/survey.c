@@ -47,13 +47,19 @@ static enum fp_left left_of(LLVMValueRef value)
     }
 }
 
-static bool has_low_mask(LLVMValueRef value)
+static bool is_operation(LLVMValueRef value, LLVMOpcode opcode)
 {
-    if (!LLVMIsAInstruction(value) || LLVMGetInstructionOpcode(value) != LLVMAnd) return false;
+    return LLVMIsAInstruction(value) && LLVMGetInstructionOpcode(value) == opcode;
+}
+
+static void read_mask(LLVMValueRef value, struct fp_comparison *c)
+{
+    if (!is_operation(value, LLVMAnd)) return;
     LLVMValueRef mask = LLVMGetOperand(value, 1);
-    if (!LLVMIsAConstantInt(mask)) return false;
-    unsigned long long bits = LLVMConstIntGetZExtValue(mask);
-    return bits <= 15 && !(bits & (bits + 1));
+    c->mask_is_sum = is_operation(mask, LLVMOr) || is_operation(LLVMGetOperand(value, 0), LLVMOr);
+    if (!LLVMIsAConstantInt(mask) || LLVMGetIntTypeWidth(LLVMTypeOf(mask)) > 64) return;
+    c->mask = LLVMConstIntGetZExtValue(mask);
+    c->of_low_bits = c->mask <= 15 && !(c->mask & (c->mask + 1));
 }
 
 struct fp_comparison fp_survey_comparison(LLVMValueRef condition)
@@ -68,8 +74,11 @@ struct fp_comparison fp_survey_comparison(LLVMValueRef condition)
     c.compares = true;
     c.equality = predicate == LLVMIntEQ || predicate == LLVMIntNE;
     c.left = left_of(left);
-    c.of_low_bits = has_low_mask(left);
-    c.with_zero = LLVMIsNull(LLVMGetOperand(condition, 1));
+    read_mask(peeled(left), &c);
+    LLVMValueRef right = LLVMGetOperand(condition, 1);
+    c.with_zero = LLVMIsNull(right);
+    c.with_number = LLVMIsAConstantInt(right) && LLVMGetIntTypeWidth(LLVMTypeOf(right)) <= 64;
+    if (c.with_number) c.number = LLVMConstIntGetSExtValue(right);
     return c;
 }
 

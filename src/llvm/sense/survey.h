@@ -28,6 +28,10 @@ struct fp_comparison {
     enum fp_left left;
     bool of_low_bits; /* x & 1, 3, 7 or 15 on the left */
     bool with_zero;   /* on the right */
+    bool with_number; /* likewise: a constant */
+    int64_t number;
+    uint64_t mask;    /* x & mask on the left: a constant; 0 where it is none */
+    bool mask_is_sum; /* x & (a | b) on the left */
 };
 
 struct fp_surveyed_block {
