@@ -36,6 +36,7 @@ struct fp_source_text {
     size_t *line_at; /* offset of each line; one more than there are lines */
     uint32_t nlines;
     struct fp_source_text *other; /* version of the same name, or NULL */
+    struct fp_lines_lexed *lexed; /* of condition.h; NULL: nothing was asked yet */
 };
 
 struct fp_source_map {
