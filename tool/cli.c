@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -416,6 +417,16 @@ bool cli_colours(FILE *to)
     const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
     if (no && *no) return false;
     return isatty(fileno(to)) && terminal && strcmp(terminal, "dumb");
+}
+
+size_t cli_width(FILE *to)
+{
+    const char *columns = getenv("COLUMNS");
+    struct winsize size;
+    if (columns && atoi(columns) > 0) return (size_t)atoi(columns);
+    if (isatty(fileno(to)) && !ioctl(fileno(to), TIOCGWINSZ, &size) && size.ws_col)
+        return size.ws_col;
+    return 100;
 }
 
 const char *cli_count(uint64_t value)

@@ -127,6 +127,8 @@ struct footpath;
 struct footpath *cli_open(const struct cli_profiles *profiles, const char *function, bool edges);
 
 bool cli_colours(FILE *to);
+/* The width of the terminal: COLUMNS, or what the terminal says; 100 where there is none. */
+size_t cli_width(FILE *to);
 
 /* On a terminal, once two seconds have passed since the first call: how far
  * something is. With done == all the line goes away. */

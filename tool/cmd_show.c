@@ -16,7 +16,8 @@ static struct {
     enum fp_show_view view;
     struct cli_show_combined combined;
     uint64_t top; /* UINT64_MAX: not asked */
-    bool json, inclusive;
+    bool json, plain, inclusive;
+    struct fp_sources sources;
 } given = {.top = UINT64_MAX, .combined.above = -1};
 
 static void take_sort(const struct cli_command *command, char *value)
@@ -40,26 +41,32 @@ static const struct cli_option options[] = {
      .flag = &given.inclusive},
     {"--edges", NULL, "edges instead of paths", .chosen = &given.view, .choice = FP_SHOW_EDGES},
     {"--blocks", NULL, "blocks instead of paths", .chosen = &given.view, .choice = FP_SHOW_BLOCKS},
+    {"--plain", NULL, "lines with tabs between the fields, for scripts", .flag = &given.plain},
     {"--json", NULL, "everything, as JSON", .flag = &given.json},
     {"--sort", "KEY", "combined: by variation (default), deviation, mean, count, unseen",
      .take = take_sort, .words = "variation deviation mean count unseen"},
     {"--above", "X", "combined: the share of runs with a frequency above X", .take = take_above},
     {"--unseen", NULL, "combined: only what some runs are without", .flag = &given.combined.unseen},
+    CLI_SOURCE_OPTIONS(given.sources),
     CLI_PROFILE_OPTIONS(given.inputs),
     {0},
 };
 
-/* As text, or with `how` NULL as JSON. */
-static int show_runs(struct footpath *fp, const struct fp_show_options *how, const char *function)
+static int show_runs(struct footpath *fp)
 {
+    struct fp_show_options how = {.view = given.view,
+                                  .top = given.top == UINT64_MAX ? TOP : given.top,
+                                  .colours = cli_colours(stdout),
+                                  .width = cli_width(stdout),
+                                  .inclusive = given.inclusive};
     struct fp_writer out = {0};
     size_t count;
     footpath_functions(fp, &count);
-    if (!count && !cli_check_function(fp->profile, function)) return EXIT_FAILED;
-    if (how)
-        fp_show_text(&out, fp, how);
-    else
+    if (!count && !cli_check_function(fp->profile, given.function)) return EXIT_FAILED;
+    if (given.json)
         fp_show_json(&out, fp);
+    else
+        (given.plain ? fp_show_plain : fp_show_text)(&out, fp, &how);
     return cli_output(NULL, &out);
 }
 
@@ -73,6 +80,15 @@ static int show_combined(struct footpath *fp)
     return cli_show_combined(fp, how);
 }
 
+static void add_sources(struct footpath *fp)
+{
+    for (size_t i = 0; i < given.sources.roots.len; i++)
+        footpath_add_source_root(fp, given.sources.roots.at[i]);
+    for (size_t i = 0; i < given.sources.maps.len; i++)
+        footpath_add_source_map(fp, given.sources.maps.at[i].before,
+                                given.sources.maps.at[i].after);
+}
+
 static int run(struct cli_command *command, int argc, char **argv)
 {
     cli_parse(command, argc, argv);
@@ -82,15 +98,14 @@ static int run(struct cli_command *command, int argc, char **argv)
     struct footpath *fp = cli_open(&given.inputs, given.function, edges);
     fp_arena_free(&given.inputs.arena);
     if (!fp) return EXIT_FAILED;
-    struct fp_show_options how = {.view = given.view,
-                                  .top = given.top == UINT64_MAX ? TOP : given.top,
-                                  .colours = cli_colours(stdout),
-                                  .inclusive = given.inclusive};
+    add_sources(fp);
     struct footpath_summary summary;
     footpath_summarize(fp, &summary);
-    int status = summary.combined ? show_combined(fp)
-                                  : show_runs(fp, given.json ? NULL : &how, given.function);
+    if (summary.combined && given.plain)
+        cli_usage(command, "--plain is for profiles of runs; a combined profile has --json");
+    int status = summary.combined ? show_combined(fp) : show_runs(fp);
     footpath_close(fp);
+    fp_sources_free(&given.sources);
     return status;
 }
 
@@ -98,9 +113,11 @@ struct cli_command command_show = {
     .name = "show",
     .arguments = "[PROFILE...]",
     .summary = "Show the paths that cost most, with their source lines",
-    .text = "Without PROFILE, footpath.prof. A path is a row of lines; (true) and (false) say\n"
-            "whether the condition there held, -> where a branch went that does not tell,\n"
-            "... where a path begins or goes on at a loop.",
+    .text = "Without PROFILE, footpath.prof. A path is told in the words of the source:\n"
+            "`n < 63 no` says that this condition, as it is written, did not hold. Where the\n"
+            "source is not there, or not the one that was compiled, the place stands for the\n"
+            "condition (`line 66:12 no`). `line 31 -> line 40` says where a branch went that\n"
+            "does not tell what it means. Paths that read the same are one row.",
     .options = options,
     .words = &given.inputs,
     .run = run,

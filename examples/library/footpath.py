@@ -12,7 +12,7 @@ import os
 import sys
 from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
 
-API_VERSION = 3
+API_VERSION = 4
 NONE, NO_ID = 2**32 - 1, 2**64 - 1
 STARTS, ENDS = ("entry", "edge"), ("exit", "edge", "lap", "left")
 EVENTS = ("calls", "edge", "path", "path left")
@@ -59,6 +59,7 @@ def load():
                          ("files", POINTER(TEXT)), ("modules", POINTER(Module)), ("functions", POINTER(Function)), ("name", TEXT),
                          ("shape", c_uint64), ("blocks", POINTER(Block)), ("edges", POINTER(Edge)), ("problem", TEXT),
                          ("branch", TEXT), ("meaning", Meaning), ("construct_name", TEXT), ("paths", POINTER(POINTER(Path))), ("hottest", POINTER(POINTER(Path))),
+                         ("condition", TEXT), ("sentence", TEXT), ("changed_sources", c_size_t),
                          ("path_count", c_size_t), ("route_text", TEXT), ("events", POINTER(Event)),
                          ("callees", POINTER(Call)), ("callers", POINTER(Call)), ("inclusive", c_double),
                          ("quantile", c_double), ("above", c_double)):
@@ -122,6 +123,11 @@ class Profile:
     def meaning(self, function, edge):
         return self.call("meaning", byref(function), c_uint32(edge))
 
+    def condition(self, function, edge):
+        """The condition as it is written in the source, or None."""
+        found = self.call("condition", byref(function), c_uint32(edge))
+        return None if found is None else text(found)
+
     def decode(self, path):
         """The route, or None. It lives until the next one is decoded."""
         route = Route()
@@ -129,6 +135,9 @@ class Profile:
 
     def route_text(self, route):
         return text(self.call("route_text", byref(route)))
+
+    def sentence(self, route):
+        return text(self.call("sentence", byref(route)))
 
     def callees(self, function):
         return self.list("callees", byref(function))
@@ -172,7 +181,7 @@ def main(names):
             profile.name(event.function.contents), EVENTS[event.kind], event.id))
     for path in profile.hottest(20):
         function, route = profile.functions[path.function], profile.decode(path)
-        print("%12d  %s  %s" % (path.count, profile.name(function), profile.route_text(route)))
+        print("%12d  %s  %s" % (path.count, profile.name(function), profile.sentence(route)))
     status = profile.status
     profile.close()
     return 1 if status else 0

@@ -37,7 +37,7 @@ extern "C" {
 
 /* Grows with each change of this header. footpath_api_version() is the library's: a
  * program may go on where both are equal. */
-#define FOOTPATH_API_VERSION 3
+#define FOOTPATH_API_VERSION 4
 #define FOOTPATH_PUBLIC __attribute__((visibility("default")))
 #define FOOTPATH_NONE UINT32_MAX  /* no block, no edge */
 #define FOOTPATH_NO_ID UINT64_MAX /* no path */
@@ -248,6 +248,26 @@ FOOTPATH_PUBLIC struct footpath_meaning footpath_meaning(struct footpath *fp,
 /* "if", "loop", "choice", "value", "switch", or "". */
 FOOTPATH_PUBLIC const char *footpath_construct_name(enum footpath_construct construct);
 
+/* ---- source ---- */
+
+/* Source files are read only for what is asked for, and only if they are those that were
+ * compiled. They are looked for where the compiler found them, below roots, and with `before` at
+ * the beginning of their names replaced by `after`. Strings are copied. */
+FOOTPATH_PUBLIC void footpath_add_source_root(struct footpath *fp, const char *folder);
+FOOTPATH_PUBLIC void footpath_add_source_map(struct footpath *fp, const char *before,
+                                             const char *after);
+
+/* The condition that decides an edge as it is written in the source ("n < 63"), of a switch the
+ * value that it looks at; one blank for each run of blanks and comments. NULL where it is not
+ * known. Of parts of && and ||, that part. */
+FOOTPATH_PUBLIC const char *footpath_condition(struct footpath *fp,
+                                               const struct footpath_function *function,
+                                               uint32_t edge);
+
+/* How many of the source files that were looked into have changed since they were compiled;
+ * *first is the name of one of them. */
+FOOTPATH_PUBLIC size_t footpath_changed_sources(const struct footpath *fp, const char **first);
+
 /* ---- paths ---- */
 
 struct footpath_path {
@@ -316,6 +336,11 @@ FOOTPATH_PUBLIC int footpath_decode_id(struct footpath *fp,
  * the function's file. Lives as long as the route. */
 FOOTPATH_PUBLIC const char *footpath_route_text(struct footpath *fp,
                                                 const struct footpath_route *route);
+
+/* "from the loop at line 64; isalpha(c) yes; n < 63 no; loop again": the route as a sentence about
+ * the source, with conditions as they are written. Lives as long as the route. */
+FOOTPATH_PUBLIC const char *footpath_sentence(struct footpath *fp,
+                                              const struct footpath_route *route);
 
 /* ---- calls ---- */
 

@@ -31,6 +31,7 @@ void footpath_close(struct footpath *fp)
         fp_combiner_free(fp->combiner);
     }
     fp_arena_free(&fp->scratch);
+    fp_sources_free(&fp->sources);
     fp_arena_free(&fp->arena);
     free(fp);
 }

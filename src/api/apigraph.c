@@ -1,5 +1,6 @@
 /* libfootpath, blocks and edges: see footpath/footpath.h. */
 #include "api/handle.h"
+#include "model/sentence.h"
 
 #include "base/checked.h"
 
@@ -111,4 +112,40 @@ const char *footpath_construct_name(enum footpath_construct construct)
     case FOOTPATH_CONSTRUCT_NONE: break;
     }
     return "";
+}
+
+/* ---- source ---- */
+
+void footpath_add_source_root(struct footpath *fp, const char *folder)
+{
+    struct fp_sources *s = &fp->sources;
+    fp_vec_push(&s->arena, &s->roots, fp_arena_strdup(&s->arena, folder));
+}
+
+void footpath_add_source_map(struct footpath *fp, const char *before, const char *after)
+{
+    struct fp_sources *s = &fp->sources;
+    struct fp_source_map map = {fp_arena_strdup(&s->arena, before),
+                                fp_arena_strdup(&s->arena, after)};
+    fp_vec_push(&s->arena, &s->maps, map);
+}
+
+const char *footpath_condition(struct footpath *fp, const struct footpath_function *function,
+                               uint32_t edge)
+{
+    const struct fp_handle_function *f = &fp->functions[function->index];
+    return f->function && edge < function->nedges
+               ? fp_edge_condition(&fp->sources, f->function, edge)
+               : NULL;
+}
+
+size_t footpath_changed_sources(const struct footpath *fp, const char **first)
+{
+    size_t changed = 0;
+    *first = NULL;
+    for (size_t i = 0; i < fp->sources.all.len; i++) {
+        if (!fp->sources.all.at[i]->changed) continue;
+        if (!changed++) *first = fp->sources.all.at[i]->name;
+    }
+    return changed;
 }

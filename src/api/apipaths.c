@@ -1,5 +1,6 @@
 /* libfootpath, paths and where they lead: see footpath/footpath.h. */
 #include "api/handle.h"
+#include "model/sentence.h"
 
 #include "combined/combinedview.h"
 
@@ -91,4 +92,10 @@ int footpath_decode_id(struct footpath *fp, const struct footpath_function *func
 const char *footpath_route_text(struct footpath *fp, const struct footpath_route *route)
 {
     return fp_route_text(&fp->scratch, fp->shown[route->function].file, route);
+}
+
+const char *footpath_sentence(struct footpath *fp, const struct footpath_route *route)
+{
+    return fp_route_sentence(&fp->scratch, &fp->sources, fp->functions[route->function].function,
+                             route);
 }

@@ -22,7 +22,8 @@ struct fp_handle_function {
 
 struct footpath {
     struct fp_arena arena;
-    struct fp_arena scratch; /* of the last decoded route */
+    struct fp_arena scratch;   /* of the last decoded route */
+    struct fp_sources sources; /* for the texts of conditions */
     struct fp_load load;
     bool borrowed; /* the profile is the caller's */
     bool edges;    /* edges were counted when the profile was opened */

@@ -1,11 +1,20 @@
 /* footpath show: see show.h. */
 #include "report/show.h"
 
+#include "base/table.h"
 #include "base/vec.h"
 #include "report/showparts.h"
+#include "source/condition.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum {
+    INDENT = 8 /* of sentences */,
+    MOST_ROWS = 4096 /* that are held at once */,
+    SHORTEST_NAME = 20 /* a longer one may be cut */
+};
 
 struct show_view {
     struct fp_show_out o;
@@ -49,37 +58,122 @@ static void say_name(struct show_view *v, const struct footpath_function *f)
 
 /* ---- paths ---- */
 
-static void say_path(struct show_view *v, const struct footpath_path *path)
+/* Paths that read the same are one row. */
+struct shown_row {
+    const struct footpath_path *path; /* the first of them */
+    const char *place, *sentence;
+    uint64_t count, cycles;
+    double cost;
+    size_t paths;
+};
+
+struct shown_rows {
+    FP_VEC(struct shown_row) all;
+    struct fp_strtable by_text; /* -> 1 + index */
+};
+
+/* Where a path begins. */
+static const char *place_of(struct show_view *v, const struct footpath_function *f,
+                            const struct footpath_route *route)
+{
+    const struct footpath_place *first = route->nsteps ? &route->steps[0].place : NULL;
+    if (!first || !first->file) return fp_show_file(&v->o, f->file);
+    return fp_arena_printf(&v->o.scratch, "%s:%u", fp_show_file(&v->o, first->file), first->line);
+}
+
+static void add_row(struct show_view *v, struct shown_rows *rows, const struct footpath_path *path)
 {
     const struct footpath_function *f = &v->functions[path->function];
     struct footpath_route route;
+    struct shown_row row = {path, .count = path->count, path->cycles, path->cost, 1};
     if (!footpath_decode(v->o.fp, path, &route)) return;
-    fp_say(v->o.out, "%5.1f%% %14" PRIu64 "  ", percent(path->cost, v->summary.cost), path->count);
-    if (path->cycles) fp_say(v->o.out, "%14" PRIu64 "  ", path->cycles);
-    say_name(v, f);
-    if (f->has_lines)
-        fp_say(v->o.out, "  %s: %s\n", fp_show_file(&v->o, f->file),
-               footpath_route_text(v->o.fp, &route));
-    else
-        fp_say(v->o.out, "  path %" PRIu64 ", %u blocks\n", path->id, route.nblocks);
+    row.place = place_of(v, f, &route);
+    row.sentence = f->has_lines ? fp_arena_strdup(&v->o.scratch, footpath_sentence(v->o.fp, &route))
+                                : fp_arena_printf(&v->o.scratch, "path %" PRIu64 ", %u blocks",
+                                                  path->id, route.nblocks);
+    if (!rows->by_text.arena) fp_strtable_init(&rows->by_text, &v->o.scratch);
+    uint64_t *index =
+        fp_strtable_add(&rows->by_text, fp_arena_printf(&v->o.scratch, "%u %s %s", path->function,
+                                                        row.place, row.sentence));
+    if (*index) {
+        struct shown_row *same = &rows->all.at[*index - 1];
+        same->count += row.count, same->cycles += row.cycles, same->cost += row.cost;
+        same->paths++;
+        return;
+    }
+    fp_vec_push(&v->o.scratch, &rows->all, row);
+    *index = rows->all.len;
+}
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct shown_row *x = a, *y = b;
+    if (x->cost != y->cost) return x->cost < y->cost ? 1 : -1;
+    if (x->path->function != y->path->function)
+        return x->path->function < y->path->function ? -1 : 1;
+    return (x->path->id > y->path->id) - (x->path->id < y->path->id);
+}
+
+static void say_row(struct show_view *v, const struct shown_row *row)
+{
+    fp_say(v->o.out, "%5.1f%% %14" PRIu64 "  ", percent(row->cost, v->summary.cost), row->count);
+    if (v->summary.cycles) fp_say(v->o.out, "%14" PRIu64 "  ", row->cycles);
+    const char *several =
+        row->paths > 1 ? fp_arena_printf(&v->o.scratch, "  (%zu paths)", row->paths) : "";
+    size_t taken = 26 + (v->summary.cycles ? 16u : 0u) + strlen(row->place) + strlen(several);
+    size_t room =
+        v->options->width > taken + SHORTEST_NAME ? v->options->width - taken : SHORTEST_NAME;
+    const char *name = footpath_name(v->o.fp, &v->functions[row->path->function]);
+    fp_say(v->o.out, "%s%s%s  %s%s\n", fp_show_colour(&v->o, FP_BOLD),
+           fp_text_cut(&v->o.scratch, name, room), fp_show_colour(&v->o, FP_PLAIN), row->place,
+           several);
+    fp_show_wrapped(&v->o, row->sentence, INDENT, v->options->width);
+}
+
+/* What was gathered, and none is left. */
+static void say_rows(struct show_view *v, struct shown_rows *rows)
+{
+    if (rows->all.len) qsort(rows->all.at, rows->all.len, sizeof *rows->all.at, by_cost);
+    for (size_t i = 0; i < rows->all.len; i++) say_row(v, &rows->all.at[i]);
+    *rows = (struct shown_rows){0};
+    fp_arena_free(&v->o.scratch);
+}
+
+static void say_notes(struct show_view *v)
+{
+    bool lines = false;
+    const char *name;
+    size_t changed = footpath_changed_sources(v->o.fp, &name);
+    for (size_t i = 0; i < v->nfunctions; i++) lines |= v->functions[i].has_lines;
+    if (v->nfunctions && !lines)
+        fp_say(v->o.out, "\nThe program has no line information; compile it by footpath-cc, which "
+                         "adds it, or with -g.\n");
+    if (!changed) return;
+    const char *who = changed > 1
+                          ? fp_arena_printf(&v->o.scratch, " and %zu more files have", changed - 1)
+                          : " has";
+    fp_say(v->o.out, "\n");
+    fp_show_wrapped(&v->o,
+                    fp_arena_printf(&v->o.scratch,
+                                    "%s%s changed since compiled, so that places stand for "
+                                    "conditions; --source-root DIR finds the old %s.",
+                                    fp_show_file(&v->o, name), who, changed > 1 ? "ones" : "one"),
+                    0, v->options->width);
 }
 
 static void show_paths(struct show_view *v)
 {
     size_t count;
     const struct footpath_path *const *paths = footpath_hottest(v->o.fp, v->options->top, &count);
+    struct shown_rows rows = {0};
     fp_say(v->o.out, "%s%s          count  %spath%s\n", fp_show_colour(&v->o, FP_DIM), " cost",
            v->summary.cycles ? "        cycles  " : "", fp_show_colour(&v->o, FP_PLAIN));
     for (size_t i = 0; i < count; i++) {
-        say_path(v, paths[i]);
-        if (v->o.scratch.total > 1 << 20) fp_arena_free(&v->o.scratch);
+        add_row(v, &rows, paths[i]);
+        if (i + 1 == count || rows.all.len == MOST_ROWS) say_rows(v, &rows);
     }
     fp_show_more(&v->o, footpath_path_count(v->o.fp) - count);
-    bool lines = false;
-    for (size_t i = 0; i < v->nfunctions; i++) lines |= v->functions[i].has_lines;
-    if (v->nfunctions && !lines)
-        fp_say(v->o.out, "\nThe program has no line information; compile it by footpath-cc, which "
-                         "adds it, or with -g.\n");
+    say_notes(v);
 }
 
 /* ---- functions ---- */

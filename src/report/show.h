@@ -12,10 +12,14 @@ struct fp_show_options {
     uint64_t top; /* 0: all */
     bool colours;
     bool inclusive; /* of functions: with what they called, and in that order */
+    size_t width;   /* of the terminal, in columns */
 };
 
 void fp_show_text(struct fp_writer *out, struct footpath *fp,
                   const struct fp_show_options *options);
+/* Lines with a tab between the fields, for scripts: docs/formats/show-plain.md. */
+void fp_show_plain(struct fp_writer *out, struct footpath *fp,
+                   const struct fp_show_options *options);
 void fp_show_json(struct fp_writer *out, struct footpath *fp);
 
 #endif

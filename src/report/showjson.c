@@ -12,7 +12,8 @@ static void json_place(struct fp_json *j, const struct footpath_place *place)
 }
 
 /* What a branch did, as a word; and what that means in the source, apart. */
-static void json_branch(struct fp_json *j, const char *branch, struct footpath_meaning meaning)
+static void json_branch(struct fp_json *j, const char *branch, struct footpath_meaning meaning,
+                        const char *text)
 {
     bool holds = meaning.sense == FOOTPATH_SENSE_TRUE;
     fp_json_key(j, "branch"), fp_json_string(j, branch);
@@ -20,20 +21,24 @@ static void json_branch(struct fp_json *j, const char *branch, struct footpath_m
     if (meaning.construct)
         fp_json_key(j, "kind"), fp_json_string(j, footpath_construct_name(meaning.construct));
     if (meaning.is_part) fp_json_key(j, "part"), fp_json_bool(j, true);
+    if (text) fp_json_key(j, "text"), fp_json_string(j, text);
     if (holds || meaning.sense == FOOTPATH_SENSE_FALSE)
         fp_json_key(j, "sense"), fp_json_bool(j, holds);
     if (meaning.sense == FOOTPATH_SENSE_CASE)
         fp_json_key(j, "value"), fp_json_int(j, meaning.value);
 }
 
-static void json_steps(struct fp_json *j, const struct footpath_route *route)
+static void json_steps(struct fp_json *j, struct footpath *fp, const struct footpath_route *route)
 {
+    size_t count;
+    const struct footpath_function *f = &footpath_functions(fp, &count)[route->function];
     fp_json_key(j, "blocks"), fp_json_begin(j, '[');
     for (uint32_t i = 0; i < route->nsteps; i++) {
         const struct footpath_step *step = &route->steps[i];
         fp_json_begin(j, '{');
         json_place(j, &step->place);
-        if (step->branch) json_branch(j, step->branch, step->meaning);
+        if (step->branch)
+            json_branch(j, step->branch, step->meaning, footpath_condition(fp, f, step->edge));
         fp_json_end(j, '}');
     }
     fp_json_end(j, ']');
@@ -74,7 +79,7 @@ static void json_path(struct fp_json *j, struct footpath *fp, const struct footp
     fp_json_key(j, "block_ids"), fp_json_begin(j, '[');
     for (uint32_t i = 0; i < route.nblocks; i++) fp_json_uint(j, route.blocks[i]);
     fp_json_end(j, ']');
-    json_steps(j, &route);
+    json_steps(j, fp, &route);
     fp_json_end(j, '}');
     j->compact = false;
 }
@@ -93,7 +98,9 @@ static void json_edges(struct fp_json *j, struct footpath *fp, const struct foot
         fp_json_key(j, "to"), fp_json_uint(j, edges[e].to);
         fp_json_key(j, "count"), fp_json_uint(j, edges[e].count);
         if (choice) json_place(j, &blocks[edges[e].from].last);
-        if (choice) json_branch(j, footpath_branch(fp, f, e), footpath_meaning(fp, f, e));
+        if (choice)
+            json_branch(j, footpath_branch(fp, f, e), footpath_meaning(fp, f, e),
+                        footpath_condition(fp, f, e));
         fp_json_end(j, '}');
     }
     fp_json_end(j, ']');

@@ -32,6 +32,31 @@ void fp_show_edge(struct fp_show_out *v, const struct footpath_function *f, uint
     fp_say(v->out, "  edge %u->%u", edge->from, edge->to);
 }
 
+/* How many bytes of the text go on a line: up to the last semicolon that fits or, where a clause is
+ * too long, the last blank. */
+static size_t line_length(const char *text, size_t columns)
+{
+    size_t clause = 0, word = 0, used = 0, i = 0;
+    for (; text[i]; i++) {
+        used += ((unsigned char)text[i] & 0xc0) != 0x80;
+        if (used > columns && (clause || word)) return clause ? clause : word;
+        if (text[i] == ' ') word = i;
+        if (text[i] == ' ' && i && text[i - 1] == ';') clause = i;
+    }
+    return i;
+}
+
+void fp_show_wrapped(struct fp_show_out *v, const char *sentence, size_t indent, size_t width)
+{
+    size_t columns = width > indent + 20 ? width - indent : 20;
+    while (*sentence) {
+        size_t len = line_length(sentence, columns);
+        fp_say(v->out, "%*s%.*s\n", (int)indent, "", (int)len, sentence);
+        sentence += len;
+        while (*sentence == ' ') sentence++;
+    }
+}
+
 void fp_show_more(struct fp_show_out *v, size_t more)
 {
     if (more)

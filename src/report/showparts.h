@@ -29,6 +29,10 @@ void fp_show_place(struct fp_show_out *v, const struct footpath_function *functi
 /* "file.c:12(true) -> file.c:13  edge 3->4" */
 void fp_show_edge(struct fp_show_out *v, const struct footpath_function *function, uint32_t edge);
 
+/* A sentence in lines that are no wider than `width`, behind `indent` blanks; broken at blanks,
+ * behind a semicolon where there is one. */
+void fp_show_wrapped(struct fp_show_out *v, const char *sentence, size_t indent, size_t width);
+
 /* "... 17 more; --top 0 shows all", where there are more. */
 void fp_show_more(struct fp_show_out *v, size_t more);
 

@@ -10,11 +10,11 @@
 enum { FARTHEST = 1000 /* tokens behind the place */, NOWHERE = -1, UNSURE = -2 };
 
 /* Tokens lo to hi - 1. */
-struct range {
+struct token_range {
     int lo, hi;
 };
 
-struct finding {
+struct condition_search {
     struct fp_arena *arena;
     struct fp_lexed *l;
     enum fp_condition what;
@@ -24,7 +24,7 @@ struct finding {
 
 /* ---- tokens ---- */
 
-static const struct fp_token *token(struct finding *f, int i)
+static const struct fp_token *token(struct condition_search *f, int i)
 {
     while ((size_t)i >= f->l->tokens.len) {
         size_t n = f->l->tokens.len;
@@ -34,19 +34,19 @@ static const struct fp_token *token(struct finding *f, int i)
     return &f->l->tokens.at[i];
 }
 
-static bool is(struct finding *f, int i, const char *text)
+static bool is(struct condition_search *f, int i, const char *text)
 {
     return i >= 0 && fp_token_is(f->l, token(f, i), text);
 }
 
-static bool is_any(struct finding *f, int i, const char *const *texts)
+static bool is_any(struct condition_search *f, int i, const char *const *texts)
 {
     for (; *texts; texts++)
         if (is(f, i, *texts)) return true;
     return false;
 }
 
-static bool is_kind(struct finding *f, int i, enum fp_token_kind kind)
+static bool is_kind(struct condition_search *f, int i, enum fp_token_kind kind)
 {
     return i >= 0 && token(f, i)->kind == kind;
 }
@@ -63,23 +63,23 @@ static const char *const qualifiers[] = {
     "union",    "enum",   "class",    "new",           "typename", "int",   "not",
     "volatile", "delete", "alignof",  "__extension__", NULL};
 
-static bool is_or(struct finding *f, int i)
+static bool is_or(struct condition_search *f, int i)
 {
     return is_any(f, i, ors);
 }
 
-static bool opens(struct finding *f, int i)
+static bool opens(struct condition_search *f, int i)
 {
     return is(f, i, "(") || is(f, i, "[") || is(f, i, "{");
 }
 
-static bool closes(struct finding *f, int i)
+static bool closes(struct condition_search *f, int i)
 {
     return is(f, i, ")") || is(f, i, "]") || is(f, i, "}");
 }
 
 /* May the token be the end of a value? */
-static bool ends_value(struct finding *f, int i)
+static bool ends_value(struct condition_search *f, int i)
 {
     if (is_kind(f, i, FP_TOKEN_LITERAL) || closes(f, i)) return true;
     return is_kind(f, i, FP_TOKEN_WORD) && !is_any(f, i, statements) && !is_any(f, i, qualifiers) &&
@@ -90,7 +90,7 @@ static bool ends_value(struct finding *f, int i)
 
 /* The bracket that closes the one at i, or that opens it; NOWHERE if there is none, or a
  * preprocessor line between. */
-static int closing(struct finding *f, int i)
+static int closing(struct condition_search *f, int i)
 {
     int depth = 0;
     for (; i < f->place + f->behind; i++) {
@@ -101,7 +101,7 @@ static int closing(struct finding *f, int i)
     return NOWHERE;
 }
 
-static int opening(struct finding *f, int i)
+static int opening(struct condition_search *f, int i)
 {
     int depth = 0;
     for (; i >= 0; i--) {
@@ -113,14 +113,14 @@ static int opening(struct finding *f, int i)
 }
 
 /* Is the group that opens at i the head of a statement, or of a block? */
-static bool heads_statement(struct finding *f, int i)
+static bool heads_statement(struct condition_search *f, int i)
 {
     return is(f, i, "(") && is_any(f, i - 1, heads);
 }
 
 /* ---- the range around a place ---- */
 
-static bool bounds(struct finding *f, int i)
+static bool bounds(struct condition_search *f, int i)
 {
     bool side = f->what == FP_CONDITION_PART && is_or(f, i);
     return side || is(f, i, "?") || is(f, i, ":") || is(f, i, ",") || is(f, i, ";") ||
@@ -129,13 +129,13 @@ static bool bounds(struct finding *f, int i)
 }
 
 /* Behind a `}`: not what goes on with a value, as of `T{1} == x` or a lambda. */
-static bool begins_statement(struct finding *f, int i)
+static bool begins_statement(struct condition_search *f, int i)
 {
     return is_kind(f, i, FP_TOKEN_WORD) || is(f, i, "!");
 }
 
 /* The token that ends the operand to the left of i, or to the right. */
-static int left_bound(struct finding *f, int i)
+static int left_bound(struct condition_search *f, int i)
 {
     for (i--; i >= 0; i--) {
         if (bounds(f, i) || opens(f, i)) return i;
@@ -149,7 +149,7 @@ static int left_bound(struct finding *f, int i)
     return NOWHERE;
 }
 
-static int right_bound(struct finding *f, int i)
+static int right_bound(struct condition_search *f, int i)
 {
     for (i++; i < f->place + f->behind; i++) {
         if (bounds(f, i) || closes(f, i)) return i;
@@ -161,7 +161,7 @@ static int right_bound(struct finding *f, int i)
 
 /* The bracket around i, as far as it may be the head of a statement: that has no blocks inside, and
  * not more than two semicolons. */
-static int around(struct finding *f, int i)
+static int around(struct condition_search *f, int i)
 {
     int semicolons = 0;
     for (i--; i >= 0 && semicolons < 3; i--) {
@@ -174,7 +174,7 @@ static int around(struct finding *f, int i)
 }
 
 /* `f<a, b>(x)`: is the comma at i perhaps one of template arguments? */
-static bool may_be_template(struct finding *f, int i)
+static bool may_be_template(struct condition_search *f, int i)
 {
     int lo = around(f, i);
     bool before = false, after = false;
@@ -187,7 +187,7 @@ static bool may_be_template(struct finding *f, int i)
 
 /* ---- is the place that of the whole? ---- */
 
-static int precedence(struct finding *f, int i)
+static int precedence(struct condition_search *f, int i)
 {
     static const char *const levels[][8] = {{"=", "+=", "-=", "*=", "/=", NULL},
                                             {"%=", "&=", "|=", "^=", "<<=", ">>=", NULL},
@@ -210,7 +210,7 @@ static int precedence(struct finding *f, int i)
 }
 
 /* Without the brackets around all of it and the `!` in front. */
-static struct range peeled(struct finding *f, struct range r)
+static struct token_range peeled(struct condition_search *f, struct token_range r)
 {
     while (r.lo < r.hi) {
         if (is(f, r.lo, "!") || is(f, r.lo, "not"))
@@ -224,7 +224,7 @@ static struct range peeled(struct finding *f, struct range r)
 }
 
 /* Is the place the operator that is applied last, or of a value without one? */
-static bool is_whole(struct finding *f, struct range r)
+static bool is_whole(struct condition_search *f, struct token_range r)
 {
     int last = NOWHERE, least = 100;
     bool here = false;
@@ -244,7 +244,7 @@ static bool is_whole(struct finding *f, struct range r)
 }
 
 /* Two values side by side: an operator is hidden in a macro. */
-static bool is_sound(struct finding *f, struct range r)
+static bool is_sound(struct condition_search *f, struct token_range r)
 {
     bool declares = is(f, f->place + 1, "=");
     if (r.lo >= r.hi) return false;
@@ -266,51 +266,60 @@ static bool is_sound(struct finding *f, struct range r)
 
 /* ---- conditions ---- */
 
-/* The whole between the brackets of if, while or switch; of `for` what is between the semicolons;
- * behind that of `if (int n = f(); n > 0)`. */
-static struct range of_statement(struct finding *f, int open)
+/* The last part between brackets that semicolons divide, or of a `for` the middle one; empty where
+ * a `for` has no semicolons. */
+static struct token_range part_of(struct condition_search *f, int open, bool loop)
 {
-    static const char *const ifs[] = {"if", "constexpr", NULL};
-    struct range none = {0, 0}, part = {open + 1, 0};
+    struct token_range none = {0, 0}, part = {open + 1, 0};
     int close = closing(f, open), semicolons = 0;
-    bool loop = is(f, open - 1, "for");
-    bool each = is(f, f->place, ":"); /* of `for (T x : all)` */
-    bool asked = f->what == FP_CONDITION_IF ? is_any(f, open - 1, ifs)
-                                            : loop || (is(f, open - 1, "while") && !each);
-    if (close == NOWHERE || !asked) return none;
     for (int i = open + 1; i <= close; i++) {
-        bool ends = is(f, i, ";") || i == close;
-        if (ends && f->place >= part.lo && f->place < i) {
-            part.hi = i;
-            bool right = loop ? semicolons == 1 : i == close;
-            return right || (loop && i == close && !semicolons && is(f, f->place, ":")) ? part
-                                                                                        : none;
+        part.hi = i;
+        if (i == close) return loop ? none : part;
+        if (is(f, i, ";")) {
+            if (loop && semicolons == 1) return part;
+            part.lo = i + 1, semicolons++;
+        } else if (opens(f, i) && (i = closing(f, i)) == NOWHERE) {
+            return none;
         }
-        if (ends) part.lo = i + 1, semicolons++;
-        if (opens(f, i) && (i = closing(f, i)) == NOWHERE) return none;
     }
     return none;
 }
 
+/* The whole between the brackets of if or while; of `for` what is between the semicolons; behind
+ * that of `if (int n = f(); n > 0)`. The place is in there, or at the keyword. */
+static struct token_range of_statement(struct condition_search *f, int open)
+{
+    static const char *const ifs[] = {"if", "constexpr", NULL};
+    struct token_range none = {0, 0};
+    bool loop = is(f, open - 1, "for"), each = is(f, f->place, ":"); /* `for (T x : all)` */
+    bool asked = f->what == FP_CONDITION_IF ? is_any(f, open - 1, ifs)
+                                            : f->what == FP_CONDITION_LOOP &&
+                                                  (loop || (is(f, open - 1, "while") && !each));
+    if (!asked || !is(f, open, "(")) return none;
+    struct token_range r = part_of(f, open, loop && !each);
+    bool inside = f->place >= r.lo && f->place < r.hi, keyword = f->place == open - 1;
+    return (inside && (!each || r.lo == open + 1)) || keyword ? r : none;
+}
+
 /* What follows a bracket that opens at `open`: is it only there to group? */
-static bool groups(struct finding *f, int open)
+static bool groups(struct condition_search *f, int open)
 {
     return is(f, open, "(") && !ends_value(f, open - 1) && !is_any(f, open - 1, qualifiers);
 }
 
-static struct range operand(struct finding *f, int left, int right)
+static struct token_range operand(struct condition_search *f, int left, int right)
 {
-    struct range none = {0, 0};
+    struct token_range none = {0, 0};
     if ((is(f, left, ",") && may_be_template(f, left)) ||
         (is(f, right, ",") && may_be_template(f, right)))
         return none;
-    return (struct range){left + 1, right};
+    return (struct token_range){left + 1, right};
 }
 
 /* The condition around the place, going out of brackets that group. */
-static struct range find(struct finding *f)
+static struct token_range find(struct condition_search *f)
 {
-    struct range none = {0, 0}, at = {f->place, f->place + 1};
+    struct token_range none = {0, 0}, at = {f->place, f->place + 1};
     for (int rounds = 0; rounds < 100; rounds++) {
         int left = left_bound(f, at.lo), right = right_bound(f, at.hi - 1);
         if (right == NOWHERE || left == UNSURE || is_kind(f, left, FP_TOKEN_DIRECTIVE) ||
@@ -323,47 +332,46 @@ static struct range find(struct finding *f)
         int open = around(f, at.lo);
         if (open == NOWHERE || !is(f, open, "(")) return none;
         if (heads_statement(f, open)) {
-            if (f->what == FP_CONDITION_PART || f->what == FP_CONDITION_CHOICE) return none;
-            struct range whole = of_statement(f, open);
+            struct token_range whole = of_statement(f, open);
             bool commas = is(f, left, ",") || is(f, right, ",");
             bool arms = is(f, left, "?") || is(f, left, ":") || is(f, right, ":");
             return commas || (arms && !is(f, f->place, ":")) ? none : whole;
         }
         if (left != open || !groups(f, open)) return none;
-        at = (struct range){open, right + 1};
+        at = (struct token_range){open, right + 1};
     }
     return none;
 }
 
 /* A macro as it is used: NAME, or name(...). */
-static struct range macro_use(struct finding *f)
+static struct token_range macro_use(struct condition_search *f)
 {
-    struct range none = {0, 0};
+    struct token_range none = {0, 0};
     if (!is_kind(f, f->place, FP_TOKEN_WORD) || is_any(f, f->place, heads) ||
         is_any(f, f->place, statements))
         return none;
     const struct fp_token *name = token(f, f->place);
     if (is(f, f->place + 1, "(")) {
         int close = closing(f, f->place + 1);
-        return close == NOWHERE ? none : (struct range){f->place, close + 1};
+        return close == NOWHERE ? none : (struct token_range){f->place, close + 1};
     }
     for (uint32_t i = 0; i < name->len; i++)
         if (islower((unsigned char)f->l->text[name->at + i])) return none;
-    return (struct range){f->place, f->place + 1};
+    return (struct token_range){f->place, f->place + 1};
 }
 
 /* The value of a switch: what stands between its brackets. */
-static struct range of_switch(struct finding *f)
+static struct token_range of_switch(struct condition_search *f)
 {
-    struct range none = {0, 0};
+    struct token_range none = {0, 0};
     int close = is(f, f->place + 1, "(") ? closing(f, f->place + 1) : NOWHERE;
     for (int i = f->place + 2; i < close; i++)
         if (is(f, i, ";")) return none;
-    return close == NOWHERE ? none : (struct range){f->place + 2, close};
+    return close == NOWHERE ? none : (struct token_range){f->place + 2, close};
 }
 
 /* `a && b` that is tested at once: then the place is that of either. */
-static bool has_sides(struct finding *f, struct range r)
+static bool has_sides(struct condition_search *f, struct token_range r)
 {
     r = peeled(f, r);
     for (int i = r.lo; i < r.hi; i++) {
@@ -375,12 +383,13 @@ static bool has_sides(struct finding *f, struct range r)
 
 /* Where the tokens do not fit, an operator, a `?` or an if is hidden in the macro at the place. One
  * side of && there has no text: the other side may be hidden in it too. */
-static struct range condition(struct finding *f)
+static struct token_range condition(struct condition_search *f)
 {
-    struct range none = {0, 0};
+    struct token_range none = {0, 0};
     if (f->what == FP_CONDITION_SWITCH) return is(f, f->place, "switch") ? of_switch(f) : none;
-    struct range r = find(f);
-    if (is(f, f->place, ":")) return r; /* `for (T x : all)` */
+    bool keyword = is_any(f, f->place, heads);
+    struct token_range r = keyword ? of_statement(f, f->place + 1) : find(f);
+    if (keyword || is(f, f->place, ":")) return keyword && !is_sound(f, r) ? none : r;
     if (r.lo < r.hi && !is_sound(f, r)) return none;
     if (r.lo < r.hi && (is_whole(f, r) || has_sides(f, r))) return r;
     return f->what == FP_CONDITION_PART ? none : macro_use(f);
@@ -388,7 +397,7 @@ static struct range condition(struct finding *f)
 
 /* ---- text ---- */
 
-static const char *text_of(struct finding *f, struct range r)
+static const char *text_of(struct condition_search *f, struct token_range r)
 {
     struct fp_writer out = {0};
     for (int i = r.lo; i < r.hi; i++) {
@@ -405,7 +414,7 @@ static const char *text_of(struct finding *f, struct range r)
 }
 
 /* The token that begins at an offset, or NOWHERE. */
-static int token_at(struct finding *f, size_t offset)
+static int token_at(struct condition_search *f, size_t offset)
 {
     int lo = 0;
     while (token(f, lo)->kind != FP_TOKEN_END &&
@@ -476,10 +485,11 @@ static const char *look_up(struct fp_sources *s, const struct fp_source_text *so
 {
     size_t offset = source->line_at[line - 1] + column - 1;
     if (offset >= source->line_at[line]) return NULL;
-    struct finding f = {.arena = &s->arena, .l = lexed_from(&s->arena, source, from), .what = what};
+    struct condition_search f = {
+        .arena = &s->arena, .l = lexed_from(&s->arena, source, from), .what = what};
     f.place = token_at(&f, offset), f.behind = FARTHEST;
     if (f.place == NOWHERE) return NULL;
-    struct range r = condition(&f);
+    struct token_range r = condition(&f);
     return r.lo < r.hi ? text_of(&f, r) : NULL;
 }
 

@@ -89,8 +89,9 @@ def place_as_json(place):
 NO_SENSE, TRUE, FALSE, CASE, DEFAULT = range(5)  # enum footpath_sense
 
 
-def branch_as_json(branch, meaning):
-    shown = {"branch": branch}
+def branch_as_json(profile, function, edge, branch):
+    meaning, written = profile.meaning(function, edge), profile.condition(function, edge)
+    shown = {"branch": branch} if written is None else {"branch": branch, "text": written}
     if meaning.sense == NO_SENSE:
         return shown
     if meaning.construct:
@@ -108,7 +109,7 @@ def edge_as_json(profile, function, index, edge):
     shown = {"from": edge.start, "to": edge.end, "count": edge.count}
     if sum(e.start == edge.start for e in profile.edges(function)) > 1:
         shown.update(place_as_json(profile.blocks(function)[edge.start].last))
-        shown.update(branch_as_json(profile.branch(function, index), profile.meaning(function, index)))
+        shown.update(branch_as_json(profile, function, index, profile.branch(function, index)))
     return shown
 
 
@@ -122,7 +123,9 @@ def path_as_json(profile, path):
         shown["cycles"] = path.cycles
     if route.end_edge != NONE:
         shown["next_block"] = profile.edges(profile.functions[path.function])[route.end_edge].end
-    shown["blocks"] = [dict(place_as_json(s.place), **(branch_as_json(text(s.branch), s.meaning) if s.branch is not None else {}))
+    function = profile.functions[path.function]
+    shown["blocks"] = [dict(place_as_json(s.place),
+                            **(branch_as_json(profile, function, s.edge, text(s.branch)) if s.branch is not None else {}))
                        for s in steps]
     return shown
 

@@ -153,9 +153,44 @@ def case_columns(b):
     b.profile("forms", "forms.prof")
     with open(FORMS, encoding="ascii") as source:
         number, text = next((n, line) for n, line in enumerate(source, 1) if "ask(n) > 2 && ask(n) < 6) /*" in line)
-    shown = b.tool("show", "--function", "both", "forms.prof").stdout
+    shown = b.tool("show", "--plain", "--function", "both", "forms.prof").stdout
     for side in (">", "<"):
         expect("%d:%d(true)" % (number, text.index(side) + 1) in shown, "%d%s in %s" % (number, side, shown))
+
+
+def case_texts(b):
+    """Conditions in the words of the source, at every level; those of one macro have none."""
+    b.write("texts.c", """#include <stdlib.h>
+#define BOTH(a, b) ((a) > 1 && (b) > 2)
+#define ONE(a) ((a) % 3)
+static volatile int sink;
+__attribute__((noinline)) int f(int n, int m)
+{
+    if (BOTH(n, m) && ONE(m)) sink = 1;
+    if (n > 3 /* ( */ &&
+        !(m < 5)) sink = 2;
+    for (int i = 0; i < n; i++) sink = n > i ? rand() : 5;
+    while (m) m /= 2;
+    return sink;
+}
+int main(void)
+{
+    for (int i = 0; i < 100; i++) f(i % 7, i % 11);
+    return 0;
+}
+""")
+    all_of = {(7, "ONE(m)"), (8, "n > 3"), (9, "!(m < 5)"), (10, "i < n"), (10, "n > i"), (11, "m"), (16, "i < 100")}
+    for flags in (("-O0",), ("-O2",), ("-O2", "--fp-at=early"), ("-O0", "-g"), ("-O2", "-gdwarf-4")):
+        b.cc(*flags, "texts.c", "-o", "texts", silent=True)
+        b.profile("texts", "texts.prof")
+        found = {(e["line"], e["text"]) for f in b.json("show", "--json", "texts.prof")["functions"]
+                 for e in f["edges"] if "text" in e}
+        # whole conditions, where the compiler tests both sides at once
+        expect(found <= all_of | {(7, "BOTH(n, m) && ONE(m)"), (8, "n > 3 && !(m < 5)"), (9, "n > 3 && !(m < 5)")},
+               "%s: %s" % (flags, sorted(found)))
+        if flags == ("-O0",):
+            equal(found, all_of, "at -O0")
+        expect(bool(found) == ("-gdwarf-4" not in flags), "%s: %d texts" % (flags, len(found)))
 
 
 def case_code_is_the_same(b):

@@ -64,6 +64,21 @@ static const struct example loops[] = {
     {'l', "for (const auto &[k, v] @: table) f();", "const auto &[k, v] : table"},
 };
 
+/* clang names the keyword where the condition has no operator. */
+static const struct example keywords[] = {
+    {'l', "@while (x) f();", "x"},
+    {'l', "do f(); @while (*p);", "*p"},
+    {'l', "@for (i = 0; a[i]; i++) f();", "a[i]"},
+    {'l', "@for (;;) f();", NULL},
+    {'l', "@for (T x : all) f();", NULL},
+    {'i', "@if (x) f();", "x"},
+    {'i', "@while (x) f();", NULL},
+    {'p', "@while (x && y) f();", NULL},
+    {'i', "@if (int n = f(); n) f();", "n"},
+    {'l', "@while (x\n#if A\n && y\n#endif\n) f();", NULL},
+    {'l', "@while;", NULL},
+};
+
 /* Both sides of && at once. */
 static const struct example wholes[] = {
     {'i', "if (a @> 2 && b < 6) f();", "a > 2 && b < 6"},
@@ -286,6 +301,7 @@ int main(void)
 {
     CHECK_ALL(plain);
     CHECK_ALL(loops);
+    CHECK_ALL(keywords);
     CHECK_ALL(wholes);
     CHECK_ALL(parts);
     CHECK_ALL(layout);

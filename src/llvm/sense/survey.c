@@ -192,6 +192,21 @@ static void number_blocks(struct surveying *s, LLVMValueRef function)
     s->f->blocks = FP_NEW_ARRAY(&s->survey->arena, struct fp_surveyed_block, s->f->nblocks);
 }
 
+/* Conditions of one macro share its place. A column stays only where it names one of them. */
+static void drop_shared_columns(struct surveying *s)
+{
+    struct fp_table places;
+    fp_table_init(&places, &s->survey->arena);
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < s->f->nblocks; i++) {
+            struct fp_surveyed_block *b = &s->f->blocks[i];
+            if (b->ending != FP_ENDING_CONDITION || !b->column) continue;
+            uint64_t *times = fp_table_add(&places, key_of(b->line, b->column));
+            if (!round) ++*times;
+            if (round && *times > 1) b->column = 0;
+        }
+}
+
 static void survey_function(struct fp_survey *survey, LLVMValueRef function, bool tag)
 {
     struct fp_surveyed *f = FP_NEW(&survey->arena, struct fp_surveyed);
@@ -211,6 +226,7 @@ static void survey_function(struct fp_survey *survey, LLVMValueRef function, boo
         number++;
     }
     f->ways = s.ways.at;
+    drop_shared_columns(&s);
     *fp_table_add(&survey->functions, (uintptr_t)LLVMGetSubprogram(function)) = (uintptr_t)f;
 }
 

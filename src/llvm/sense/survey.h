@@ -41,7 +41,7 @@ struct fp_surveyed_block {
     enum fp_construct construct; /* what its branch belongs to */
     uint32_t whole;              /* one side of && or ||: see fp_named_branch; else FP_NONE */
     uint32_t true_way_of_whole;
-    uint32_t line, column;           /* of its end */
+    uint32_t line, column;           /* of its end; column 0 where others have the same */
     struct fp_comparison comparison; /* of a condition */
 };
 

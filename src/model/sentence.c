@@ -1,0 +1,240 @@
+/* Paths as sentences about the source: see sentence.h. */
+#include "model/sentence.h"
+
+#include "base/plain.h"
+#include "source/condition.h"
+
+#include <string.h>
+
+enum { LONGEST_TEXT = 60, LONGEST_PERIOD = 8 };
+
+static bool condition_of(struct footpath_meaning meaning, enum fp_condition *what)
+{
+    *what = FP_CONDITION_PART;
+    if (meaning.sense == FOOTPATH_SENSE_NONE) return false;
+    switch (meaning.construct) {
+    case FOOTPATH_CONSTRUCT_IF: *what = FP_CONDITION_IF; break;
+    case FOOTPATH_CONSTRUCT_LOOP: *what = FP_CONDITION_LOOP; break;
+    case FOOTPATH_CONSTRUCT_CHOICE: *what = FP_CONDITION_CHOICE; break;
+    case FOOTPATH_CONSTRUCT_SWITCH: *what = FP_CONDITION_SWITCH; break;
+    case FOOTPATH_CONSTRUCT_VALUE: break; /* sides alone have a text */
+    case FOOTPATH_CONSTRUCT_NONE: return false;
+    }
+    if (meaning.is_part) *what = FP_CONDITION_PART;
+    return true;
+}
+
+const char *fp_edge_condition(struct fp_sources *sources, const struct fp_function *f,
+                              uint32_t edge)
+{
+    const struct fp_block_info *info = &f->source.blocks[f->paths.cfg->edges[edge].src];
+    enum fp_condition what;
+    if (!sources || !info->npositions || !condition_of(fp_edge_meaning(f, edge), &what))
+        return NULL;
+    const struct fp_position *at =
+        &f->source.positions[info->first_position + info->npositions - 1];
+    const struct fp_scope *scope = &f->source.scopes[at->scope];
+    if (!scope->file_sum || !at->column) return NULL;
+    struct fp_source_version version = {.sum = scope->file_sum};
+    const struct fp_source_text *source = fp_source_get(sources, scope->file, version);
+    return fp_condition_text(sources, source, what, scope->line, at->line, at->column);
+}
+
+/* ---- pieces ---- */
+
+struct telling {
+    struct fp_arena *arena;
+    struct fp_sources *sources;
+    const struct fp_function *f;
+    const struct footpath_route *route;
+    const char *file, *function; /* of the piece before */
+    FP_VEC(const char *) pieces;
+};
+
+static void add_piece(struct telling *t, const char *piece)
+{
+    fp_vec_push(t->arena, &t->pieces, piece);
+}
+
+/* "line 12", with the file's name where that is another one than before. */
+static const char *place_text(struct telling *t, const struct footpath_place *place)
+{
+    bool same = place->file == t->file || (place->file && t->file && !strcmp(place->file, t->file));
+    if (!place->file) return "somewhere";
+    return same ? fp_arena_printf(t->arena, "line %u", place->line)
+                : fp_arena_printf(t->arena, "%s:%u", fp_plain(t->arena, fp_base_name(place->file)),
+                                  place->line);
+}
+
+/* The condition as it is written, or where it stands. */
+static const char *subject_of(struct telling *t, const struct footpath_step *step)
+{
+    const char *text = fp_edge_condition(t->sources, t->f, step->edge);
+    bool is_switch = step->meaning.construct == FOOTPATH_CONSTRUCT_SWITCH;
+    if (text) {
+        text = fp_text_cut(t->arena, fp_plain(t->arena, text), LONGEST_TEXT);
+        return is_switch ? fp_arena_printf(t->arena, "switch (%s)", text) : text;
+    }
+    const char *place = place_text(t, &step->place);
+    bool needs_column = step->meaning.sense != FOOTPATH_SENSE_NONE && step->place.column;
+    return needs_column ? fp_arena_printf(t->arena, "%s:%u", place, step->place.column) : place;
+}
+
+static const char *outcome_of(const struct footpath_step *step)
+{
+    bool loop = step->meaning.construct == FOOTPATH_CONSTRUCT_LOOP && !step->meaning.is_part;
+    switch (step->meaning.sense) {
+    case FOOTPATH_SENSE_TRUE: return "yes";
+    case FOOTPATH_SENSE_FALSE: return loop ? "no, leaves the loop" : "no";
+    case FOOTPATH_SENSE_CASE:
+    case FOOTPATH_SENSE_DEFAULT:
+    case FOOTPATH_SENSE_NONE: break;
+    }
+    return step->branch;
+}
+
+static void tell_step(struct telling *t, uint32_t i)
+{
+    const struct footpath_step *step = &t->route->steps[i];
+    if (!step->branch) return;
+    const char *in = "", *piece;
+    const char *name = step->place.function;
+    if (name && *name && strcmp(name, t->function)) {
+        in = fp_arena_printf(t->arena, "%s: ", fp_plain(t->arena, name));
+        t->function = name;
+    }
+    const char *subject = subject_of(t, step);
+    if (step->place.file) t->file = step->place.file;
+    if (*step->branch)
+        piece = fp_arena_printf(t->arena, "%s%s %s", in, subject, outcome_of(step));
+    else if (i + 1 < t->route->nsteps)
+        piece = fp_arena_printf(t->arena, "%s%s -> %s", in, subject,
+                                place_text(t, &t->route->steps[i + 1].place));
+    else
+        piece = fp_arena_printf(t->arena, "%s%s", in, subject);
+    add_piece(t, piece);
+}
+
+/* ---- beginning and end ---- */
+
+static bool goes_back(const struct fp_function *f, uint32_t edge)
+{
+    const struct fp_edge *e = &f->paths.cfg->edges[edge];
+    const uint32_t *position = f->paths.truncation->order.position;
+    return position[e->dst] <= position[e->src];
+}
+
+static bool is_loop_head(const struct fp_function *f, uint32_t block)
+{
+    for (uint32_t e = 0; e < f->paths.cfg->nedges; e++)
+        if (f->paths.cfg->edges[e].dst == block &&
+            f->paths.truncation->order.fate[e] != FP_FATE_DEAD && goes_back(f, e))
+            return true;
+    return false;
+}
+
+static void tell_start(struct telling *t)
+{
+    if (t->route->start != FOOTPATH_STARTS_AT_EDGE) return;
+    struct footpath_place place = fp_block_place(t->f, t->route->blocks[0], false);
+    bool loop = is_loop_head(t->f, t->route->blocks[0]);
+    if (!place.file && t->route->nsteps) place = t->route->steps[0].place;
+    add_piece(t, fp_arena_printf(t->arena, "%s %s", loop ? "from the loop at" : "from",
+                                 place_text(t, &place)));
+}
+
+static void tell_end(struct telling *t)
+{
+    const struct footpath_route *r = t->route;
+    uint32_t last = r->blocks[r->nblocks - 1];
+    struct footpath_place place = fp_block_place(t->f, last, true);
+    if (!place.file && r->nsteps) place = r->steps[r->nsteps - 1].place;
+    bool stops = t->f->paths.cfg->flags[last] & (FP_BLOCK_COLD | FP_BLOCK_PAD);
+    switch (r->end) {
+    case FOOTPATH_ENDS_AS_LAP: add_piece(t, "loop again"); return;
+    case FOOTPATH_ENDS_AT_EXIT:
+        add_piece(t, fp_arena_printf(t->arena, "%s at %s", stops ? "ends" : "returns",
+                                     place_text(t, &place)));
+        return;
+    case FOOTPATH_ENDS_INSIDE:
+        add_piece(t, fp_arena_printf(t->arena, "left at %s", place_text(t, &place)));
+        return;
+    case FOOTPATH_ENDS_AT_EDGE: break;
+    }
+    if (goes_back(t->f, r->end_edge)) {
+        add_piece(t, "loop again");
+        return;
+    }
+    place = fp_block_place(t->f, t->f->paths.cfg->edges[r->end_edge].dst, false);
+    add_piece(t, place.file ? fp_arena_printf(t->arena, "on to %s", place_text(t, &place))
+                            : "goes on");
+}
+
+/* ---- repeated pieces ---- */
+
+static bool repeats(const struct telling *t, size_t at, size_t period)
+{
+    if (at + 2 * period > t->pieces.len) return false;
+    for (size_t i = 0; i < period; i++)
+        if (strcmp(t->pieces.at[at + i], t->pieces.at[at + period + i])) return false;
+    return true;
+}
+
+/* "(a yes; b no) 3 times", at a place; how many pieces that takes. */
+static size_t fold(struct telling *t, size_t at, size_t period, const char **piece)
+{
+    size_t times = 1;
+    const char *text = t->pieces.at[at];
+    while (repeats(t, at + (times - 1) * period, period)) times++;
+    for (size_t i = 1; i < period; i++)
+        text = fp_arena_printf(t->arena, "%s; %s", text, t->pieces.at[at + i]);
+    *piece = fp_arena_printf(t->arena, period > 1 ? "(%s) %zu times" : "%s %zu times", text, times);
+    return times * period;
+}
+
+static void fold_pieces(struct telling *t)
+{
+    FP_VEC(const char *) folded = {0};
+    for (size_t i = 0; i < t->pieces.len;) {
+        const char *piece = t->pieces.at[i];
+        size_t taken = 1, period = 1;
+        while (period <= LONGEST_PERIOD && !repeats(t, i, period)) period++;
+        if (period <= LONGEST_PERIOD) taken = fold(t, i, period, &piece);
+        fp_vec_push(t->arena, &folded, piece);
+        i += taken;
+    }
+    t->pieces.at = folded.at, t->pieces.len = folded.len;
+}
+
+static const char *joined(struct telling *t)
+{
+    struct fp_writer text = {0};
+    for (size_t i = 0; i < t->pieces.len; i++)
+        fp_say(&text, "%s%s", i ? "; " : "", t->pieces.at[i]);
+    const char *result = fp_arena_strndup(t->arena, (char *)text.bytes, text.len);
+    fp_writer_free(&text);
+    return result;
+}
+
+const char *fp_route_sentence(struct fp_arena *arena, struct fp_sources *sources,
+                              const struct fp_function *f, const struct footpath_route *route)
+{
+    struct telling t = {.arena = arena, .sources = sources, .f = f, .route = route};
+    t.file = f->file;
+    t.function = "";
+    for (uint32_t i = 0; i < f->source.nscopes && !*t.function; i++)
+        if (f->source.scopes[i].parent == FP_NONE) t.function = f->source.scopes[i].function;
+    tell_start(&t);
+    for (uint32_t i = 0; i < route->nsteps; i++) tell_step(&t, i);
+    tell_end(&t);
+    fold_pieces(&t);
+    return joined(&t);
+}
+
+const char *fp_path_sentence(struct fp_arena *arena, struct fp_sources *sources,
+                             const struct fp_function *f, const struct fp_path *path)
+{
+    struct footpath_route route;
+    fp_path_route(arena, f, path, &route);
+    return fp_route_sentence(arena, sources, f, &route);
+}

@@ -1,0 +1,27 @@
+/* Paths as sentences about the source.
+ *
+ *     from the loop at line 64; isalpha(c) yes; n < 63 no; loop again
+ *
+ * A condition stands there as it is written, where its text can be taken from the source
+ * (source/condition.h), and otherwise as its place: "line 66:12 yes". A branch that does not say
+ * what it means tells where it went: "line 31 -> line 40". The name of a function before a
+ * condition says that what follows is of that function, which is inlined. What repeats itself
+ * is told once: "(a yes; b no) 3 times".
+ */
+#ifndef FP_MODEL_SENTENCE_H
+#define FP_MODEL_SENTENCE_H
+
+#include "model/model.h"
+
+/* The text of the condition that decides an edge, or of the value that a switch looks at; NULL
+ * where it is not known. Lives as long as the sources, which may be NULL. */
+const char *fp_edge_condition(struct fp_sources *sources, const struct fp_function *function,
+                              uint32_t edge);
+
+const char *fp_route_sentence(struct fp_arena *arena, struct fp_sources *sources,
+                              const struct fp_function *function,
+                              const struct footpath_route *route);
+const char *fp_path_sentence(struct fp_arena *arena, struct fp_sources *sources,
+                             const struct fp_function *function, const struct fp_path *path);
+
+#endif
