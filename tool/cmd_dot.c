@@ -12,6 +12,7 @@ struct dot_request {
     const char *function, *output;
     struct fp_dot_options how;
     struct cli_profiles inputs;
+    struct fp_sources sources;
 };
 
 static struct dot_request given;
@@ -25,6 +26,7 @@ static const struct cli_option options[] = {
      .flag = &given.how.plan},
     {"-o", "FILE", "where to write; FILE.svg is drawn (standard output, as dot)",
      .text = &given.output},
+    CLI_SOURCE_OPTIONS(given.sources),
     CLI_PROFILE_OPTIONS(given.inputs),
     {0},
 };
@@ -180,10 +182,12 @@ static int run(struct cli_command *command, int argc, char **argv)
     cli_parse(command, argc, argv);
     cli_default_profile(&given.inputs);
     const char *first = given.inputs.names.at[0];
+    if (!ends_in(first, ".graph")) given.how.sources = &given.sources;
     int status = ends_in(first, ".graph") ? draw_text(first, &given)
                  : is_elf(first)          ? draw_program(first, &given)
                                           : draw_profile(&given.inputs, &given);
     fp_arena_free(&given.inputs.arena);
+    fp_sources_free(&given.sources);
     return status;
 }
 

@@ -2,6 +2,7 @@
  * own lines and behind them those of the functions inlined into it. */
 #include "report/annotate.h"
 
+#include "model/sentence.h"
 #include "paths/linecounts.h"
 
 #include <inttypes.h>
@@ -285,7 +286,7 @@ static void say_head(struct page *p, const struct sheet *s)
         if (!fp_report_decode(&p->scratch, p->report, one, &path)) continue;
         fp_say(p->out, "  %c %5.1f%% %14" PRIu64 "  %s\n", (char)('A' + k),
                percent(one->cost, rf->cost), one->count,
-               fp_path_text(&p->scratch, rf->function, &path));
+               fp_path_sentence(&p->scratch, p->sources, rf->function, &path));
     }
 }
 

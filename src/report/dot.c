@@ -1,6 +1,8 @@
 /* Dot output: see dot.h. */
 #include "report/dot.h"
 
+#include "model/sentence.h"
+
 #include <graphviz/gvc.h>
 #include <inttypes.h>
 #include <math.h>
@@ -94,7 +96,13 @@ static void say_edge_look(struct dot_drawing *d, uint32_t e)
 
 static void end_edge_look(struct dot_drawing *d, uint32_t e, bool dashed)
 {
+    const char *text = fp_edge_condition(d->options->sources, d->f, e);
     fp_say(d->out, "\"");
+    if (text) {
+        fp_say(d->out, " tooltip=\"");
+        say_quoted(d->out, text);
+        fp_say(d->out, ": %s\"", fp_edge_label_text(&d->arena, d->f, e));
+    }
     if (d->counts) {
         uint64_t count = d->counts->edges[e];
         fp_say(d->out, " penwidth=%.2f%s", pen_width(d, count),

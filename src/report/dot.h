@@ -7,9 +7,10 @@
 #include "model/model.h"
 
 struct fp_dot_options {
-    bool dag;    /* the dag, with dummy edges, instead of the cfg */
-    bool values; /* path numbering */
-    bool plan;   /* what happens on each edge, planned as if all were equally hot */
+    bool dag;                   /* the dag, with dummy edges, instead of the cfg */
+    bool values;                /* path numbering */
+    bool plan;                  /* what happens on each edge, planned as if all were equally hot */
+    struct fp_sources *sources; /* edges get their condition as a tooltip; may be NULL */
 };
 
 /* counts may be NULL. Blocks are labelled with their lines where those are known. */

@@ -2,12 +2,16 @@
 #include "report/siteparts.h"
 
 #include "base/checked.h"
+#include "model/sentence.h"
 #include "report/annotate.h"
 #include "report/graphlayout.h"
+#include "source/condition.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { LONGEST_CONDITION = 120 };
 
 uint32_t fp_site_file(struct fp_pages *site, const char *name)
 {
@@ -72,8 +76,8 @@ static void json_blocks(struct fp_json *j, const struct fp_report_function *rf)
     fp_json_end(j, ']');
 }
 
-static void json_edges(struct fp_json *j, const struct fp_report_function *rf,
-                       struct fp_arena *scratch)
+static void json_edges(struct fp_json *j, struct fp_pages *site,
+                       const struct fp_report_function *rf, struct fp_arena *scratch)
 {
     const struct fp_function *f = rf->function;
     fp_json_key(j, "e"), fp_json_begin(j, '[');
@@ -86,6 +90,8 @@ static void json_edges(struct fp_json *j, const struct fp_report_function *rf,
         fp_json_uint(j, f->paths.truncation->order.fate[e]);
         fp_json_string(j, fp_edge_label_text(scratch, f, e));
         fp_site_count(j, rf->edges.edges ? rf->edges.edges[e] : 0);
+        const char *text = fp_edge_condition(site->sources, f, e);
+        if (text) fp_json_string(j, fp_text_cut(scratch, text, LONGEST_CONDITION));
         fp_json_end(j, ']');
     }
     fp_json_end(j, ']');
@@ -258,7 +264,8 @@ static void note_surprise(struct fp_pages *site, uint32_t index, const struct fp
     const struct fp_function *f = site->report->functions[index].function;
     if (one->idle || one->expected < 1 || !f->source.npositions) return;
     struct fp_site_surprise surprise = {index, one->id, one->expected, NULL};
-    surprise.text = fp_arena_strdup(&site->arena, fp_path_text(scratch, f, path));
+    surprise.text =
+        fp_arena_strdup(&site->arena, fp_path_sentence(scratch, site->sources, f, path));
     fp_vec_push(&site->arena, &site->surprises, surprise);
 }
 
@@ -330,7 +337,7 @@ void fp_site_json_function(struct fp_json *j, struct fp_pages *site, uint32_t in
     fp_json_key(j, "l"), fp_json_begin(j, '['), fp_json_uint(j, first), fp_json_uint(j, last),
         fp_json_end(j, ']');
     json_blocks(j, rf);
-    json_edges(j, rf, &scratch);
+    json_edges(j, site, rf, &scratch);
     json_scopes(j, site, f);
     json_paths(j, site, index, &scratch);
     if (f->paths.numbering && measured.edges && site->options->untaken)

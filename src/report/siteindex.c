@@ -1,5 +1,6 @@
 /* The first data of the report's page: totals, a row per function, the hottest
  * paths. See site.h and docs/formats/report.md. */
+#include "model/sentence.h"
 #include "report/siteparts.h"
 
 #include <stdio.h>
@@ -149,7 +150,7 @@ static void json_hottest(struct fp_json *j, const struct fp_pages *site)
         fp_site_count(j, path->count);
         fp_json_double(j, path->cost);
         json_clipped(j, rf->function->source.npositions
-                            ? fp_path_text(&scratch, rf->function, &decoded)
+                            ? fp_path_sentence(&scratch, site->sources, rf->function, &decoded)
                             : "");
         fp_site_json_sides(j, site, path->function, path->id);
         fp_json_end(j, ']');

@@ -135,10 +135,10 @@
   }
   function drawEdge(f, e, points, most, degree) {
     if (points.length < 2) return null;
-    const [src, dst, kind, fate, label, count] = f.e[e], n = Number(count), width = n ? 0.9 + 3.6 * Math.sqrt(n / most) : 0.8;
+    const [src, dst, kind, fate, label, count, text] = f.e[e], n = Number(count), width = n ? 0.9 + 3.6 * Math.sqrt(n / most) : 0.8;
     const g = el("g.edge" + (n ? "" : ".idle") + (fate === 1 || fate === 2 ? ".ends" : "") + (kind === 2 ? ".unwind" : ""), {"data-edge": e},
       el("path.stroke", {d: pathData(points), "stroke-width": n1(width)}), el("path.tip", {d: arrow(points, 6 + width)}),
-      el("title", null, src + " → " + dst + (label ? " (" + label + ")" : "") + ": " + footpath.number(count) + " times"));
+      el("title", null, src + " → " + dst + (text ? " (" + text + ": " + label + ")" : label ? " (" + label + ")" : "") + ": " + footpath.number(count) + " times"));
     if (degree > 1) {
       const at = along(points, 0.3), all = Number(f.b[src][2]);
       const text = [label, n ? percent(n, all) : ""].filter(Boolean).join(" ");
@@ -159,7 +159,7 @@
   /* The function with all but some blocks taken for dead. */
   function partOf(f, keep) {
     return {b: f.b.map((b, i) => keep.has(i) ? b : [b[0], b[1] | DEAD, b[2], b[3]]), s: f.s,
-            e: f.e.map((e) => keep.has(e[0]) && keep.has(e[1]) ? e : [e[0], e[1], e[2], 3, e[4], e[5]])};
+            e: f.e.map((e) => keep.has(e[0]) && keep.has(e[1]) ? e : [e[0], e[1], e[2], 3, e[4], e[5], e[6]])};
   }
 
   /* The graph, or of it the blocks in `keep`, in a box that scrolls, with
