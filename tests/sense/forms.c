@@ -3,17 +3,18 @@
  * a whole, which compilers may test at once. `or nothing`: where conditions are joined. */
 #include <stdio.h>
 
-static volatile int sink;
+static volatile int sink, zero;
 
 __attribute__((noinline)) static void act(int n)
 {
     sink += n;
 }
 
+/* No compiler may know what it returns, or conditions behind it are gone. */
 __attribute__((noinline)) static int ask(int n)
 {
     sink += n;
-    return n;
+    return n + zero;
 }
 
 #define IS_SMALL(n) ((n) < 3)

@@ -83,7 +83,7 @@ static uint32_t block_of(const struct body *body, LLVMValueRef instruction)
     bool more = fp_shim_place(instruction, &place);
     while (more && (place.subprogram != body->subprogram || place.inlined_at != body->inlined_at))
         more = place.inlined_at && fp_shim_outer_place(place.inlined_at, &place);
-    return more ? fp_surveyed_block(body->f, place.line, place.column, false) : FP_NONE;
+    return more ? fp_surveyed_block(body->f, place.line, place.column, FP_OF_ANY) : FP_NONE;
 }
 
 static bool is_jump(LLVMValueRef instruction)
@@ -142,29 +142,29 @@ static enum leads follow(struct fp_sense *s, const struct body *body, LLVMValueR
 
 /* ---- the branch in the survey ---- */
 
-static bool find_at(const struct fp_sense *s, LLVMValueRef instruction, struct body *body,
-                    uint32_t *block)
+static bool find_at(const struct fp_sense *s, LLVMValueRef instruction, enum fp_position_of of,
+                    struct body *body, uint32_t *block)
 {
     struct fp_shim_place place;
     if (!fp_shim_place(instruction, &place)) return false;
     *body = (struct body){fp_survey_find(s->survey, place.subprogram), place.subprogram,
                           place.inlined_at};
     if (!body->f) return false;
-    *block = fp_surveyed_block(body->f, place.line, place.column, true);
+    *block = fp_surveyed_block(body->f, place.line, place.column, of);
     return *block != FP_NONE && body->f->blocks[*block].nways > 1;
 }
 
 /* The block of the survey that a branch comes from: by its own place or, where passes took
- * that away, by the place of what it tests. */
+ * that away or several share it, by the place of what it tests. */
 static bool find_body(const struct fp_sense *s, LLVMValueRef terminator, struct body *body,
                       uint32_t *block)
 {
     if (!s->survey) return false;
-    if (find_at(s, terminator, body, block)) return true;
+    if (find_at(s, terminator, FP_OF_END, body, block)) return true;
     if (LLVMGetInstructionOpcode(terminator) != LLVMBr || !LLVMIsConditional(terminator))
         return false;
     LLVMValueRef condition = LLVMGetCondition(terminator);
-    return LLVMIsAInstruction(condition) && find_at(s, condition, body, block);
+    return LLVMIsAInstruction(condition) && find_at(s, condition, FP_OF_TEST, body, block);
 }
 
 /* ---- conditions ---- */
@@ -403,7 +403,7 @@ static bool is_doubtful(const struct body *body, uint32_t block, LLVMValueRef co
     struct fp_shim_place place;
     if (!now->compares || !LLVMIsAInstruction(condition)) return false;
     if (!fp_shim_place(condition, &place) || !place.line)
-        return !then->compares || then->with_zero != now->with_zero ||
+        return !then->compares || then->of_call || then->with_zero != now->with_zero ||
                then->with_number != now->with_number || then->number != now->number;
     uint32_t from = block_of(body, condition);
     return from != FP_NONE && from != block && decides(body->f, block, from);

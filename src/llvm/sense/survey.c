@@ -74,6 +74,7 @@ struct fp_comparison fp_survey_comparison(LLVMValueRef condition)
     c.compares = true;
     c.equality = predicate == LLVMIntEQ || predicate == LLVMIntNE;
     c.left = left_of(left);
+    c.of_call = LLVMIsACallInst(peeled(left)) || LLVMIsAInvokeInst(peeled(left));
     read_mask(peeled(left), &c);
     LLVMValueRef right = LLVMGetOperand(condition, 1);
     c.with_zero = LLVMIsNull(right);
@@ -182,6 +183,10 @@ static void note_block(struct fp_surveyed *f, LLVMBasicBlockRef block, uint32_t 
         if (f->blocks[number].nways > 1 && !LLVMGetNextInstruction(i))
             note_position(&f->ends, &place, number);
     }
+    if (f->blocks[number].ending != FP_ENDING_CONDITION) return;
+    LLVMValueRef tested = LLVMGetCondition(LLVMGetBasicBlockTerminator(block));
+    if (LLVMIsAInstruction(tested) && fp_shim_place(tested, &place))
+        note_position(&f->tests, &place, number);
 }
 
 static void number_blocks(struct surveying *s, LLVMValueRef function)
@@ -216,6 +221,7 @@ static void survey_function(struct fp_survey *survey, LLVMValueRef function, boo
     f->tagged = tag && f->nblocks < MOST_TAGS;
     fp_table_init(&f->at, &survey->arena);
     fp_table_init(&f->ends, &survey->arena);
+    fp_table_init(&f->tests, &survey->arena);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(b);
         if (terminator) survey_end(&s, &f->blocks[number], terminator);
@@ -280,13 +286,15 @@ const struct fp_surveyed *fp_survey_find(const struct fp_survey *survey, const v
     return found ? (const struct fp_surveyed *)(uintptr_t)*found : NULL;
 }
 
-uint32_t fp_surveyed_block(const struct fp_surveyed *f, uint32_t line, uint32_t column, bool end)
+uint32_t fp_surveyed_block(const struct fp_surveyed *f, uint32_t line, uint32_t column,
+                           enum fp_position_of of)
 {
+    const struct fp_table *tables[] = {&f->at, &f->ends, &f->tests};
     if (!line || !column) return FP_NONE;
     if (f->tagged)
         return column >= FP_FIRST_TAG && column - FP_FIRST_TAG < f->nblocks ? column - FP_FIRST_TAG
                                                                             : FP_NONE;
-    uint64_t *at = fp_table_find(end ? &f->ends : &f->at, key_of(line, column));
+    uint64_t *at = fp_table_find(tables[of], key_of(line, column));
     return at && *at != FP_SURVEY_AMBIGUOUS ? (uint32_t)*at - 1 : FP_NONE;
 }
 

@@ -25,6 +25,7 @@ enum fp_left { FP_LEFT_PLAIN, FP_LEFT_BITS /* x & y, x % y */, FP_LEFT_SUM };
 
 struct fp_comparison {
     bool compares, equality;
+    bool of_call; /* what a call returned: inlined, that is another comparison */
     enum fp_left left;
     bool of_low_bits; /* x & 1, 3, 7 or 15 on the left */
     bool with_zero;   /* on the right */
@@ -55,9 +56,11 @@ struct fp_surveyed {
     struct fp_surveyed_block *blocks;
     uint32_t nblocks;
     struct fp_surveyed_way *ways;
-    bool tagged;          /* columns are numbers of blocks */
-    struct fp_table at;   /* else: line << 16 | column -> 1 + block, or AMBIGUOUS */
-    struct fp_table ends; /* the same of ends of blocks alone */
+    bool tagged;           /* columns are numbers of blocks */
+    struct fp_table at;    /* else: line << 16 | column -> 1 + block, or AMBIGUOUS */
+    struct fp_table ends;  /* the same of ends of blocks alone */
+    struct fp_table tests; /* of what conditions test: clang 22 gives all branches of `a && b` one
+                              place */
 };
 
 /* Columns from here on are numbers of blocks. Lower ones may be those of the source: passes also
@@ -85,8 +88,11 @@ void fp_survey_drop_names(LLVMModuleRef module);
 /* The function that a debug location's subprogram is of, or NULL. */
 const struct fp_surveyed *fp_survey_find(const struct fp_survey *survey, const void *subprogram);
 
-/* The block that a position belongs to, or FP_NONE; `end` asks for ends of blocks alone. */
-uint32_t fp_surveyed_block(const struct fp_surveyed *f, uint32_t line, uint32_t column, bool end);
+/* The block that a position belongs to, or FP_NONE: the position of anything, of the end of a block,
+ * or of what the branch there tests. */
+enum fp_position_of { FP_OF_ANY, FP_OF_END, FP_OF_TEST };
+uint32_t fp_surveyed_block(const struct fp_surveyed *f, uint32_t line, uint32_t column,
+                           enum fp_position_of of);
 
 struct fp_comparison fp_survey_comparison(LLVMValueRef condition);
 
