@@ -88,8 +88,8 @@ void fp_survey_drop_names(LLVMModuleRef module);
 /* The function that a debug location's subprogram is of, or NULL. */
 const struct fp_surveyed *fp_survey_find(const struct fp_survey *survey, const void *subprogram);
 
-/* The block that a position belongs to, or FP_NONE: the position of anything, of the end of a block,
- * or of what the branch there tests. */
+/* The block that a position belongs to, or FP_NONE: the position of anything, of the end of a
+ * block, or of what the branch there tests. */
 enum fp_position_of { FP_OF_ANY, FP_OF_END, FP_OF_TEST };
 uint32_t fp_surveyed_block(const struct fp_surveyed *f, uint32_t line, uint32_t column,
                            enum fp_position_of of);
