@@ -1,7 +1,7 @@
 """CPU time on another machine, one with cores to spare and perhaps no compiler.
 
     python3 bench/elsewhere.py pack FOLDER [--programs bzip2,lua] [--variants clang,path]
-    FOLDER/run.sh [--rounds 11] [--at-once 8] > FILE
+    FOLDER/run.sh [--rounds 11] [--limit SECONDS] [--at-once 8] > FILE
 
 pack builds every variant and lays programs, inputs, the libraries and the loader that the
 programs were linked for, and this script into FOLDER. run.sh, there, times the variants of a program in
@@ -22,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 LOADER = "ld-linux-x86-64.so.2"
 RUN = """#!/bin/sh
@@ -106,14 +107,17 @@ def cpu_seconds(item, here, core):
     return usage.ru_utime + usage.ru_stime
 
 
-def time_program(items, here, rounds, cores):
+def time_program(items, here, rounds, limit, cores):
     """The variants of a program in turn, on a core that no other has meanwhile."""
     core = cores.get()
     try:
         times = {i["variant"]: [] for i in items}
         # a run takes a second at least: short ones are repeated
         repeats = max(1, min(20, math.ceil(1 / max(cpu_seconds(items[0], here, core), 0.01))))
-        for _ in range(rounds):
+        begin = time.monotonic()
+        for done in range(rounds):
+            if done and limit and (time.monotonic() - begin) * (done + 1) / done > limit:
+                break
             for item in items:
                 spent = sum(cpu_seconds(item, here, core) for _ in range(repeats))
                 times[item["variant"]].append(round(spent / repeats, 5))
@@ -136,7 +140,8 @@ def run(args):
         cores.put(core)
     programs = list(dict.fromkeys(i["program"] for i in plan["runs"]))
     with concurrent.futures.ThreadPoolExecutor(args.at_once) as pool:
-        futures = {p: pool.submit(time_program, [i for i in plan["runs"] if i["program"] == p], here, args.rounds, cores) for p in programs}
+        futures = {p: pool.submit(time_program, [i for i in plan["runs"] if i["program"] == p], here, args.rounds, args.limit, cores)
+                   for p in programs}
         for p, future in futures.items():
             try:
                 results[p] = future.result()
@@ -158,6 +163,7 @@ def main():
     running = commands.add_parser("run")
     running.add_argument("folder")
     running.add_argument("--rounds", type=int, default=11)
+    running.add_argument("--limit", type=float, default=0, help="seconds for a program: no round begins that would take longer")
     running.add_argument("--at-once", type=int, default=8)
     args = parser.parse_args()
     return pack(args) if args.what == "pack" else run(args)

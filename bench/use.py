@@ -20,6 +20,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import corpus
 import inputs
@@ -29,6 +30,7 @@ import measure
 VARIANTS = ("clang", "clang-use", "use-weights", "use")
 NAMES = {"clang-use": "clang's", "use-weights": "by edges", "use": "by paths"}
 TWELVE = "bzip2,minigzip,mawk,lua,zstd,sqlite,gnugo,libquantum,x264,tcl,xz,minisat"
+COUNTED = ("instructions", "cachegrind", "branches", "mispredictions", "printed", "code")
 CORRELATED = ["program", "instructions: by paths", "`more`", "mispredictions: by paths", "`more`", "by cachegrind: by paths", "`more`"]
 RESULTS = os.path.join(measure.WORK, "use.json")
 PLUGIN = os.environ.get("FOOTPATH_TAGE", os.path.join(measure.ROOT, "build", "libtage.so"))
@@ -87,16 +89,30 @@ def count_one(program, variant, which):
     return cachegrind(exe, line, folder), *history(exe, line, folder)
 
 
+def code_of(exe):
+    """A digest of what is executed: two builds are often the same."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "code")
+        subprocess.run(["objcopy", "-O", "binary", "-j", ".text", "-j", ".rodata", exe, out], check=True)
+        with open(out, "rb") as f:
+            return hashlib.sha256(f.read()).hexdigest()
+
+
 def count(program, known, variants):
     for v in variants:
         if "mispredictions" in known.get(v, {}):
+            continue
+        code = code_of(measure.build(program, v)[0])
+        same = [k for k in known.values() if k.get("code") == code and "mispredictions" in k]
+        if same:
+            known[v] = {**known.get(v, {}), **{key: same[0][key] for key in COUNTED}}
             continue
         (small, branches, printed), (trivial, before, _) = count_one(program, v, "small"), count_one(program, v, "trivial")
         printed = digest(program, v, printed)
         branches = {kind: [a - b for a, b in zip(counts, before[kind])] for kind, counts in branches.items()}
         known.setdefault(v, {}).update(
             instructions=small[0] - trivial[0], cachegrind=small[1] - trivial[1], branches=branches,
-            mispredictions=sum(wrong for _, wrong in branches.values()), printed=printed)
+            mispredictions=sum(wrong for _, wrong in branches.values()), printed=printed, code=code)
         print("%s %s: %d instructions, %d mispredictions; by cachegrind %d" % (
             program.name, v, known[v]["instructions"], known[v]["mispredictions"], known[v]["cachegrind"]), file=sys.stderr, flush=True)
 
@@ -178,11 +194,13 @@ def forget(program):
         shutil.rmtree(os.path.join(measure.WORK, folder, program.name), ignore_errors=True)
 
 
-def measure_one(p, known, args):
+def measure_one(p, known, args, keep):
     facts = {v: measure.build(p, v)[1] for v in VARIANTS}
     at = marks.stamp(commit=facts["use"].get("commit"))
     if "branches" in args.what:
-        count(p, known, VARIANTS)
+        for v in VARIANTS:
+            count(p, known, [v])
+            keep()
         known.setdefault("at", {}).setdefault("branches", at)
     if "time" in args.what:
         clock(p, known, VARIANTS, args.rounds)
@@ -198,6 +216,12 @@ def take_times(args, results):
         for v in VARIANTS:
             known.setdefault(v, {})["times"] = times[v]
         known.setdefault("at", {})["time"] = marks.stamp(where=args.where or given["machine"], when=given["date"], commit=given["commit"])
+
+
+def save(path, results):
+    with open(path + ".new", "w") as f:
+        json.dump(results, f, indent=1, sort_keys=True)
+    os.rename(path + ".new", path)
 
 
 def main():
@@ -222,11 +246,10 @@ def main():
             results.pop(p.name, None)
             forget(p)
         try:
-            measure_one(p, results.setdefault(p.name, {}), args)
+            measure_one(p, results.setdefault(p.name, {}), args, lambda: save(args.results, results))
         except Exception as error:
             print("%s: %s" % (p.name, str(error)[-600:]), file=sys.stderr)
-        with open(args.results, "w") as f:
-            json.dump(results, f, indent=1, sort_keys=True)
+        save(args.results, results)
     write(args.output, results)
     if "correlated" in args.what:
         marks.write(args.output, "use-correlated", CORRELATED, correlated(), marks.stamp(), marks.geomean)

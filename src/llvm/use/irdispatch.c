@@ -24,10 +24,11 @@ enum {
     MINOR_SHARE = 100,
     LEAST_WAYS = 3,
     MOST_WAYS = 24,
-    MOST_SIZE = 32,    /* instructions in the block of the switch */
-    MOST_GROWTH = 600, /* instructions in all copies of one switch */
-    MOST_EDGES = 1500, /* out of all copies: every value of the loop has a phi at each target */
-    LEAST_SHARE = 40,  /* the block has at least one in 40 of the function's instructions */
+    MOST_SIZE = 32,     /* instructions in the block of the switch */
+    MOST_GROWTH = 600,  /* instructions in all copies of one switch */
+    MOST_EDGES = 1500,  /* out of all copies: every value of the loop has a phi at each target */
+    LEAST_COVERED = 90, /* percent of the executions by hot ways go to copies */
+    LEAST_SHARE = 40,   /* the block has at least one in 40 of the function's instructions */
 };
 
 /* An edge to the switch; or to a block that only goes on to it, as the end of a loop's
@@ -115,7 +116,15 @@ static void add_ways(const struct fp_ir *ir, const struct fp_guide_function *cou
     }
 }
 
-/* Most frequent first. */
+static uint64_t count_ways(const struct dispatch *d)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < d->nways; i++) sum += d->ways[i].count;
+    return sum;
+}
+
+/* Most frequent first. Nearly all hot ways, or none: where many have no copy, the switch stays
+ * a merge of those, and the values of the loop go through phis at both. */
 static void find_ways(const struct fp_ir *ir, const struct fp_guide_function *counts,
                       const struct fp_ir_super *how, struct dispatch *d)
 {
@@ -123,8 +132,10 @@ static void find_ways(const struct fp_ir *ir, const struct fp_guide_function *co
     add_ways(ir, counts, how->eager ? 1 : least, d, d->block);
     qsort(d->ways, d->nways, sizeof *d->ways, more_first);
     uint32_t nedges = LLVMGetNumSuccessors(LLVMGetBasicBlockTerminator(d->bb));
+    uint64_t all = count_ways(d);
     while (d->nways && (d->nways * d->size > MOST_GROWTH || d->nways * nedges > MOST_EDGES))
         d->nways--;
+    if (count_ways(d) < all / 100 * LEAST_COVERED) d->nways = 0;
 }
 
 static bool is_dispatch(const struct fp_ir *ir, const struct fp_guide_function *counts,
