@@ -32,7 +32,7 @@ import inputs
 
 BIN = os.environ.get("FOOTPATH_BIN", os.path.join(corpus.ROOT, "build", "bin"))
 LLVM = os.environ.get("FOOTPATH_LLVM", "19")
-PROGRAMS = "bzip2,lua,mawk,sqlite,cppcheck,cmark,tinyxml2,re2"
+PROGRAMS = "bzip2,lua,mawk,sqlite,cppcheck,cmark,tinyxml2"
 # Programs that are measured here alone: the rules for labels were made without them.
 UNSEEN = [
     corpus.Program(
@@ -43,10 +43,6 @@ UNSEEN = [
     corpus.Program(
         "tinyxml2", ["tinyxml2"], '$CXX $CFLAGS -o prog tinyxml2.cpp xmltest.cpp',
         "prog", "", "cd {src} && mkdir -p resources/out && {exe} >/dev/null", "", cxx=True),
-    corpus.Program(
-        "re2", ["re2"],
-        'make -s -j2 CXX="$CXX" CXXFLAGS="$CFLAGS -std=c++11 -pthread -w" obj/test/search_test >/dev/null 2>&1',
-        "obj/test/search_test", "", "{exe} >/dev/null", "", cxx=True),
 ]
 SLACK = 0.01  # two builds of a program that hashes addresses differ a little
 LEVELS = {"-O0": ("-O0", ""), "-O2": ("-O2", ""), "early": ("-O2", "--fp-at=early"), "-O2 -g": ("-O2 -g", "")}
