@@ -24,6 +24,7 @@
 #include "cc_map.h"
 #include "cc_out.h"
 #include "flags/flags.h"
+#include "footpath/abi.h"
 #include "p3/division.h"
 
 #include <errno.h>
@@ -365,10 +366,10 @@ static void add_stand_ins(struct invocation *in, struct cc_words *command)
 {
     bool local = in->flags.threads == FP_THREADS_LOCAL || in->flags.mode == FP_MODE_PEP;
     static const char *const exported[] = {
-        "pthread_create",  "thrd_create", "sigaction",     "signal",
-        "bsd_signal",      "sysv_signal", "__sysv_signal", "siginterrupt",
-        "pthread_sigmask", "sigprocmask", "sigsuspend",    "ppoll",
-        "pselect",         "epoll_pwait", "prctl",         "syscall"};
+        "pthread_create", "thrd_create",    "sigaction",    "signal",          "bsd_signal",
+        "sysv_signal",    "__sysv_signal",  "siginterrupt", "pthread_sigmask", "sigprocmask",
+        "sigsuspend",     "ppoll",          "pselect",      "epoll_pwait",     "prctl",
+        "syscall",        FP_CHARGED_SYMBOL};
     const struct cc_look *look = &in->look;
     if (look->is_static || look->shared || look->own_libraries) {
         if (local) push(in, command, "-Wl,--wrap=pthread_create,--wrap=thrd_create");

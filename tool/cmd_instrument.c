@@ -23,7 +23,7 @@ static const struct cli_option options[] = {
     {"--cuts", "WHERE", "where paths end: fit, few, paper or loops (fit)", .text = &given.cuts},
     {"--exits", NULL, "exact counts where a function never returns", .flag = &given.exits},
     {"--threads", "HOW", "local, shared or atomic (local)", .text = &given.threads},
-    {"--metric", "WHAT", "count or cycles (count)", .text = &given.metric},
+    {"--metric", "WHAT", "count, cycles or inclusive-cycles (count)", .text = &given.metric},
     {"--llvm", "N", "which opt to run (" FOOTPATH_DEFAULT_LLVM ")", .text = &given.llvm},
     {0},
 };

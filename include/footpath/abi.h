@@ -84,6 +84,9 @@ struct fp_site {
 #define FP_RUNTIME_SYMBOL "__footpath_runtime__link_with_footpath_cc"
 /* The pattern of --fp-out, where the link had it: a string, hidden in the module. */
 #define FP_OUT_SYMBOL "__footpath_out"
+/* A thread's cycles that paths have been charged with: a word per thread, one for all modules of a
+ * process (llvm/emit/ircycles.c). */
+#define FP_CHARGED_SYMBOL "__footpath_charged"
 #define FP_HASH_MISS_SYMBOL "__footpath_hash_miss"
 #define FP_HASH_SHARED_SYMBOL "__footpath_hash_shared"
 

@@ -119,6 +119,7 @@ struct footpath_summary {
     int combined;        /* a combined profile: see footpath_events */
     int has_paths;       /* else edges alone were counted */
     int cycles;          /* costs are in cycles, else in instructions */
+    int inclusive;       /* and with those of callees: `cost` is that of the greatest function */
     double cost;         /* of all functions, also those that `function` leaves out */
     uint64_t path_count; /* executions of all paths */
     /* of a combined profile */

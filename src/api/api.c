@@ -288,6 +288,7 @@ void footpath_summarize(struct footpath *fp, struct footpath_summary *s)
     s->program = fp->profile->runs.len ? fp->profile->runs.at[0].program : NULL;
     s->has_paths = fp->report->have_paths;
     s->cycles = fp->report->cycles;
+    s->inclusive = fp->report->inclusive;
     s->cost = fp->report->cost;
     s->path_count = fp->report->count;
 }

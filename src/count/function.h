@@ -34,6 +34,7 @@ enum fp_function_flag {
     FP_FUNCTION_INLINED = 1 << 21,    /* early, but small functions were inlined before */
     FP_FUNCTION_VALUES = 1 << 22,     /* its hash table also counts values (values.h) */
     FP_FUNCTION_CALLS = 1 << 23,      /* `calls` lists what each block calls */
+    FP_FUNCTION_OWN_CYCLES = 1 << 24, /* cycles are without those of instrumented callees */
 };
 
 /* Where an instruction comes from is a line in a scope. A scope is a function, or a function

@@ -25,8 +25,9 @@ const struct fp_flag fp_flag_table[] = {
      "after optimisation, or before inlining (late)"},
     {"inline", FP_FLAG_WORD, PLUGIN, "none small", FIELD(inline_small),
      "with early: inline small functions before counting (none)"},
-    {"metric", FP_FLAG_WORD, PLUGIN, "count cycles", FIELD(cycles),
-     "add 1 per path, or also the cycles it took (count)"},
+    {"metric", FP_FLAG_WORD, PLUGIN, "count cycles inclusive-cycles", FIELD(cycles),
+     "add 1 per path, or also the cycles it took: its own, or with those\n"
+     "of the functions that it called (count)"},
     {"allow", FP_FLAG_LIST, PLUGIN, "LIST", FIELD(allow),
      "functions and files to instrument: a file, or patterns"},
     {"deny", FP_FLAG_LIST, PLUGIN, "LIST", FIELD(deny),

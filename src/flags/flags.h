@@ -51,6 +51,10 @@ enum fp_use_paths { FP_PATHS_YES, FP_PATHS_NO, FP_PATHS_MORE };
  * moved to a file beside the program. */
 enum fp_map_place { FP_MAP_PACKED, FP_MAP_PLAIN, FP_MAP_SEPARATE };
 
+/* What a path took: nothing is measured, its own cycles, or with those of the functions that it
+ * called. */
+enum fp_metric_of_paths { FP_METRIC_COUNT, FP_METRIC_CYCLES, FP_METRIC_INCLUSIVE };
+
 /* The flags' values. Texts are NULL where the flag is not given. */
 struct fp_flags {
     enum fp_mode mode;
@@ -59,8 +63,9 @@ struct fp_flags {
     enum fp_cuts cuts;
     enum fp_map_place map;
     enum fp_use_paths paths;
-    unsigned by; /* enum fp_guide_by: how several runs are taken together */
-    bool early, exits, cycles;
+    unsigned by;                    /* enum fp_guide_by: how several runs are taken together */
+    enum fp_metric_of_paths cycles; /* what is measured beside the count */
+    bool early, exits;
     bool inline_small;        /* early: small functions are inlined before counting */
     bool strip_lines;         /* line tables were only asked for by footpath-cc, for the map */
     bool strip_names;         /* so were names of blocks, for the survey (llvm/sense) */

@@ -120,6 +120,8 @@ static void set_flags(const struct fp_job *job)
     if (flags->early) f->flags |= FP_FUNCTION_EARLY;
     if (flags->early && flags->inline_small) f->flags |= FP_FUNCTION_INLINED;
     if (flags->cycles && f->flags & FP_FUNCTION_PATHS) f->flags |= FP_FUNCTION_CYCLES;
+    if (flags->cycles == FP_METRIC_CYCLES && f->flags & FP_FUNCTION_CYCLES)
+        f->flags |= FP_FUNCTION_OWN_CYCLES;
     if (flags->exits) f->flags |= FP_FUNCTION_EXITS;
     if (fp_ir_has_one_body(function)) f->flags |= FP_FUNCTION_ONE_BODY;
     if (flags->callees) fp_ir_list_callees(job->arena, function, f);
@@ -239,7 +241,7 @@ static bool read_flags(struct fp_work *work)
     /* a check build verifies itself however the program ends */
     if (flags->mode == FP_MODE_CHECK) flags->exits = true;
     /* a sample is of a path that ended; what it took is not measured */
-    if (flags->mode == FP_MODE_PEP) flags->exits = flags->cycles = false;
+    if (flags->mode == FP_MODE_PEP) flags->exits = false, flags->cycles = FP_METRIC_COUNT;
     if (!work->optimizing) flags->inline_small = false;
     return true;
 }

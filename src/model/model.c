@@ -49,12 +49,15 @@ struct model_maker {
     struct fp_arena scratch; /* of one path, or a few */
     FP_VEC(struct fp_report_function) functions;
     FP_VEC(struct footpath_path) paths;
+    double most; /* the greatest cost of a function */
 };
 
 static void add_path(struct model_maker *m, struct fp_report_function *rf,
                      struct footpath_path path, bool at_entry)
 {
-    path.cost = path.cycles ? (double)path.cycles : (double)path.count * path.instructions;
+    /* laps and paths that never ended took no cycles of their own: those are in the path around */
+    bool cycles = rf->function->flags & FP_FUNCTION_CYCLES;
+    path.cost = cycles ? (double)path.cycles : (double)path.count * path.instructions;
     rf->cost += path.cost;
     rf->path_count = fp_add_saturated(rf->path_count, path.count);
     if (at_entry) rf->calls = fp_add_saturated(rf->calls, path.count);
@@ -161,11 +164,14 @@ static void add_function(struct model_maker *m, const struct fp_module *module,
     bool wanted = !m->options->function || strstr(rf.name, m->options->function);
     if (!(f->flags & FP_FUNCTION_SKIPPED)) {
         measure_function(m, wanted ? report->arena : &m->scratch, &rf, wanted && m->options->edges);
-        report->cycles |= (f->flags & FP_FUNCTION_CYCLES) != 0;
+        bool cycles = f->flags & FP_FUNCTION_CYCLES;
+        report->cycles |= cycles;
+        report->inclusive |= cycles && !(f->flags & FP_FUNCTION_OWN_CYCLES);
         report->have_paths |= wanted && f->flags & FP_FUNCTION_PATHS;
         fp_arena_free(&m->counts);
         fp_arena_free(&m->scratch);
     }
+    if (rf.cost > m->most) m->most = rf.cost;
     report->cost += rf.cost;
     if (!wanted) {
         m->paths.len = npaths;
@@ -307,6 +313,8 @@ struct fp_report *fp_report_make(struct fp_arena *arena, struct fp_profile *prof
         for (size_t k = 0; k < module->program.nfunctions; k++)
             add_function(&m, module, &module->program.functions[k]);
     }
+    /* callees are in their callers: the whole is the most costly function, not the sum */
+    if (report->inclusive) report->cost = m.most;
     report->functions = m.functions.at;
     report->nfunctions = m.functions.len;
     report->paths = m.paths.at;

@@ -35,6 +35,7 @@ struct fp_report {
     double cost;       /* of the program, also of functions that were not asked for */
     uint64_t count;    /* of all paths */
     bool cycles;       /* cost is in cycles */
+    bool inclusive;    /* and with those of callees: shares do not add up to the whole */
     bool have_paths;
 };
 

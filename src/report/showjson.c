@@ -169,7 +169,9 @@ void fp_show_json(struct fp_writer *out, struct footpath *fp)
     fp_json_begin(&j, '{');
     fp_json_key(&j, "format_version"), fp_json_uint(&j, 1);
     fp_json_key(&j, "runs"), fp_json_uint(&j, summary.runs);
-    fp_json_key(&j, "cost_unit"), fp_json_string(&j, summary.cycles ? "cycles" : "instructions");
+    fp_json_key(&j, "cost_unit"), fp_json_string(&j, summary.inclusive ? "inclusive-cycles"
+                                                     : summary.cycles  ? "cycles"
+                                                                       : "instructions");
     fp_json_key(&j, "functions"), fp_json_begin(&j, '[');
     for (size_t i = 0; i < count; i++) json_function(&j, fp, &functions[i]);
     fp_json_end(&j, ']');

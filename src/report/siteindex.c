@@ -232,7 +232,9 @@ void fp_site_json_index(struct fp_json *j, struct fp_pages *site)
     fp_json_key(j, "format_version"), fp_json_uint(j, 1);
     fp_json_key(j, "footpath"), fp_json_string(j, FOOTPATH_VERSION);
     fp_json_key(j, "program"), fp_json_string(j, fp_base_name(program));
-    fp_json_key(j, "unit"), fp_json_string(j, r->cycles ? "cycles" : "instructions");
+    fp_json_key(j, "unit"), fp_json_string(j, r->inclusive ? "inclusive-cycles"
+                                              : r->cycles  ? "cycles"
+                                                           : "instructions");
     fp_json_key(j, "have_paths"), fp_json_bool(j, r->have_paths);
     fp_json_key(j, "source_lines"), fp_json_uint(j, FP_SITE_SOURCE_LINES);
     json_runs(j, r->profile);

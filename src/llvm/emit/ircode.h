@@ -41,7 +41,8 @@ struct fp_code {
     const struct fp_cfg *cfg;
     struct fp_arena *arena;
     bool hashed, cycles;
-    bool in_place; /* see irinplace.c */
+    bool own_cycles; /* with cycles: without those of callees (ircycles.c) */
+    bool in_place;   /* see irinplace.c */
     struct fp_loops loops;
     LLVMValueRef counters, laps;
     uint64_t slots, lap_slots, stride;
@@ -104,6 +105,10 @@ LLVMValueRef fp_code_set_in_place(struct fp_code *c, uint32_t edge);
 /* ---- ircycles.c ---- */
 
 LLVMValueRef fp_code_read_cycles(struct fp_code *c);
+/* c->entered, at the builder's place. */
+void fp_code_enter(struct fp_code *c);
+/* What the path that ends at the builder's place took; *now is when it ended. */
+LLVMValueRef fp_code_took(struct fp_code *c, LLVMValueRef since, LLVMValueRef *now);
 /* c->since[block]. */
 void fp_code_make_since(struct fp_code *c, uint32_t block);
 LLVMValueRef fp_code_since_on_edge(struct fp_code *c, uint32_t edge);

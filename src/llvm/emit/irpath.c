@@ -19,8 +19,7 @@ static void count_at(struct fp_code *c, LLVMValueRef where, LLVMValueRef since, 
     if (!c->cycles) return;
     LLVMValueRef one = LLVMConstInt(ed->i64, 1, 0);
     LLVMValueRef cell = LLVMBuildGEP2(ed->builder, ed->i64, where, &one, 1, "");
-    *now = fp_code_read_cycles(c);
-    fp_edit_add_to(ed, cell, LLVMBuildSub(ed->builder, *now, since, ""));
+    fp_edit_add_to(ed, cell, fp_code_took(c, since, now));
 }
 
 /* ---- laps ---- */
@@ -167,7 +166,7 @@ static void emit_entry(struct fp_code *c)
     struct fp_op op = c->plan->on[c->dag->entry_edge];
     LLVMValueRef now;
     fp_edit_at_head(c->ed, 0);
-    if (c->cycles) c->entered = fp_code_read_cycles(c);
+    if (c->cycles) fp_code_enter(c);
     if (c->word) fp_code_start_word(c);
     if (op.kind != FP_OP_COUNT) return;
     if (c->sampling)
@@ -189,6 +188,7 @@ static struct fp_code code_for(struct fp_editor *ed, const struct fp_plan *plan,
         .arena = ir->arena,
         .hashed = f->flags & FP_FUNCTION_HASHED,
         .cycles = f->flags & FP_FUNCTION_CYCLES,
+        .own_cycles = f->flags & FP_FUNCTION_OWN_CYCLES,
         .slots = f->layout.path_slots,
         .stride = fp_layout_stride(f),
         .reg = FP_NEW_ARRAY(ir->arena, LLVMValueRef, f->paths.cfg->nblocks),

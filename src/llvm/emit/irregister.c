@@ -92,9 +92,10 @@ void fp_code_make_arrivals(struct fp_code *c)
     for (uint32_t e = c->cfg->first_out[hub]; e < c->cfg->first_out[hub + 1]; e++) {
         uint32_t dst = c->cfg->edges[e].dst;
         if (!fp_code_is_live(c, e) || fp_cfg_in_degree(c->cfg, dst) == 1) continue;
-        if (!c->plan->has_register[dst] && !c->cycles) continue;
+        bool clock = c->cycles && !c->own_cycles;
+        if (!c->plan->has_register[dst] && !clock) continue;
         fp_edit_on_edge(c->ed, e, false);
-        if (c->cycles) c->now[e] = fp_code_read_cycles(c);
+        if (clock) c->now[e] = fp_code_read_cycles(c);
     }
 }
 
@@ -122,7 +123,7 @@ static void add_from(struct fp_code *c, LLVMValueRef phi, LLVMValueRef value, ui
 static void fill_phi(struct fp_code *c, const struct fp_code_phi *phi)
 {
     uint32_t first = c->cfg->first_in[phi->block];
-    bool is_since = c->cycles && phi->phi == c->since[phi->block];
+    bool is_since = c->cycles && !c->own_cycles && phi->phi == c->since[phi->block];
     for (uint32_t k = 0; k < fp_cfg_in_degree(c->cfg, phi->block); k++) {
         uint32_t e = c->cfg->in_edges[first + k];
         LLVMValueRef value =

@@ -37,7 +37,7 @@
       all.push(tile("Paths taken", number(t.paths[0]), "of " + short(t.within) + " within the edges that ran", t.paths[0], t.within));
       all.push(tile("Paths possible", short(t.paths[1]), "taken " + short(t.flow) + " times in " + (d.runs === 1 ? "one run" : number(d.runs) + " runs")));
     }
-    all.push(tile(d.unit === "cycles" ? "Cycles" : "Instructions", short(t.cost), d.unit === "cycles" ? "measured on paths" : "of the compiler's IR"));
+    all.push(tile(d.unit === "instructions" ? "Instructions" : "Cycles", short(t.cost), d.unit === "instructions" ? "of the compiler's IR" : d.unit === "cycles" ? "measured on paths" : "of the function that took most"));
     all.push(tile("Functions run", number(t.functions[0]), "of " + number(t.functions[1]), t.functions[0], t.functions[1]));
     all.push(tile("Edges covered", percent(t.edges[0], t.edges[1]), "and " + percent(t.lines[0], t.lines[1]) + " of the lines", t.edges[0], t.edges[1]));
     return el("div.tiles", null, all);
