@@ -234,10 +234,11 @@ def case_syntax_only(b):
 
 
 def case_questions(b):
-    for words in (["--version"], ["-dumpmachine"], ["-print-search-dirs"], ["-print-prog-name=ld"], ["-dumpversion"],
-                  ["--help"]):
+    for words in (["--version"], ["-dumpmachine"], ["-print-search-dirs"], ["-print-prog-name=ld"], ["-dumpversion"]):
         if b.cc(*words).stdout != b.call([b.clang, *words]).stdout:
             raise Failure("%s: other answer than clang's" % words)
+    said = b.cc("--help").stdout
+    expect("--fp-mode" in said and said.endswith(b.call([b.clang, "--help"]).stdout), "--help: ours, then clang's")
     said = b.cc("-###", "-c", "main.c", quiet=False).stderr
     if "-fpass-plugin" in said:
         raise Failure("-### is a question")
@@ -726,7 +727,7 @@ LOOPS = ("static volatile int sink;\n"
          "    if (i % 3 == k) one(i); else two(i);\n  for (int i = 0; i < n; i++) s += k ^ i;\n  return s;\n}\n"
          "int main(int argc, char **argv) { int s = 0; for (int i = 0; i < 40; i++) s += f(i, i % 5); return s == 1; }\n")
 # whether f has cuts, doors, laps
-ENDS = {"fit": (0, False, True), "few": (0, False, True), "paper": (0, False, False), "loops": (0, True, True)}
+PATH_ENDS = {"fit": (0, False, True), "few": (0, False, True), "paper": (0, False, False), "loops": (0, True, True)}
 
 
 def ends_of(b, program):
@@ -739,7 +740,7 @@ def ends_of(b, program):
 def case_cuts(b):
     """Where paths end, by --fp-cuts: told by show, and respected by diff."""
     b.write("loops.c", LOOPS)
-    for cuts, ends in ENDS.items():
+    for cuts, ends in PATH_ENDS.items():
         b.cc("-O1", "-fno-inline", "-fno-unroll-loops", "--fp-cuts=" + cuts, "loops.c", "-o", cuts)
         equal(ends_of(b, cuts), ends, "cuts, doors, laps of " + cuts)
     done = b.call([b.bin("footpath"), "diff", "fit.prof", "loops.prof"]).stdout
@@ -838,7 +839,7 @@ def case_instrument_cuts(b):
     """The same in bitcode. A word that is not known leaves no output behind."""
     b.write("loops.c", LOOPS)
     b.call([b.clang, "-O1", "-fno-inline", "-fno-unroll-loops", "-c", "-emit-llvm", "loops.c", "-o", "loops.bc"])
-    for cuts, ends in ENDS.items():
+    for cuts, ends in PATH_ENDS.items():
         b.call([b.bin("footpath"), "instrument", "--llvm", b.args.llvm, "--cuts", cuts, "loops.bc", "-o", "counted.bc"])
         b.cc("--fp-mode=none", "counted.bc", "-o", cuts)
         equal(ends_of(b, cuts), ends, "cuts, doors, laps of " + cuts)
