@@ -193,7 +193,7 @@ static void add_costs(struct caller *c)
     for (size_t i = 0; i < n; i++) {
         uint32_t f = order[i];
         g->inclusive[f] = c->report->functions[f].cost;
-        for (size_t e = g->first_out[f]; e < g->first_out[f + 1]; e++)
+        for (size_t e = g->first_out[f]; !c->report->inclusive && e < g->first_out[f + 1]; e++)
             g->inclusive[f] += g->edges[e].cost;
         share_out(c, f);
     }

@@ -7,7 +7,8 @@
  *
  * Inclusive cost is what a function and all it called cost. How much of a callee's cost belongs to
  * each of its callers is not measured; each gets its part of the calls, as in gprof. In recursion
- * the call that closes a circle gets nothing: the cost is already that of the first call.
+ * the call that closes a circle gets nothing: the cost is already that of the first call. Where
+ * costs were measured with those of callees (report->inclusive), nothing is added up.
  */
 #ifndef FP_MODEL_CALLGRAPH_H
 #define FP_MODEL_CALLGRAPH_H

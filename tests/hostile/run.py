@@ -212,7 +212,7 @@ def case_growing_names(c):
     c.bounded("footpath-cc", "-O0", "-g", "names.c", "-o", "names", status=0)
     c.bounded("./names", FOOTPATH_OUT="names.prof")
     every_command(c, "names.prof")
-    _, text = c.bounded("footpath", "show", "names.prof", status=0)
+    _, text = c.bounded("footpath", "show", "--plain", "names.prof", status=0)
     expect(name.encode() in text, "the name: %r" % text)
 
 
