@@ -10,6 +10,7 @@
 static struct {
     struct cli_profiles inputs;
     struct fp_gap_view view;
+    struct fp_sources sources;
     const char *format, *output;
     bool bar;
     double least;
@@ -38,6 +39,7 @@ static const struct cli_option options[] = {
     {"--format", "FORMAT", "text, json, sarif", .text = &given.format},
     {"--json", NULL, "as --format json", .take = take_json},
     {"-o", "FILE", "where to write (standard output)", .text = &given.output},
+    CLI_SOURCE_OPTIONS(given.sources),
     CLI_PROFILE_OPTIONS(given.inputs),
     {0},
 };
@@ -103,6 +105,8 @@ static int run(struct cli_command *command, int argc, char **argv)
     if (strcmp(given.format, "text") && strcmp(given.format, "json") &&
         strcmp(given.format, "sarif"))
         cli_usage(command, "unknown format %s", given.format);
+    given.view.sources = &given.sources;
+    given.view.width = cli_width(stdout);
     given.view.colours = !given.output && cli_colours(stdout);
     char folder[4096];
     given.view.folder = getcwd(folder, sizeof folder);
@@ -113,6 +117,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     fp_profile_free(tests);
     fp_arena_free(&arena);
     fp_arena_free(&given.inputs.arena);
+    fp_sources_free(&given.sources);
     return status;
 }
 

@@ -12,6 +12,8 @@ struct fp_gap_view {
     bool paths;    /* each path of a gap, not the most costly one */
     bool colours;
     const char *production, *tests; /* what they are, in words */
+    struct fp_sources *sources;     /* for the texts of conditions, or NULL */
+    size_t width;                   /* of lines, in columns */
     const char *folder;             /* of the project: SARIF names files from there; or NULL */
 };
 

@@ -1,6 +1,8 @@
 /* Gaps in text and JSON: see gapreport.h. */
 #include "model/model.h"
+#include "model/sentence.h"
 #include "report/gapreport.h"
+#include "report/showparts.h"
 
 #include <inttypes.h>
 
@@ -81,12 +83,18 @@ static void say_number(struct fp_writer *out, int width, uint64_t value)
     fp_say(out, "%*s", width, digits);
 }
 
+/* How often, and the path as a sentence. */
 static void say_path(struct fp_writer *out, struct fp_arena *scratch, const struct fp_gap *gap,
-                     const struct fp_gap_path *path)
+                     const struct fp_gap_path *path, const struct fp_gap_view *view)
 {
-    fp_say(out, "%29s", "");
-    say_number(out, 0, path->count);
-    fp_say(out, " x  %s\n", fp_path_text(scratch, gap->function, &path->path));
+    enum { INDENT = 29 };
+    struct fp_show_out show = {.out = out};
+    char digits[32];
+    fp_group_digits(path->count, digits);
+    const char *sentence = fp_path_sentence(scratch, view->sources, gap->function, &path->path);
+    fp_show_wrapped(&show, fp_arena_printf(scratch, "%s x: %s", digits, sentence), INDENT,
+                    view->width);
+    fp_arena_free(&show.scratch);
 }
 
 static void say_gap(struct fp_writer *out, struct fp_arena *scratch, const struct fp_gap *gap,
@@ -100,7 +108,7 @@ static void say_gap(struct fp_writer *out, struct fp_arena *scratch, const struc
            fp_plain(scratch, fp_demangle(scratch, gap->function->name)), off, where(scratch, gap),
            fp_gap_reason(gap));
     for (size_t i = 0; i < (view->paths ? gap->npaths : 1); i++)
-        say_path(out, scratch, gap, &gap->paths[i]);
+        say_path(out, scratch, gap, &gap->paths[i], view);
 }
 
 static void say_sums(struct fp_writer *out, const struct fp_gaps *g, const struct fp_gap_view *view)
