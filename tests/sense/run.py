@@ -193,6 +193,52 @@ int main(void)
         expect(bool(found) == ("-gdwarf-4" not in flags), "%s: %d texts" % (flags, len(found)))
 
 
+def senses_of(shown):
+    """Per function, block and line: how often the condition held, and how often not."""
+    found = defaultdict(dict)
+    for function in shown["functions"]:
+        for edge in function.get("edges", []):
+            if "sense" in edge:
+                found[function["name"], edge["from"], edge["line"]][edge["sense"]] = edge["count"]
+    return {place: (ways[True], ways[False]) for place, ways in found.items() if len(ways) == 2}
+
+
+def same_everywhere(b, *flags):
+    b.cc(*flags, FORMS, "-o", "forms", silent=True)
+    profile = b.profile("forms", "forms.prof")
+    shown = b.json("show", "--json", profile)
+    senses = senses_of(shown)
+    expect(any(held != failed for held, failed in senses.values()), "conditions that are not even")
+    by_line = sorted((line, counts) for (_, _, line), counts in senses.items())
+
+    edges = re.findall(r"^ +(\d+)  .*?:(\d+)(?::\d+)?\((.*?)\) -> ", b.tool("show", "--edges", "--top", "0", profile).stdout, re.M)
+    equal(sorted((int(count), int(line), label) for count, line, label in edges),
+          sorted((e["count"], e["line"], e["branch"]) for f in shown["functions"] for e in f.get("edges", []) if e.get("branch") and e["count"]),
+          "show --edges")
+
+    branches = defaultdict(dict)
+    for line, branch, way, taken in re.findall(r"^BRDA:(\d+),(\d+),(\d+),(\S+)", b.tool("export", "--format", "lcov", profile).stdout, re.M):
+        branches[int(line), branch][int(way)] = 0 if taken == "-" else int(taken)
+    lcov = sorted((line, (ways[0], ways[1])) for (line, _), ways in branches.items() if len(ways) == 2)
+    for one in by_line:
+        expect(one in lcov, "lcov: line %d %s, not in %s" % (*one, [w for at, w in lcov if at == one[0]]))
+        lcov.remove(one)
+
+    for function in shown["functions"]:
+        if not function.get("edges"):
+            continue
+        text = b.tool("dot", "--function", function["name"], profile).stdout
+        drawn = re.findall(r'label="(true|false|round|leaves) ([\d,]+)"', text)
+        told = [(e["branch"], e["count"]) for e in function["edges"] if "sense" in e]
+        equal(sorted((label, int(count.replace(",", ""))) for label, count in drawn), sorted(told), "dot of " + function["name"])
+
+
+def case_outputs_agree(b):
+    """show, lcov and dot tell of every condition what JSON tells."""
+    same_everywhere(b, "-O0")
+    same_everywhere(b, "-O2")
+
+
 def case_code_is_the_same(b):
     """Neither the names of blocks nor columns change what is compiled."""
     for level in ("-O0", "-O2"):
