@@ -221,6 +221,9 @@ static void show_inclusive(struct show_view *v)
         if (!v->functions[i].not_measured && v->functions[i].calls)
             ranks[n++] = (struct inclusive_rank){footpath_inclusive(v->o.fp, &v->functions[i]), i};
     if (n) qsort(ranks, n, sizeof *ranks, by_inclusive);
+    if (!v->summary.inclusive)
+        fp_say(v->o.out, "Inclusive costs are estimates: what a function cost is divided among its "
+                         "callers by their calls.\n\n");
     fp_say(v->o.out, "%sinclusive   self          calls  function, called by%s\n",
            fp_show_colour(&v->o, FP_DIM), fp_show_colour(&v->o, FP_PLAIN));
     for (size_t i = 0; i < n && (!top || i < top); i++) {
