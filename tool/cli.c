@@ -97,7 +97,9 @@ static const struct cli_option *find_option(const struct cli_command *command, c
 static void fill(const struct cli_command *command, const struct cli_option *o, char *value)
 {
     if (o->flag) *o->flag = true;
-    if (o->text) *o->text = value;
+    if (o->text) *o->text = o->as_text ? o->as_text : value;
+    if (o->percent && !cli_real(value, 0, 100, o->percent))
+        cli_usage(command, "%s needs a percentage from 0 to 100, got '%s'", o->name, value);
     if (o->chosen) *o->chosen = o->choice;
     if (o->number) *o->number = cli_number(command, o->name, value);
     if (o->profiles) cli_add_profile(o->profiles, value);

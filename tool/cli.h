@@ -22,6 +22,8 @@ struct cli_option {
     bool *flag;        /* becomes true */
     const char **text; /* the value */
     uint64_t *number;
+    double *percent;               /* from 0 to 100 */
+    const char *as_text;           /* with `text` and without a value: becomes the text */
     unsigned *chosen, choice;      /* an enum, and the value that the option stands for */
     struct cli_profiles *profiles; /* the value is one more of them */
     struct fp_sources *source_root, *source_map; /* see CLI_SOURCE_OPTIONS */

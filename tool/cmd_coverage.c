@@ -9,37 +9,24 @@
 
 struct coverage_request {
     const char *only, *format, *output, *metric;
-    bool functions, bar;
-    double least;
+    bool functions;
+    double least; /* below 0: no bar */
     struct cli_profiles inputs;
 };
 
-static struct coverage_request given = {.format = "text", .metric = "edges"};
-
-static void take_bar(const struct cli_command *command, char *value)
-{
-    given.bar = true;
-    if (!cli_real(value, 0, 100, &given.least))
-        cli_usage(command, "--fail-under needs a percentage from 0 to 100, got '%s'", value);
-}
-
-static void take_json(const struct cli_command *command, char *value)
-{
-    (void)command, (void)value;
-    given.format = "json";
-}
+static struct coverage_request given = {.format = "text", .metric = "edges", .least = -1};
 
 static const struct cli_option options[] = {
     {"--functions", NULL, "a line per function, too", .flag = &given.functions},
     {"--function", "NAME", "only functions whose name contains NAME", .text = &given.only},
     {"--fail-under", "PERCENT", "exit 3 when coverage is lower; names what was measured",
-     .take = take_bar},
+     .percent = &given.least},
     {"--metric", "NAME",
      "for --fail-under: functions, lines, blocks, edges (default), paths, basis",
      .text = &given.metric, .words = "functions lines blocks edges paths basis"},
     {"--format", "FORMAT", "text, json, lcov, cobertura", .text = &given.format,
      .words = "text json lcov cobertura"},
-    {"--json", NULL, "as --format json", .take = take_json},
+    {"--json", NULL, "as --format json", .text = &given.format, .as_text = "json"},
     {"-o", "FILE", "where to write (standard output)", .text = &given.output},
     CLI_PROFILE_OPTIONS(given.inputs),
     {0},
@@ -52,7 +39,7 @@ static int check_bar(const struct coverage_request *request, const struct fp_pro
     struct fp_arena arena = {0};
     struct fp_covered covered = {0};
     double percent;
-    if (!request->bar) return EXIT_OK;
+    if (request->least < 0) return EXIT_OK;
     if (!cli_gate_open(&request->inputs, profile)) return EXIT_FAILED;
     fp_cover_figure(report, request->metric, &covered);
     percent = fp_covered_percent(covered);

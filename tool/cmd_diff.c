@@ -11,21 +11,15 @@ static struct {
     struct fp_diff_options how;
     struct fp_diff_view view;
     bool json;
+    double confidence; /* in percent */
 } given = {.view.top = 20};
-
-static void take_confidence(const struct cli_command *command, char *value)
-{
-    if (!cli_real(value, 0, 100, &given.view.confidence))
-        cli_usage(command, "--confidence needs a percentage from 0 to 100, got '%s'", value);
-    given.view.confidence /= 100;
-}
 
 static const struct cli_option options[] = {
     {"--edges", NULL, "edges instead of paths", .flag = &given.how.edges},
     {"--relative", NULL, "rank by share of each side's instructions, for runs of other lengths",
      .flag = &given.how.relative},
     {"--confidence", "PERCENT", "leave out what several runs do not bear out (0: show all)",
-     .take = take_confidence},
+     .percent = &given.confidence},
     {"--top", "N", "how many (20; 0: all)", .number = &given.view.top},
     {"--json", NULL, "everything, as JSON", .flag = &given.json},
     CLI_PROFILE_OPTIONS(given.inputs),
@@ -95,6 +89,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     cli_parse(command, argc, argv);
     given.view.colours = cli_colours(stdout);
     given.view.relative = given.how.relative;
+    given.view.confidence = given.confidence / 100;
     if (given.inputs.names.len != 2) cli_usage(command, "needs two profiles");
     int status = print(&given.inputs, &given.how, &given.view, given.json);
     fp_arena_free(&given.inputs.arena);

@@ -12,32 +12,18 @@ static struct {
     struct fp_gap_view view;
     struct fp_sources sources;
     const char *format, *output;
-    bool bar;
-    double least;
-} given = {.view.top = 20, .format = "text"};
-
-static void take_bar(const struct cli_command *command, char *value)
-{
-    given.bar = true;
-    if (!cli_real(value, 0, 100, &given.least))
-        cli_usage(command, "--fail-under needs a percentage from 0 to 100, got '%s'", value);
-}
-
-static void take_json(const struct cli_command *command, char *value)
-{
-    (void)command, (void)value;
-    given.format = "json";
-}
+    double least; /* below 0: no bar */
+} given = {.view.top = 20, .format = "text", .least = -1};
 
 static const struct cli_option options[] = {
     {"--fail-under", "PERCENT", "exit 3 when tests took less of production than this",
-     .take = take_bar},
+     .percent = &given.least},
     {"--count", NULL, "shares by executions of paths, not by instructions",
      .flag = &given.view.by_count},
     {"--paths", NULL, "every path, not the most costly one of each gap", .flag = &given.view.paths},
     {"--top", "N", "how many gaps, in text and SARIF (20; 0: all)", .number = &given.view.top},
     {"--format", "FORMAT", "text, json, sarif", .text = &given.format},
-    {"--json", NULL, "as --format json", .take = take_json},
+    {"--json", NULL, "as --format json", .text = &given.format, .as_text = "json"},
     {"-o", "FILE", "where to write (standard output)", .text = &given.output},
     CLI_SOURCE_OPTIONS(given.sources),
     CLI_PROFILE_OPTIONS(given.inputs),
@@ -61,7 +47,7 @@ static int check_bar(const struct fp_gaps *gaps, const struct fp_profile *produc
 {
     double percent = 100 * fp_gaps_tested(gaps, given.view.by_count);
     bool low = percent < given.least;
-    if (!given.bar) return EXIT_OK;
+    if (given.least < 0) return EXIT_OK;
     if (!cli_gate_open(&given.inputs, production)) return EXIT_FAILED;
     cli_say("tests took %.1f%% of %s, %s %.1f%%", percent, given.view.production,
             low ? "below" : "not below", given.least);
