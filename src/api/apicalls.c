@@ -97,15 +97,10 @@ const struct footpath_call *footpath_callees(struct footpath *fp,
 /* What no caller accounts for. */
 static struct footpath_call from_elsewhere(const struct fp_handle_calls *calls, size_t index)
 {
-    const struct fp_call_graph *g = &calls->graph;
-    struct footpath_call call = {.callee = calls->shown[index],
-                                 .callee_name = calls->report->functions[index].name,
-                                 .count = g->elsewhere[index],
-                                 .cost = g->inclusive[index]};
-    for (size_t k = g->first_in[index]; k < g->first_in[index + 1]; k++)
-        call.cost -= g->edges[g->by_callee[k]].cost;
-    if (call.cost < 0) call.cost = 0;
-    return call;
+    return (struct footpath_call){.callee = calls->shown[index],
+                                  .callee_name = calls->report->functions[index].name,
+                                  .count = calls->graph.elsewhere[index],
+                                  .cost = fp_cost_from_elsewhere(&calls->graph, index)};
 }
 
 const struct footpath_call *footpath_callers(struct footpath *fp,

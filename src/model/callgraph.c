@@ -210,3 +210,11 @@ void fp_call_graph_make(struct fp_arena *arena, const struct fp_report *report,
     add_costs(&c);
     fp_arena_free(&c.scratch);
 }
+
+double fp_cost_from_elsewhere(const struct fp_call_graph *g, size_t f)
+{
+    double rest = g->elsewhere[f] ? g->inclusive[f] : 0;
+    for (size_t k = g->first_in[f]; k < g->first_in[f + 1]; k++)
+        rest -= g->edges[g->by_callee[k]].cost;
+    return rest > 0 ? rest : 0;
+}

@@ -38,4 +38,7 @@ struct fp_call_graph {
 void fp_call_graph_make(struct fp_arena *arena, const struct fp_report *report,
                         struct fp_call_graph *graph);
 
+/* The part of a function's inclusive cost that is of the calls in `elsewhere`. */
+double fp_cost_from_elsewhere(const struct fp_call_graph *graph, size_t function);
+
 #endif

@@ -67,6 +67,27 @@ static void spend_block(struct fp_arena *arena, struct spent *s, const struct fp
     }
 }
 
+static void say_call(struct grind *g, const struct fp_report_function *callee, uint64_t count,
+                     uint32_t line, double cost)
+{
+    say_named(g, "cfi", &g->files, callee->function->file);
+    say_named(g, "cfn", &g->functions, callee->name);
+    fp_say(g->out, "calls=%" PRIu64 " %u\n%u %.0f\n", count, callee->function->line, line, cost);
+}
+
+/* Calls that no function accounts for. Readers add up the calls of a function, so that without
+ * these its inclusive cost would be too low. */
+static void say_elsewhere(struct grind *g, const struct fp_report *report)
+{
+    say_named(g, "fl", &g->files, "(elsewhere)");
+    say_named(g, "fn", &g->functions, "(through pointers, or from what is not measured)");
+    for (size_t i = 0; i < report->nfunctions; i++)
+        if (g->calls.elsewhere[i])
+            say_call(g, &report->functions[i], g->calls.elsewhere[i], 0,
+                     fp_cost_from_elsewhere(&g->calls, i));
+    fp_say(g->out, "\n");
+}
+
 /* Calls of functions that have counts; what others cost is not known. */
 static void say_calls(struct grind *g, const struct fp_report *report, uint32_t caller)
 {
@@ -74,11 +95,8 @@ static void say_calls(struct grind *g, const struct fp_report *report, uint32_t 
     for (size_t e = g->calls.first_out[caller]; e < g->calls.first_out[caller + 1]; e++) {
         const struct fp_call_edge *edge = &g->calls.edges[e];
         if (edge->callee == FP_NONE) continue;
-        const struct fp_report_function *callee = &report->functions[edge->callee];
-        say_named(g, "cfi", &g->files, callee->function->file);
-        say_named(g, "cfn", &g->functions, callee->name);
-        fp_say(g->out, "calls=%" PRIu64 " %u\n%u %.0f\n", edge->count, callee->function->line,
-               edge->line ? edge->line : f->line, edge->cost);
+        say_call(g, &report->functions[edge->callee], edge->count,
+                 edge->line ? edge->line : f->line, edge->cost);
     }
 }
 
@@ -130,6 +148,7 @@ void fp_write_callgrind(struct fp_writer *out, const struct fp_report *report)
     for (uint32_t i = 0; i < report->nfunctions; i++)
         if (report->functions[i].edges.blocks && fp_report_ran(&report->functions[i]))
             say_function(&g, report, i);
+    say_elsewhere(&g, report);
     fp_say(out, "totals: %.0f\n", g.total);
     fp_arena_free(&g.scratch);
 }
