@@ -6,11 +6,31 @@
 #ifndef FP_TESTS_EACH_GRAPH_H
 #define FP_TESTS_EACH_GRAPH_H
 
+#include "check.h"
+#include "graph/cfgtext.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+static const struct fp_cfg *current; /* for the report of a failure */
+static uint64_t current_index, current_seed;
+
+static void show_failure(const char *what, const char *file, int line)
+{
+    struct fp_writer text = {0};
+    fp_cfg_print(&text, current, NULL, NULL);
+    fprintf(stderr, "%s:%d: graph %" PRIu64 " of seed %" PRIu64 ": %s\n%.*s", file, line,
+            current_index, current_seed, what, (int)text.len, (char *)text.bytes);
+    fp_writer_free(&text);
+    checks_failed++;
+    if (checks_failed > 20) exit(check_summary());
+}
+
+#define MUST(condition) \
+    ((condition) ? (void)checks_passed++ : show_failure(#condition, __FILE__, __LINE__))
 
 static inline void each_graph(int argc, char **argv, void (*check)(uint64_t index, uint64_t seed))
 {

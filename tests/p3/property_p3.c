@@ -11,7 +11,6 @@
  *     property-p3 [--count N] [--seed S] [--only I]
  */
 #include "base/table.h"
-#include "graph/cfgtext.h"
 #include "p3/distribute.h"
 #include "p3/hits.h"
 #include "p3/partition.h"
@@ -23,22 +22,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-
-static const struct fp_cfg *current;
-static uint64_t current_index, current_seed;
-
-static void show_failure(const char *what, int line)
-{
-    struct fp_writer text = {0};
-    fp_cfg_print(&text, current, NULL, NULL);
-    fprintf(stderr, "property_p3.c:%d: graph %" PRIu64 " of seed %" PRIu64 ": %s\n%.*s", line,
-            current_index, current_seed, what, (int)text.len, (char *)text.bytes);
-    fp_writer_free(&text);
-    checks_failed++;
-    if (checks_failed > 10) exit(check_summary());
-}
-
-#define MUST(condition) ((condition) ? (void)checks_passed++ : show_failure(#condition, __LINE__))
 
 /* ---- the truth: paths of the walks, as lists of dag edges ---- */
 

@@ -26,22 +26,6 @@
 #include <math.h>
 #include <string.h>
 
-static const struct fp_cfg *current; /* for the report of a failure */
-static uint64_t current_index, current_seed;
-
-static void show_failure(const char *what, int line)
-{
-    struct fp_writer text = {0};
-    fp_cfg_print(&text, current, NULL, NULL);
-    fprintf(stderr, "graphs.c:%d: graph %" PRIu64 " of seed %" PRIu64 ": %s\n%.*s", line,
-            current_index, current_seed, what, (int)text.len, (char *)text.bytes);
-    fp_writer_free(&text);
-    checks_failed++;
-    if (checks_failed > 20) exit(check_summary());
-}
-
-#define MUST(condition) ((condition) ? (void)checks_passed++ : show_failure(#condition, __LINE__))
-
 /* ---- order, dominators, loops by definition ---- */
 
 static bool edge_dominates(const struct fp_cfg *cfg, uint32_t d, uint32_t e)

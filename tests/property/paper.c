@@ -14,7 +14,6 @@
  */
 #include "base/table.h"
 #include "base/vec.h"
-#include "graph/cfgtext.h"
 #include "graph/plan.h"
 
 #include "../check.h"
@@ -26,22 +25,7 @@
 
 enum { MOST_BLOCKS = 64, MOST_EDGES = 256, LONGEST_ROW = 80, ENUMERATE_AT_MOST = 2000 };
 
-static const struct fp_cfg *current; /* for the report of a failure */
-static uint64_t current_index, current_seed;
 static uint64_t graphs_reducible, graphs_enumerated, graphs_in_loops, paths_walked, rows_compared;
-
-static void show_failure(const char *what, int line)
-{
-    struct fp_writer text = {0};
-    fp_cfg_print(&text, current, NULL, NULL);
-    fprintf(stderr, "paper.c:%d: graph %" PRIu64 " of seed %" PRIu64 ": %s\n%.*s", line,
-            current_index, current_seed, what, (int)text.len, (char *)text.bytes);
-    fp_writer_free(&text);
-    checks_failed++;
-    if (checks_failed > 20) exit(check_summary());
-}
-
-#define MUST(condition) ((condition) ? (void)checks_passed++ : show_failure(#condition, __LINE__))
 
 /* ---- graphs as the paper has them ---- */
 
