@@ -102,6 +102,8 @@ static int write_site(struct cli_profiles *inputs, struct fp_sources *sources, c
         how->title = profile->runs.len ? fp_base_name(profile->runs.at[0].program) : "footpath";
     struct fp_report_options what = {.function = function, .edges = true};
     struct fp_report *report = fp_report_make(&arena, profile, &what);
+    struct fp_report_options all = {.edges = true, .unordered = true};
+    how->whole = function ? fp_report_make(&arena, profile, &all) : NULL;
     bool ok = fp_site_write(report, sources, how, &error);
     if (ok) {
         warn_of_missing(sources, how->folder);

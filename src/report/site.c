@@ -157,13 +157,12 @@ static bool write_page(const struct fp_pages *site, struct fp_error *error)
         at = found + strlen(mark);
     }
     fp_write_bytes(&page, at, strlen(at));
-    bool ok =
-        write_file(site, "index.html", page.bytes, page.len, error) &&
-        write_file(site, "assets/report.css", fp_asset_css, fp_asset_css_len, error) &&
-        write_file(site, "assets/app.js", fp_asset_app, fp_asset_app_len, error) &&
-        write_file(site, "assets/views.js", fp_asset_views, fp_asset_views_len, error) &&
-        write_file(site, "assets/function.js", fp_asset_function, fp_asset_function_len, error) &&
-        write_file(site, "assets/graph.js", fp_asset_graph, fp_asset_graph_len, error);
+    bool ok = write_file(site, "index.html", page.bytes, page.len, error);
+    for (const struct fp_asset *a = fp_assets; ok && a->name; a++) {
+        char name[48];
+        snprintf(name, sizeof name, "assets/%s", a->name);
+        ok = write_file(site, name, a->bytes, *a->len, error);
+    }
     fp_writer_free(&page);
     return ok;
 }
@@ -209,6 +208,7 @@ bool fp_site_write(const struct fp_report *report, struct fp_sources *sources,
     fp_strtable_init(&site.file_index, &site.arena);
     site.functions = FP_NEW_ARRAY(&site.arena, struct fp_site_function, report->nfunctions);
     count_lines(&site);
+    fp_site_calls_make(&site);
     choose_drawn(&site);
     bool ok =
         make_folders(&site, error) && write_functions(&site, error) && write_index(&site, error);

@@ -22,9 +22,10 @@ struct fp_site_column {
 
 struct fp_site_options {
     const char *folder, *title;
-    size_t paths;   /* listed per function */
-    size_t untaken; /* likewise, of those never taken */
-    size_t graphs;  /* functions laid out by Graphviz; the page lays out the others */
+    const struct fp_report *whole; /* of all functions, where the site shows some; or NULL */
+    size_t paths;                  /* listed per function */
+    size_t untaken;                /* likewise, of those never taken */
+    size_t graphs; /* functions laid out by Graphviz; the page lays out the others */
     const struct fp_site_column *columns;
     size_t ncolumns;                     /* 0 or at least 2 */
     const struct fp_combined_view *view; /* distributions over runs, or NULL */

@@ -339,6 +339,7 @@ void fp_site_json_function(struct fp_json *j, struct fp_pages *site, uint32_t in
     json_blocks(j, rf);
     json_edges(j, site, rf, &scratch);
     json_scopes(j, site, f);
+    fp_site_json_calls(j, site, index);
     json_paths(j, site, index, &scratch);
     if (f->paths.numbering && measured.edges && site->options->untaken)
         json_untaken(j, site, index, &measured, &scratch);

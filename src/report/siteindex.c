@@ -87,6 +87,7 @@ static void json_row(struct fp_json *j, struct fp_pages *site, size_t index)
         fp_json_string(j, rf->problem);
     else
         fp_json_uint(j, 0);
+    fp_json_double(j, site->calls.graph.inclusive[site->calls.whole[index]]);
     for (size_t k = 0; k < site->options->ncolumns; k++)
         fp_json_double(j, sf->costs ? sf->costs[k] : 0);
     fp_json_end(j, ']');

@@ -2,6 +2,7 @@
 #ifndef FP_REPORT_SITEPARTS_H
 #define FP_REPORT_SITEPARTS_H
 
+#include "model/callgraph.h"
 #include "paths/coverage.h"
 #include "paths/linecounts.h"
 #include "paths/untaken.h"
@@ -24,6 +25,14 @@ struct fp_site_surprise {
     const char *text;
 };
 
+/* Who calls whom: of the whole program, also where the site shows a part of it. */
+struct fp_site_calls {
+    const struct fp_report *report;
+    struct fp_call_graph graph;
+    uint32_t *shown; /* per function of `report`: its index on the site, or FP_NONE */
+    uint32_t *whole; /* per function of the site: its index in `report` */
+};
+
 struct fp_pages {
     const struct fp_report *report;
     struct fp_sources *sources;
@@ -34,6 +43,7 @@ struct fp_pages {
     FP_VEC(const char *) files;
     struct fp_line_counts lines;
     FP_VEC(struct fp_site_surprise) surprises;
+    struct fp_site_calls calls;
 };
 
 uint32_t fp_site_file(struct fp_pages *site, const char *name);
@@ -52,13 +62,22 @@ void fp_site_json_function(struct fp_json *j, struct fp_pages *site, uint32_t in
 void fp_site_json_sides(struct fp_json *j, const struct fp_pages *site, uint32_t index,
                         uint64_t id);
 
+/* Makes site->calls. */
+void fp_site_calls_make(struct fp_pages *site);
+/* The callers and callees of a function. */
+void fp_site_json_calls(struct fp_json *j, const struct fp_pages *site, uint32_t index);
+
 /* The page's first data. needs: all functions were written. */
 void fp_site_json_index(struct fp_json *j, struct fp_pages *site);
 
-/* The page itself and its parts. */
-extern const char fp_asset_html[], fp_asset_css[], fp_asset_app[], fp_asset_views[],
-    fp_asset_function[], fp_asset_graph[];
-extern const unsigned fp_asset_html_len, fp_asset_css_len, fp_asset_app_len, fp_asset_views_len,
-    fp_asset_function_len, fp_asset_graph_len;
+/* The page itself, and the files beside it; the last has no name. */
+extern const char fp_asset_html[];
+
+struct fp_asset {
+    const char *name, *bytes;
+    const unsigned *len;
+};
+
+extern const struct fp_asset fp_assets[];
 
 #endif

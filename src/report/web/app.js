@@ -83,7 +83,7 @@ const footpath = (() => {
     if (!r) return null;
     return {index, name: r[0], file: r[1], line: r[2], calls: r[3], cost: r[4], taken: r[5], possible: r[6],
             blocks: [r[7], r[8]], edges: [r[9], r[10]], basis: [r[11], r[12]], chunk: r[13], cuts: r[14],
-            problem: r[15], costs: r.slice(16)};
+            problem: r[15], inclusive: r[16], costs: r.slice(17)};
   };
 
   /* ---- routes: #/, #/functions, #/f/INDEX/p/PATH .. ---- */
@@ -191,7 +191,7 @@ const footpath = (() => {
     if (e.key === "/" || e.key === "j" || e.key === "k") e.preventDefault();
   }
   function moveRow(step, e) {
-    const rows = [...document.querySelectorAll("main a.row, main td a")], at = rows.indexOf(document.activeElement);
+    const rows = [...document.querySelectorAll("main a.row, main td a, main .call a.fn")].filter((row) => row.offsetParent), at = rows.indexOf(document.activeElement);
     if (at < 0 && e.key.startsWith("Arrow")) return; /* scrolls */
     const next = rows[at < 0 ? 0 : at + step];
     if (next) { next.focus(); e.preventDefault(); }

@@ -146,7 +146,7 @@
     const untaken = (f.u || []).map((p) => ({key: "u/" + p[0], id: p[0], expected: p[1], idle: p[2], way: readWay(p, 3)}));
     const live = f.b.map((b, i) => i).filter((i) => !(f.b[i][1] & 64));
     const large = live.length > 160;
-    const state = {untaken: words[2] === "u", chosen: null, whole: !large};
+    const state = {untaken: words[2] === "u", calls: words[2] === "c", chosen: null, whole: !large};
     const most = [...facts.counts.values()].reduce((a, b) => Math.max(a, b), 1);
     const mostSide = taken.reduce((a, p) => Math.max(a, ...(p.sides || []).map((c, i) => share(Number(c) * p.instructions, row.costs[i]))), 0);
     const rows = new Map(); /* "file:line" -> elements */
@@ -195,7 +195,8 @@
 
     /* paths */
     const listBox = el("div.list", {role: "listbox", "aria-label": "Paths", tabindex: "0", onkeydown: null});
-    const switcher = el("div.switch", {role: "group", "aria-label": "Which paths"});
+    const switcher = el("div.switch", {role: "group", "aria-label": "Paths, or calls"});
+    const callsBox = footpath.callsPanel(f, row);
     const detail = el("p.detail", {"aria-live": "polite"});
     const current = () => (state.untaken ? untaken : taken);
     function pathRow(p) {
@@ -210,11 +211,19 @@
     }
     function fillList() {
       const list = current(), rest = f.r;
-      switcher.replaceChildren(...[["Taken", row.taken, false], ["Never taken", f.ut, true]].filter((s) => !s[2] || untaken.length).map(([label, count, value]) =>
-        el("button", {type: "button", "aria-pressed": String(state.untaken === value), onclick: () => { state.untaken = value; fillList(); choose(null); }}, label + " ", el("span.dim", null, short(count)))));
+      const tabs = [["Taken", row.taken, false, false], ["Never taken", f.ut, true, false], ["Calls", footpath.callCount(f), false, true]];
+      switcher.replaceChildren(...tabs.filter((s) => !s[2] || untaken.length).map(([label, count, never, calls]) =>
+        el("button", {type: "button", "aria-pressed": String(state.untaken === never && state.calls === calls), onclick: () => turn(never, calls)}, label + " ", el("span.dim", null, short(count)))));
+      listBox.hidden = state.calls;
+      callsBox.hidden = !state.calls;
       listBox.replaceChildren(...list.map(pathRow));
       if (!state.untaken && rest[0]) listBox.append(el("p.note", {role: "presentation"}, number(rest[0]) + " more paths, " + percent(rest[2], row.cost) + " of the cost; footpath report --paths N lists more"));
       if (!list.length) listBox.append(el("p.note", {role: "presentation"}, row.problem || (d.have_paths ? "No path was taken here." : "This function has no path counters.")));
+    }
+    function turn(never, calls) {
+      Object.assign(state, {untaken: never, calls});
+      fillList();
+      choose(null);
     }
     function describe(p) {
       if (!p) {
@@ -274,7 +283,7 @@
       }
       detail.replaceChildren(...describe(p).filter(Boolean));
       light(p);
-      if (!quiet) history.replaceState(null, "", "#/f/" + index + (p ? "/" + p.key : ""));
+      if (!quiet) history.replaceState(null, "", "#/f/" + index + (p ? "/" + p.key : state.calls ? "/c" : ""));
     }
     function pickBlock(b) {
       const first = [];
@@ -300,7 +309,7 @@
     }}, "all " + live.length + " blocks") : null;
     const zoom = el("div.zoom", null, part, [["−", "Zoom out", () => graph.zoom(1 / 1.25)], ["fit", "Fit the graph", () => graph.fit()], ["+", "Zoom in", () => graph.zoom(1.25)]].map(([text, label, act]) => el("button", {type: "button", "aria-label": label, onclick: act}, text)));
     const panels = el("div.panels", {"data-panel": "paths"},
-      el("section.panel.paths", {"aria-label": "Paths"}, switcher, listBox), sourceBox,
+      el("section.panel.paths", {"aria-label": "Paths and calls"}, switcher, listBox, callsBox), sourceBox,
       el("section.panel.drawing", {"aria-label": "Graph"}, zoom, holder));
     const chooser = el("div.switch.phone", {role: "group", "aria-label": "Part shown"}, ["Paths", "Source", "Graph"].map((label, i) => el("button", {type: "button", "aria-pressed": String(i === 0), onclick: (e) => {
       panels.dataset.panel = label.toLowerCase();
@@ -311,7 +320,8 @@
     const node = el("div.function", null,
       el("div.head", null, el("p.crumbs", null, el("a", {href: "#/"}, "Overview"), el("a", {href: "#/file/" + row.file + "/" + row.line}, base(d.files[row.file][0]) + ":" + row.line)),
         el("h1.mono", null, row.name),
-        el("p.facts", null, el("span", null, el("b", null, percent(row.cost, d.totals.cost)), " of all " + d.unit), el("span", null, el("b", null, number(row.calls)), Number(row.calls) === 1 ? " call" : " calls")),
+        el("p.facts", null, el("span", null, el("b", null, percent(row.cost, d.totals.cost)), " of all " + d.unit), el("span", {title: footpath.inclusiveNote()}, el("b", null, percent(row.inclusive, d.totals.cost)), d.unit === "inclusive-cycles" ? " inclusive" : " inclusive, estimated"),
+          el("a", {href: "#/f/" + index + "/c"}, el("b", null, number(row.calls)), Number(row.calls) === 1 ? " call" : " calls")),
         footpath.legend()), detail, chooser, panels);
 
     const find = (w) => (w[2] === "u" ? untaken : taken).find((p) => p.key === w[2] + "/" + w[3]) || null;
@@ -320,14 +330,16 @@
       ready: () => { const was = footpath.calm; footpath.calm = true; choose(find(words), true); footpath.calm = was; },
       update: (w) => {
         if (w[0] !== "f" || Number(w[1]) !== index) return false;
-        if (state.untaken !== (w[2] === "u")) { state.untaken = w[2] === "u"; fillList(); }
+        if (state.untaken !== (w[2] === "u") || state.calls !== (w[2] === "c")) { Object.assign(state, {untaken: w[2] === "u", calls: w[2] === "c"}); fillList(); }
         choose(find(w), true);
         return true;
       },
       key: (e) => {
+        if (state.calls && /^(j|k|Arrow)/.test(e.key)) return false;
         if (e.key === "j" || e.key === "ArrowDown") step(1);
         else if (e.key === "k" || e.key === "ArrowUp") step(-1);
-        else if (e.key === "u" && untaken.length) { state.untaken = !state.untaken; fillList(); choose(null); }
+        else if (e.key === "u" && untaken.length) turn(!state.untaken, false);
+        else if (e.key === "c") turn(false, !state.calls);
         else if (e.key === "+" || e.key === "=") graph.zoom(1.25);
         else if (e.key === "-") graph.zoom(1 / 1.25);
         else if (e.key === "0") graph.fit();

@@ -8,6 +8,9 @@
     el("i", {style: {width: 100 * share(part, whole) + "%"}}));
   footpath.meter = meter;
 
+  /* A number beside a bar: all as wide, so that the bars stand below each other. */
+  const figure = (text) => el("span.figure", null, text);
+
   /* Several profiles side by side: a thin bar each, in one order everywhere. */
   const columnBars = (values, totals, most) => el("span.columns", {"aria-hidden": "true"}, values.map((value, c) =>
     el("i.c" + c % 6, {style: {width: 100 * share(share(value, totals[c]), most) + "%"}, title: footpath.data.columns[c].label + ": " + percent(value, totals[c])})));
@@ -82,16 +85,17 @@
   const columns = () => [
     {key: "name", label: "Function", text: true, value: (r) => r.name.toLowerCase(),
      cell: (r) => [el("a.fn", {href: "#/f/" + r.index}, r.name), el("span.file", null, base(footpath.data.files[r.file][0]) + ":" + r.line), r.problem ? el("span.warning", null, r.problem) : null]},
-    {key: "cost", label: "Share", value: (r) => r.cost, cell: (r) => [
+    {key: "cost", label: footpath.data.unit === "inclusive-cycles" ? "Share" : "Own share", value: (r) => r.cost, cell: (r) => [
       footpath.data.columns.length ? columnBars(r.costs, columnTotals(), 1) : el("span.bar.small", {"aria-hidden": "true"}, el("i", {style: {width: 100 * share(r.cost, footpath.allRows()[0].cost) + "%"}})),
-      percent(r.cost, footpath.data.totals.cost)]},
+      figure(percent(r.cost, footpath.data.totals.cost))]},
+    {key: "inclusive", label: footpath.inclusiveLabel(), value: (r) => r.inclusive, cell: (r) => percent(r.inclusive, footpath.data.totals.cost)},
     {key: "calls", label: "Calls", value: (r) => Number(r.calls), cell: (r) => number(r.calls)},
     {key: "taken", label: "Paths taken", value: (r) => Number(r.taken), cell: (r) => footpath.data.have_paths ? [number(r.taken), el("span.dim", null, " of " + short(r.possible)), r.cuts ? el("span.dim", {title: "Paths also end at cold edges or ways into loops"}, " ✂") : null] : "–"},
-    {key: "edges", label: "Edges covered", value: (r) => share(r.edges[0], r.edges[1]) - (r.edges[1] ? 0 : 1), cell: (r) => [meter(r.edges[0], r.edges[1]), percent(r.edges[0], r.edges[1])]},
+    {key: "edges", label: "Edges covered", value: (r) => share(r.edges[0], r.edges[1]) - (r.edges[1] ? 0 : 1), cell: (r) => [meter(r.edges[0], r.edges[1]), figure(percent(r.edges[0], r.edges[1]))]},
   ];
   function functionTable(rows, sorted, sortable, onSort, down = true) {
     const cols = columns();
-    const header = cols.map((c) => el("th" + (c.text ? "" : ".num"), {scope: "col", "aria-sort": sortable && c.key === sorted ? (down ? "descending" : "ascending") : false},
+    const header = cols.map((c) => el("th.k-" + c.key + (c.text ? "" : ".num"), {scope: "col", "aria-sort": sortable && c.key === sorted ? (down ? "descending" : "ascending") : false},
       sortable ? el("button", {type: "button", "data-key": c.key, onclick: () => onSort(c.key)}, c.label) : c.label));
     return el("div.scroll", {tabindex: "0", role: "region", "aria-label": "Functions"}, el("table.functions", null, el("thead", null, el("tr", null, header)), el("tbody", null, rows.map((r) => tableRow(cols, r)))));
   }
@@ -125,7 +129,7 @@
     const node = el("div", null, el("div.head", null, el("h1", null, "Functions")), legend(),
       el("div.filters", null,
         el("label", null, el("span.hidden", null, "Filter functions"), el("input", {type: "search", id: "filter", placeholder: "Filter by name or file", autocomplete: "off", spellcheck: "false", oninput: (e) => { state.query = e.target.value; state.shown = 100; fill(); }})),
-        el("label.check", null, el("input", {type: "checkbox", onchange: (e) => { state.idle = !e.target.checked; fill(); }}), " only those that ran"), note), box);
+        el("label.check", null, el("input", {type: "checkbox", onchange: (e) => { state.idle = !e.target.checked; fill(); }}), " only those that ran"), note), box, el("p.note.small", null, footpath.inclusiveNote()));
     return {node, title: "Functions"};
   };
 
@@ -141,7 +145,7 @@
         el("tbody", null, shown.map((f) => el("tr" + (f.hit ? "" : ".idle"), null,
           el("td", null, el("a.fn", {href: "#/file/" + f.i}, f.name.slice(prefix.length)), f.missing ? el("span.file", null, "source not found") : null),
           el("td.num", null, percent(f.cost, d.totals.cost)), el("td.num", null, number(f.functions)),
-          el("td.num", null, meter(f.hit, f.known), percent(f.hit, f.known))))))));
+          el("td.num", null, meter(f.hit, f.known), figure(percent(f.hit, f.known)))))))));
     return {node, title: "Files"};
   };
   function commonFolder(names) {
