@@ -93,12 +93,12 @@ static int run(struct cli_command *command, int argc, char **argv)
 {
     cli_parse(command, argc, argv);
     struct cli_profiles *inputs = &given.inputs, other = {0};
+    cli_default_profile(inputs);
     size_t count = inputs->names.len;
     if (count > 2) cli_usage(command, "at most two profiles");
     other.binary = inputs->binary, other.skip_bad = inputs->skip_bad;
     other.program = inputs->program;
     if (count == 2) cli_add_profile(&other, inputs->names.at[--inputs->names.len]);
-    if (!count) cli_usage(command, "no profile given");
     inputs->all_builds = count == 1 && !inputs->program; /* each build against itself */
     struct fp_profile *paths = cli_load(inputs), *edges = paths;
     if (paths && count == 2) edges = cli_load(&other);
@@ -127,10 +127,11 @@ static int run(struct cli_command *command, int argc, char **argv)
 
 struct cli_command command_verify = {
     .name = "verify",
-    .arguments = "PATHS EDGES | CHECK",
+    .arguments = "[CHECK] | PATHS EDGES",
     .summary = "Compare the edges that paths imply with the edges that were counted",
     .text = "PATHS and EDGES are profiles of two builds of one program (--fp-mode=path and\n"
-            "edge or edge-min); CHECK is the profile of one build with --fp-mode=check.\n"
+            "edge or edge-min); CHECK is the profile of one build with --fp-mode=check, or\n"
+            "else footpath.prof.\n"
             "Exit status 0: identical. 1: not, with the first differences, or functions ran\n"
             "that only one of the two has.",
     .options = options,
