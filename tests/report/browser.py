@@ -119,6 +119,13 @@ class Browser:
     def keys(self, selector, text):
         self.call("POST", "/element/%s/value" % self.find(selector), {"text": text})
 
+    def drag(self, selector, dx, dy):
+        """By the mouse, from the middle of an element."""
+        middle = {"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": {ELEMENT: self.find(selector)}}
+        steps = [middle, {"type": "pointerDown", "button": 0},
+                 {"type": "pointerMove", "duration": 50, "x": dx, "y": dy, "origin": "pointer"}, {"type": "pointerUp", "button": 0}]
+        self.call("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps}]})
+
     def wait(self, condition):
         """Until a script's expression is true; gives its value. What the expression looks
         at may not be there yet: an error is not true either."""

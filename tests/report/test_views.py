@@ -124,5 +124,134 @@ def case_calls(t):
     each_width(t, folder, "calls", "#/f/%d/c" % index, "document.querySelector('.calls')", look)
 
 
+# ---- source, files, search ----
+
+LONG = "int spread(int n) { if (n) return %s; return 0; }\nint main(int argc, char **argv) { (void)argv; return spread(argc) < 0; }\n" % " + ".join(["n"] * 100)
+COLUMNS = """const box = document.querySelector('.panel.source'), code = box.querySelector('.ln code'), probe = document.createElement('span');
+  probe.textContent = 'x'.repeat(100); code.append(probe);
+  const wide = probe.getBoundingClientRect().width / 100, room = box.getBoundingClientRect().right - code.getBoundingClientRect().left;
+  probe.remove(); return room / wide"""
+ARROW = {"left": "\ue012", "up": "\ue013", "right": "\ue014", "down": "\ue015"}
+
+
+def case_split(t):
+    """The source shows 75 columns at 1400 pixels; handles move by mouse and by keys, and stay where they are put."""
+    profile = t.profile(t.built("walk.c", "-O0"), "walk.prof", "100")
+    folder, ready = t.report(profile), "document.querySelector('.handle[aria-valuenow]') && document.querySelector('.ln code')"
+
+    def width(page, part):
+        return page.script("return document.querySelector(arguments[0]).getBoundingClientRect().width", part)
+
+    def moves(page, act, part, more, what):
+        before = width(page, part)
+        act()
+        page.wait("(document.querySelector(%r).getBoundingClientRect().width - %f) * %d > 10" % (part, before, more))
+        t.check((width(page, part) - before) * more > 10, what)
+
+    def look(page, size):
+        if size < 500:
+            t.equal(page.script("return document.querySelector('.handle').offsetParent"), None, "no handles on a phone")
+            return
+        if size < 1150:
+            t.equal(page.script("return document.querySelector('.handle.right').getAttribute('aria-orientation')"), "horizontal", "the graph is below")
+            high = "document.querySelector('.drawing').getBoundingClientRect().height"
+            before = page.script("return " + high)
+            page.drag(".handle.right", 0, -100)
+            page.wait("%s - %f > 80" % (high, before))
+            page.keys(".handle.right", "\ue007")
+            page.wait("Math.abs(%s - %f) < 2" % (high, before))
+            return
+        t.check(page.script(COLUMNS) >= 75, "columns of source at 1400 pixels: %s" % page.script(COLUMNS))
+        moves(page, lambda: page.drag(".handle.right", 150, 0), ".panel.source", 1, "the graph is dragged narrower")
+        moves(page, lambda: page.keys(".handle.left", ARROW["right"] * 3), ".panel.source", -1, "keys make the list wider")
+        kept = width(page, ".panel.source")
+        page.script("location.reload()")
+        page.wait(ready)
+        t.check(abs(width(page, ".panel.source") - kept) < 3, "the widths are remembered")
+        t.equal(page.script("return document.querySelectorAll('.path[aria-selected=true]').length"), 1, "keys on a handle choose no path")
+        moves(page, lambda: page.keys(".handle.right", "\ue010"), ".drawing", 1, "End makes the graph as wide as may be")
+        t.check(width(page, ".panel.source") > 150, "and leaves room for the source")
+        page.keys(".handle.right", "\ue007")
+        page.keys(".handle.left", "\ue007")
+        page.wait("!document.querySelector('.panels').style.getPropertyValue('--left')")
+        for key, value in (("footpath-split", "nonsense"), ("footpath-split", '{"left": "1;x"}'), ("footpath-split", "null")):
+            page.script("localStorage.setItem(arguments[0], arguments[1]); location.reload()", key, value)
+            page.wait(ready)
+        page.script("localStorage.clear()")
+
+    with Browser(1400, 1000) as page:
+        visit(page, folder, "#/", "document.querySelector('.tiles')")
+        index = index_of(page, "main")
+    each_width(t, folder, "split", "#/f/%d/p/0" % index, ready, look)
+
+
+def case_long_lines(t):
+    """A line of 400 characters is scrolled with its number in sight, or wrapped; the choice is remembered."""
+    t.write("long.c", LONG)
+    profile = t.profile(t.build(t.path("long.c"), "long", "-O0"), "long.prof")
+    folder, ready = t.report(profile), "document.querySelector('.ln code')"
+    over = "(document.querySelector('.source').scrollWidth - document.querySelector('.source').clientWidth)"
+
+    def look(page, size):
+        if size < 500:
+            page.click(".switch.phone button:nth-child(2)")
+            page.wait("document.querySelector('.source').offsetHeight > 0")
+            t.check(page.script("return " + over) <= 1, "a phone wraps lines")
+            return
+        t.check(page.script("return " + over) > 500, "the line is longer than the panel")
+        page.script("document.querySelector('.source').scrollTo({left: 1000, behavior: 'instant'})")
+        inside = page.script("const a = document.querySelector('.ln .no').getBoundingClientRect(), b = document.querySelector('.source').getBoundingClientRect(); return a.left - b.left")
+        t.check(0 <= inside < 10, "line numbers stay in sight")
+        page.keys("body", "w")
+        page.wait(over + " <= 1")
+        page.script("location.reload()")
+        page.wait(ready)
+        page.wait(over + " <= 1")
+        page.click(".where .wrapper")
+        page.wait(over + " > 500")
+
+    with Browser(1400, 1000) as page:
+        visit(page, folder, "#/", "document.querySelector('.tiles')")
+        index = index_of(page, "spread")
+    each_width(t, folder, "long", "#/f/%d" % index, ready, look)
+
+
+def case_files(t):
+    """Files begin at the folder of the program's own sources; headers of the system are apart."""
+    os.makedirs(t.path("own", "deep"), exist_ok=True)
+    t.write("own/deep/part.cc", "#include <vector>\nint part(int n) { std::vector<int> all; for (int i = 0; i < n; i++) all.push_back(i); return (int)all.size(); }\n")
+    t.write("own/main.cc", "int part(int);\nint main(int argc, char **) { return part(argc) - argc; }\n")
+    harness.run(os.path.join(t.args.bin, "footpath-c++"), "--fp-llvm=" + t.args.llvm, "-O0", t.path("own/main.cc"), t.path("own/deep/part.cc"), "-o", t.path("files"), env=harness.environment())
+    folder = t.report(t.profile(t.path("files"), "files.prof"))
+
+    def look(page, size):
+        t.equal(page.script("return document.querySelector('.lead code').textContent"), t.path("own") + "/", "the root of the files")
+        names = "[...document.querySelectorAll('%s td .fn')].map((n) => n.textContent)"
+        own, system = page.script("return " + names % "main div > .scroll"), page.script("return " + names % "details")
+        t.equal(sorted(set(own) - set(system)), ["deep/part.cc", "main.cc"], "own files")
+        t.check(system and not any(".." in name or name.endswith(".cc") for name in system), "system headers: %s" % system)
+        t.check(page.script("return document.querySelector('summary code').textContent").startswith("/usr/"), "where system headers are")
+        t.check(not page.script("return document.querySelector('details').open"), "system headers are folded")
+        page.click("summary")
+        page.wait("document.querySelector('details').open && document.querySelector('details table').offsetHeight > 0")
+
+    each_width(t, folder, "files", "#/files", "document.querySelector('table.files')", look)
+
+
+def case_search_box(t):
+    """The search box shows all of its prompt, from wide windows to the narrowest phone."""
+    folder = t.report(t.profile(t.built("walk.c", "-O0"), "a program of a rather long name.prof", "10"), "--title", "a program of a rather long name")
+    for width in WIDTHS + (320,):
+        with Browser(width, 844, mobile=width < 500) as page:
+            visit(page, folder, "#/", "document.querySelector('.tiles')")
+            room, text = page.script(
+                "const input = document.querySelector('#search'), style = getComputedStyle(input), context = document.createElement('canvas').getContext('2d');"
+                "context.font = style.font;"
+                "return [input.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight), context.measureText(input.placeholder).width]")
+            t.check(room >= text, "%d pixels: %s for a prompt of %s" % (width, room, text))
+            right = page.script("return Math.max(...[...document.querySelectorAll('header *')].map((n) => n.getBoundingClientRect().right))")
+            t.check(right <= width + 1, "%d pixels: the header ends at %s" % (width, right))
+
+
 if __name__ == "__main__":
     harness.main(__doc__, *OPTIONS, ("--shots", {"type": os.path.abspath}), bench=Views)

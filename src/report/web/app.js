@@ -40,6 +40,11 @@ const footpath = (() => {
     return p === 0 ? "0%" : p < 0.1 ? "<0.1%" : p < 99.95 || p === 100 ? p.toFixed(p >= 100 ? 0 : 1) + "%" : ">99.9%";
   };
   self.share = (part, whole) => (whole > 0 ? Math.max(0, Math.min(1, part / whole)) : 0);
+  /* a/b/../c is a/c, where no link is in between; compilers write many of those. */
+  self.tidy = (path) => {
+    for (let was = null; was !== path;) { was = path; path = path.replace(/(^|\/)(?!\.\.?\/)[^/]+\/\.\.\//, "$1").replace(/(^|\/)\.\//, "$1"); }
+    return path;
+  };
   self.base = (path) => path.slice(path.lastIndexOf("/") + 1);
 
   /* ---- data on demand ---- */

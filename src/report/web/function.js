@@ -177,12 +177,13 @@
 
     /* source */
     const sourceBox = el("div.panel.source", {tabindex: "0", role: "region", "aria-label": "Source of " + row.name});
+    const wrapper = footpath.wrapper(sourceBox);
     async function fillSource() {
       for (const stretch of stretches(f, row)) {
         const info = d.files[stretch.file], lines = stretch.last - stretch.first < 20000 ? await footpath.getLines(stretch.file, Math.max(1, stretch.first), stretch.last) : null;
         const table = el("div.code", {role: "table", "aria-label": stretch.name || row.name}), colour = footpath.highlighter();
         sourceBox.append(el("h2.where", null, el("a", {href: "#/file/" + stretch.file + "/" + stretch.first}, base(info[0]) + ":" + stretch.first),
-          stretch.name ? el("span", null, "inlined ", el("b", null, stretch.name)) : null), table);
+          stretch.name ? el("span", null, "inlined ", el("b", null, stretch.name)) : null, wrapper.button()), table);
         const list = lines || [...facts.counts.keys()].filter((k) => k.startsWith(stretch.file + ":")).map((k) => ({line: Number(k.split(":")[1]), text: "", more: 0})).filter((l) => l.line >= stretch.first && l.line <= stretch.last).sort((a, b) => a.line - b.line);
         if (!lines) table.before(el("p.note", null, info[4] ? info[0] + ": " + info[4] : "The source of this function is not available."));
         for (const l of list) {
@@ -211,9 +212,9 @@
     }
     function fillList() {
       const list = current(), rest = f.r;
-      const tabs = [["Taken", row.taken, false, false], ["Never taken", f.ut, true, false], ["Calls", footpath.callCount(f), false, true]];
+      const tabs = [["Taken", row.taken, false, false], ["Never", f.ut, true, false], ["Calls", footpath.callCount(f), false, true]];
       switcher.replaceChildren(...tabs.filter((s) => !s[2] || untaken.length).map(([label, count, never, calls]) =>
-        el("button", {type: "button", "aria-pressed": String(state.untaken === never && state.calls === calls), onclick: () => turn(never, calls)}, label + " ", el("span.dim", null, short(count)))));
+        el("button", {type: "button", "aria-pressed": String(state.untaken === never && state.calls === calls), onclick: () => turn(never, calls)}, label, never ? el("span.hidden", null, " taken") : null, " ", el("span.dim", null, short(count)))));
       listBox.hidden = state.calls;
       callsBox.hidden = !state.calls;
       listBox.replaceChildren(...list.map(pathRow));
@@ -311,6 +312,9 @@
     const panels = el("div.panels", {"data-panel": "paths"},
       el("section.panel.paths", {"aria-label": "Paths and calls"}, switcher, listBox, callsBox), sourceBox,
       el("section.panel.drawing", {"aria-label": "Graph"}, zoom, holder));
+    const splitter = footpath.splitter(panels, () => graph.fit());
+    panels.children[0].after(splitter.handles[0]);
+    panels.children[2].after(splitter.handles[1]);
     const chooser = el("div.switch.phone", {role: "group", "aria-label": "Part shown"}, ["Paths", "Source", "Graph"].map((label, i) => el("button", {type: "button", "aria-pressed": String(i === 0), onclick: (e) => {
       panels.dataset.panel = label.toLowerCase();
       for (const b of chooser.children) b.setAttribute("aria-pressed", String(b === e.currentTarget));
@@ -327,7 +331,7 @@
     const find = (w) => (w[2] === "u" ? untaken : taken).find((p) => p.key === w[2] + "/" + w[3]) || null;
     return {
       node, wide: true, title: row.name,
-      ready: () => { const was = footpath.calm; footpath.calm = true; choose(find(words), true); footpath.calm = was; },
+      ready: () => { const was = footpath.calm; splitter.ready(); footpath.calm = true; choose(find(words), true); footpath.calm = was; },
       update: (w) => {
         if (w[0] !== "f" || Number(w[1]) !== index) return false;
         if (state.untaken !== (w[2] === "u") || state.calls !== (w[2] === "c")) { Object.assign(state, {untaken: w[2] === "u", calls: w[2] === "c"}); fillList(); }
@@ -340,6 +344,7 @@
         else if (e.key === "k" || e.key === "ArrowUp") step(-1);
         else if (e.key === "u" && untaken.length) turn(!state.untaken, false);
         else if (e.key === "c") turn(false, !state.calls);
+        else if (e.key === "w") wrapper.turn();
         else if (e.key === "+" || e.key === "=") graph.zoom(1.25);
         else if (e.key === "-") graph.zoom(1 / 1.25);
         else if (e.key === "0") graph.fit();

@@ -133,7 +133,8 @@
     const first = p[1], last = p[p.length - 1], same = p[p.length - 2] === p[0];
     return name + first + (same && last > first ? "–" + last : "");
   }
-  function drawEdge(f, e, points, most, degree) {
+  /* side: -1 where the label stands left of the edge, so that those of two ways do not overlap. */
+  function drawEdge(f, e, points, most, degree, side) {
     if (points.length < 2) return null;
     const [src, dst, kind, fate, label, count, text] = f.e[e], n = Number(count), width = n ? 0.9 + 3.6 * Math.sqrt(n / most) : 0.8;
     const g = el("g.edge" + (n ? "" : ".idle") + (fate === 1 || fate === 2 ? ".ends" : "") + (kind === 2 ? ".unwind" : ""), {"data-edge": e},
@@ -142,9 +143,21 @@
     if (degree > 1) {
       const at = along(points, 0.3), all = Number(f.b[src][2]);
       const text = [label, n ? percent(n, all) : ""].filter(Boolean).join(" ");
-      if (text) g.append(el("text.label", {x: n1(at[0] + 4), y: n1(at[1] + 3)}, text));
+      if (text) g.append(el("text.label" + (side < 0 ? ".before" : ""), {x: n1(at[0] + 4 * side), y: n1(at[1] + 3)}, text));
     }
     return g;
+  }
+  /* Of the ways out of a block the leftmost has its label on the left, where there are others. */
+  function labelSides(f, layout) {
+    const sides = f.e.map(() => 1), leftmost = new Map(), drawn = new Map();
+    f.e.forEach((e, i) => {
+      if (layout.e[i].length < 2) return;
+      const x = along(layout.e[i], 0.3)[0], known = leftmost.get(e[0]);
+      drawn.set(e[0], (drawn.get(e[0]) || 0) + 1);
+      if (!known || x < known[1]) leftmost.set(e[0], [i, x]);
+    });
+    for (const [block, [i]] of leftmost) if (drawn.get(block) > 1) sides[i] = -1;
+    return sides;
   }
   function drawBlock(f, b, at, most, ownFile, onPick) {
     const [instructions, flags, count] = f.b[b], n = Number(count);
@@ -171,7 +184,8 @@
     const degree = f.b.map(() => 0);
     f.e.forEach((e) => { degree[e[0]]++; });
     const svg = el("svg.graph", {viewBox: [-pad, -pad, layout.w + 2 * pad, layout.h + 2 * pad].join(" "), role: "img", "aria-label": "Control-flow graph of " + name});
-    const edges = f.e.map((e, i) => drawEdge(f, i, layout.e[i], mostEdge, degree[e[0]]));
+    const sides = labelSides(f, layout);
+    const edges = f.e.map((e, i) => drawEdge(f, i, layout.e[i], mostEdge, degree[e[0]], sides[i]));
     const blocks = f.b.map((b, i) => layout.b[i] ? drawBlock(f, i, layout.b[i], mostBlock, ownFile, onPick) : null);
     svg.append(...edges.filter(Boolean), ...blocks.filter(Boolean));
     const box = el("div.canvas", {tabindex: "0", role: "region", "aria-label": "Graph; scrolls"}, svg);

@@ -133,26 +133,34 @@
     return {node, title: "Functions"};
   };
 
-  /* ---- files ---- */
+  /* ---- files: the program's own, below the folder that all of them are in; headers of the system apart ---- */
+  const SYSTEM = [/^\/usr\/(local\/)?(include|lib\d*)\//, /\/(include\/c\+\+|lib\d*\/(clang|gcc))\//, /^\/(opt|nix\/store)\/.*\/include\//];
+  function fileTable(files, prefix, label) {
+    const columns = [["name", "File"], ["share", "Share"], ["functions", "Functions"], ["lines", "Lines covered"]];
+    return el("div.scroll", {tabindex: "0", role: "region", "aria-label": label}, el("table.functions.files", null,
+      el("thead", null, el("tr", null, columns.map(([key, text], i) => el("th.f-" + key + (i ? ".num" : ""), {scope: "col"}, text)))),
+      el("tbody", null, files.map((f) => { const name = f.name.slice(prefix.length), last = name.lastIndexOf("/") + 1; return el("tr" + (f.hit ? "" : ".idle"), null,
+        el("td.f-name", null, el("a.fn", {href: "#/file/" + f.i}, last ? el("span.dim", null, name.slice(0, last)) : null, name.slice(last)), f.missing ? el("span.file", null, "source not found") : null),
+        el("td.num.f-share", null, percent(f.cost, footpath.data.totals.cost)), el("td.num.f-functions", null, number(f.functions)),
+        el("td.num.f-lines", null, meter(f.hit, f.known), figure(percent(f.hit, f.known)))); }))));
+  }
   views.files = () => {
-    const d = footpath.data, files = d.files.map((f, i) => ({i, name: f[0], lines: f[1], hit: f[2], known: f[3], missing: f[4], functions: 0, cost: 0}));
+    const d = footpath.data, files = d.files.map((f, i) => ({i, name: footpath.tidy(f[0]), lines: f[1], hit: f[2], known: f[3], missing: f[4], functions: 0, cost: 0}));
     for (const row of footpath.allRows()) { files[row.file].functions++; files[row.file].cost += row.cost; }
     const shown = files.filter((f) => f.known || f.functions).sort((a, b) => b.cost - a.cost || (a.name < b.name ? -1 : 1));
-    const prefix = commonFolder(shown.map((f) => f.name));
-    const node = el("div", null, el("div.head", null, el("h1", null, "Files"), prefix ? el("p.lead", null, el("code", null, prefix)) : null),
-      el("div.scroll", {tabindex: "0", role: "region", "aria-label": "Files"}, el("table.functions", null,
-        el("thead", null, el("tr", null, ["File", "Share", "Functions", "Lines covered"].map((label, i) => el("th" + (i ? ".num" : ""), {scope: "col"}, label)))),
-        el("tbody", null, shown.map((f) => el("tr" + (f.hit ? "" : ".idle"), null,
-          el("td", null, el("a.fn", {href: "#/file/" + f.i}, f.name.slice(prefix.length)), f.missing ? el("span.file", null, "source not found") : null),
-          el("td.num", null, percent(f.cost, d.totals.cost)), el("td.num", null, number(f.functions)),
-          el("td.num", null, meter(f.hit, f.known), figure(percent(f.hit, f.known)))))))));
+    let system = shown.filter((f) => SYSTEM.some((pattern) => pattern.test(f.name)));
+    if (system.length === shown.length) system = [];
+    const own = shown.filter((f) => !system.includes(f)), prefix = commonFolder(own.map((f) => f.name)), cost = system.reduce((sum, f) => sum + f.cost, 0);
+    const node = el("div", null, el("div.head", null, el("h1", null, "Files"), prefix ? el("p.lead", null, el("code", null, prefix)) : null), fileTable(own, prefix, "Files"),
+      system.length ? el("details.system", null, el("summary", null, number(system.length) + (system.length === 1 ? " system header" : " system headers"), el("span.dim", null, percent(cost, d.totals.cost) + " of all " + d.unit + ", below ", el("code", null, commonFolder(system.map((f) => f.name)) || "/"))), fileTable(system, commonFolder(system.map((f) => f.name)), "System headers")) : null);
     return {node, title: "Files"};
   };
+  /* The folder that all names are in, "" where there is none but the root. */
   function commonFolder(names) {
-    if (names.length < 2) return "";
+    if (!names.length) return "";
     let prefix = names[0].slice(0, names[0].lastIndexOf("/") + 1);
     for (const name of names) while (!name.startsWith(prefix)) prefix = prefix.slice(0, prefix.slice(0, -1).lastIndexOf("/") + 1);
-    return prefix;
+    return prefix === "/" ? "" : prefix;
   }
 
   /* ---- one file: its source in parts ---- */
@@ -175,10 +183,11 @@
     }
     more.addEventListener("click", add);
     await add();
+    const source = el("div.scroll.source", {tabindex: "0", role: "region", "aria-label": "Source of " + base(info[0])}, table), wrapper = footpath.wrapper(source);
     const node = el("div", null, el("div.head", null, el("p.crumbs", null, el("a", {href: "#/files"}, "Files")), el("h1.mono", null, base(info[0])),
-      el("p.lead", null, el("code", null, info[0]), el("span.dim", null, percent(info[2], info[3]) + " of its lines ran"))),
-      info[4] ? el("p.warning", {role: "note"}, info[4]) : el("div.scroll.source", {tabindex: "0", role: "region", "aria-label": "Source of " + base(info[0])}, table), info[4] ? null : more);
-    return {node, title: base(info[0])};
+      el("p.lead", null, el("code", null, info[0]), el("span.dim", null, percent(info[2], info[3]) + " of its lines ran"), info[4] ? null : wrapper.button())),
+      info[4] ? el("p.warning", {role: "note"}, info[4]) : source, info[4] ? null : more);
+    return {node, title: base(info[0]), key: (e) => e.key === "w" && (wrapper.turn(), true)};
   };
 
   /* ---- paths never taken; functions not measured ---- */
