@@ -167,14 +167,17 @@ static bool write_page(const struct fp_pages *site, struct fp_error *error)
     return ok;
 }
 
-static bool write_index(struct fp_pages *site, struct fp_error *error)
+/* One file of data: a call of the page with what `fill` writes. */
+static bool write_data(struct fp_pages *site, const char *name, const char *call,
+                       void (*fill)(struct fp_json *j, struct fp_pages *site),
+                       struct fp_error *error)
 {
     struct fp_writer out = {0};
     struct fp_json j = {.out = &out, .compact = true};
-    fp_say(&out, "footpath.index(");
-    fp_site_json_index(&j, site);
+    fp_say(&out, "%s(", call);
+    fill(&j, site);
     fp_say(&out, ")\n");
-    bool ok = write_file(site, "data/index.js", out.bytes, out.len, error);
+    bool ok = write_file(site, name, out.bytes, out.len, error);
     fp_writer_free(&out);
     return ok;
 }
@@ -210,8 +213,9 @@ bool fp_site_write(const struct fp_report *report, struct fp_sources *sources,
     count_lines(&site);
     fp_site_calls_make(&site);
     choose_drawn(&site);
-    bool ok =
-        make_folders(&site, error) && write_functions(&site, error) && write_index(&site, error);
+    bool ok = make_folders(&site, error) && write_functions(&site, error) &&
+              write_data(&site, "data/index.js", "footpath.index", fp_site_json_index, error) &&
+              write_data(&site, "data/flame.js", "footpath.flame", fp_site_json_flame, error);
     for (uint32_t i = 0; ok && i < site.files.len; i++) {
         ok = write_source(&site, i, error);
         if (options->progress) options->progress("source files", i, site.files.len);

@@ -67,6 +67,9 @@ void fp_site_calls_make(struct fp_pages *site);
 /* The callers and callees of a function. */
 void fp_site_json_calls(struct fp_json *j, const struct fp_pages *site, uint32_t index);
 
+/* The frames of the flame graph. */
+void fp_site_json_flame(struct fp_json *j, struct fp_pages *site);
+
 /* The page's first data. needs: all functions were written. */
 void fp_site_json_index(struct fp_json *j, struct fp_pages *site);
 

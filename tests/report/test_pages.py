@@ -295,7 +295,7 @@ def case_hostile(t):
         for index in range(len(names)):
             page.open(url(folder, "#/f/%d/p/0" % index))
             page.wait("document.querySelector('.panels')")
-        for route in ("#/functions", "#/files", "#/untaken", "#/file/0", "#/"):
+        for route in ("#/functions", "#/flame", "#/files", "#/untaken", "#/file/0", "#/f/0/c", "#/"):
             page.open(url(folder, route))
             page.wait("document.querySelector('h1')")
             for tag in ("main img", "main b.bold", "main script", "main i:not([class]):not([style])"):

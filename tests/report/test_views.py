@@ -15,6 +15,7 @@ from fetch import fetched
 from test_pages import PROGRAMS, Pages, silent, url
 
 WIDTHS = (1400, 1024, 390)
+ARROW = {"left": "\ue012", "up": "\ue013", "right": "\ue014", "down": "\ue015"}
 
 
 class Views(Pages):
@@ -124,6 +125,76 @@ def case_calls(t):
     each_width(t, folder, "calls", "#/f/%d/c" % index, "document.querySelector('.calls')", look)
 
 
+# ---- flame graph ----
+
+FRAMES = """return [...document.querySelectorAll('.frame')].map((n) => ({name: n.textContent, level: Number(n.getAttribute('aria-level')), shown: n.offsetParent !== null,
+  left: n.getBoundingClientRect().left, wide: n.getBoundingClientRect().width, hit: n.classList.contains('hit'), said: n.getAttribute('aria-label')}))"""
+
+
+def case_flame(t):
+    """The frames of a function are together as wide as its inclusive cost; keys, clicks, zoom and search."""
+    profile = t.profile(t.built("calls.cc", "-O0"), "calls.prof")
+    show, folder = t.json("show", "--json", profile), t.report(profile)
+    whole = sum(p["count"] * p["instructions"] for f in show["functions"] for p in f["paths"])
+    focused = "document.activeElement.textContent"
+
+    def look(page, size):
+        frames, room = page.script(FRAMES), page.script("return document.querySelector('.flames').clientWidth")
+        for f in show["functions"]:
+            wide = sum(frame["wide"] for frame in frames if frame["name"] == f["name"])
+            # frames below some pixels are not drawn
+            t.check(abs(wide / room - f["inclusive_cost"] / whole) < 0.02, "%s: %s of %s pixels for %s of %s" % (f["name"], wide, room, f["inclusive_cost"], whole))
+        t.equal(sum(f["name"].startswith("recursive") for f in frames), 1, "recursion has one frame")
+        t.check(all("inclusive" in f["said"] for f in frames), "what a screen reader says")
+        t.equal(page.script("return document.querySelectorAll('.frame[tabindex=\"0\"]').length"), 1, "one frame is reached by Tab")
+        page.keys(".frame[tabindex='0']", ARROW["down"])
+        page.wait(focused + " === 'main'")
+        page.keys(".frame[tabindex='0']", ARROW["down"])
+        page.wait(focused + ".startsWith('twice')")
+        page.keys(".frame[tabindex='0']", "+")
+        page.wait("document.querySelector('.frame[tabindex=\"0\"]').offsetWidth > %d" % (room - 4))
+        t.check(page.script("return document.querySelector('.detail').textContent").startswith("twice"), "what the frame is")
+        page.keys("body", "0")
+        page.wait("document.querySelector('.frame[tabindex=\"0\"]').offsetWidth === document.querySelector('.flames').clientWidth")
+        page.keys("#flame-search", "leaf")
+        page.wait("document.querySelectorAll('.frame.hit').length > 0")
+        t.check(all(f["hit"] == f["name"].startswith("leaf") for f in page.script(FRAMES)), "search lights what it finds")
+        share = re.search(r"([\d.]+)%", page.script("return document.querySelector('.filters .note').textContent")).group(1)
+        leaf = next(f for f in show["functions"] if f["name"].startswith("leaf"))
+        t.check(abs(float(share) - 100 * leaf["inclusive_cost"] / whole) < 0.1, "the share of what was found")
+        page.click(".flamepage .switch button:last-child")
+        page.script("[...document.querySelectorAll('.frame')].find((n) => n.textContent === 'main').click()")
+        t.check(page.script("return location.hash").startswith("#/flame"), "a click zooms where that is chosen")
+        page.click(".flamepage .switch button:first-child")
+        page.script("[...document.querySelectorAll('.frame')].find((n) => n.textContent === 'main').click()")
+        page.wait("document.querySelector('h1').textContent === 'main' && document.querySelector('.calls')")
+        page.script("[...document.querySelectorAll('.facts a')].pop().click()")
+        page.wait("document.querySelector('.frame.hit') && document.querySelector('#flame-search').value === 'main'")
+
+    each_width(t, folder, "flame", "#/flame", "document.querySelector('.frame[tabindex=\"0\"]') && document.querySelector('.flames').clientHeight > 20", look)
+
+
+def case_flame_is_bounded(t):
+    """Half a million chains of callers: as many frames as a page can show, and none too many."""
+    depth, wide = 12, 3
+    lines = ["#define F __attribute__((noinline)) int"]
+    for level in range(depth, 0, -1):
+        for k in range(wide):
+            body = " + ".join("f%d_%d(n)" % (level + 1, i) for i in range(wide)) if level < depth else "n"
+            lines.append("F f%d_%d(int n) { if (n > %d) return 1; return %s; }" % (level, k, 1000 * level + k, body))
+    lines.append("int main(int argc, char **argv) { (void)argv; return %s < 0; }" % " + ".join("f1_%d(argc)" % i for i in range(wide)))
+    t.write("chains.c", "\n".join(lines) + "\n")
+    folder = t.report(t.profile(t.build(t.path("chains.c"), "chains", "-O0"), "chains.prof"))
+    size = os.path.getsize(os.path.join(folder, "data", "flame.js"))
+    t.check(size < 300000, "flame.js has %d bytes" % size)
+    with Browser(1400, 1000) as page:
+        visit(page, folder, "#/flame", "document.querySelector('.frame[tabindex=\"0\"]')")
+        frames = page.script(FRAMES)
+        t.check(100 < len(frames) <= 4001, "%d frames" % len(frames))
+        t.check(any("smaller call" in f["name"] for f in frames), "small frames are folded")
+        silent(t, page, "chains")
+
+
 # ---- source, files, search ----
 
 LONG = "int spread(int n) { if (n) return %s; return 0; }\nint main(int argc, char **argv) { (void)argv; return spread(argc) < 0; }\n" % " + ".join(["n"] * 100)
@@ -131,7 +202,6 @@ COLUMNS = """const box = document.querySelector('.panel.source'), code = box.que
   probe.textContent = 'x'.repeat(100); code.append(probe);
   const wide = probe.getBoundingClientRect().width / 100, room = box.getBoundingClientRect().right - code.getBoundingClientRect().left;
   probe.remove(); return room / wide"""
-ARROW = {"left": "\ue012", "up": "\ue013", "right": "\ue014", "down": "\ue015"}
 
 
 def case_split(t):

@@ -61,6 +61,8 @@ const footpath = (() => {
   }
   self.functions = (some) => { for (const [index, f] of Object.entries(some)) functions.set(Number(index), f); };
   self.source = (file, part, lines, counts) => sources.set(file + "-" + part, {lines, counts});
+  self.flame = (frames) => { self.frames = frames; };
+  self.getFlame = async () => { await load("data/flame.js"); return self.frames; };
   self.getFunction = async (index) => {
     if (!functions.has(index)) await load("data/f/" + self.row(index).chunk + ".js");
     return functions.get(index);
@@ -116,7 +118,7 @@ const footpath = (() => {
     }
   }
   function tabs(current) {
-    const d = self.data, all = [["overview", "Overview", ""], ["functions", "Functions", "functions"], ["files", "Files", "files"]];
+    const d = self.data, all = [["overview", "Overview", ""], ["functions", "Functions", "functions"], ["flame", "Flame graph", "flame"], ["files", "Files", "files"]];
     if (d.have_paths) all.push(["untaken", "Never taken", "untaken"]);
     if (d.skipped.length) all.push(["skipped", "Not measured", "skipped"]);
     document.getElementById("tabs").replaceChildren(...all.map(([key, label, to]) =>
