@@ -24,6 +24,7 @@
 #include "cc_map.h"
 #include "cc_out.h"
 #include "flags/flags.h"
+#include "flags/plugins.h"
 #include "footpath/abi.h"
 #include "p3/division.h"
 
@@ -327,13 +328,18 @@ static uint64_t key_of_inputs(const struct invocation *in, const char *plugin)
     return key;
 }
 
-static void add_compilation(struct invocation *in, struct cc_words *command, const char *program)
+static char *find_plugin(struct invocation *in, const char *program)
 {
-    char *plugin = part(in, fp_arena_printf(&in->arena, "footpath-llvm-%s.so", in->flags.llvm));
-    if (access(plugin, R_OK) < 0)
-        die(program, "no plugin for LLVM ", in->flags.llvm,
-            fp_arena_printf(&in->arena, "expected %s; build footpath with LLVM=%s", plugin,
-                            in->flags.llvm));
+    struct fp_error error = {0};
+    char message[1024], *plugin = fp_plugin_find(&in->arena, in->flags.llvm, "--fp-llvm", &error);
+    if (plugin) return plugin;
+    fp_error_text(&error, message, sizeof message);
+    die(program, message, "", "");
+    return NULL;
+}
+
+static void add_compilation(struct invocation *in, struct cc_words *command, const char *plugin)
+{
     push(in, command, "--start-no-unused-arguments");
     push(in, command, fp_arena_printf(&in->arena, "-fpass-plugin=%s", plugin));
     /* for ccache between us and clang; clang keeps arguments of plugins that it has not loaded */
@@ -537,16 +543,19 @@ int main(int argc, char **argv)
     if (!in.look.debug) tell_plugin(&in, "strip-lines", "1");
     tell_plugin(&in, "strip-names", "1");
 
-    struct cc_words command = {0};
-    char *clang = find_clang(&in, program);
-    push(&in, &command, clang);
-    if (in.look.has_source) add_include(&in, &command);
     if (counts && in.look.foreign)
         fprintf(stderr, "%s: %s: only x86-64 Linux is instrumented; compiled without counters\n",
                 program, in.look.foreign);
     counts &= !in.look.foreign;
+
+    struct cc_words command = {0};
+    /* before clang, which the package of the plugin brings along */
+    char *plugin = counts ? find_plugin(&in, program) : NULL;
+    char *clang = find_clang(&in, program);
+    push(&in, &command, clang);
+    if (in.look.has_source) add_include(&in, &command);
     if (counts) check_version(&in, program, clang);
-    if (counts) add_compilation(&in, &command, program);
+    if (counts) add_compilation(&in, &command, plugin);
     add_user_words(&in, &command, counts && !in.look.debug);
     bool links = in.look.links && !in.look.foreign && !(none && in.flags.use);
     if (links) add_link(&in, &command, program);

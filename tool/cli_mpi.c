@@ -26,9 +26,9 @@ struct fp_ranks *cli_mpi_begin(struct fp_error *error)
 {
     char path[ROOM];
     if (!module_path(path) || access(path, R_OK) < 0) {
-        fp_fail(
-            error, NULL,
-            "--mpi: this footpath was built without MPI; install libopenmpi-dev and build again");
+        fp_fail(error, NULL,
+                "--mpi: there is no footpath-mpi.so; install footpath-mpi, or libopenmpi-dev and "
+                "build again");
         return NULL;
     }
     void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL);

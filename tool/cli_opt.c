@@ -1,9 +1,9 @@
 /* Running LLVM's opt: see cli_opt.h. */
 #include "cli_opt.h"
 
-#include "base/io.h"
 #include "cli.h"
 #include "flags/flags.h"
+#include "flags/plugins.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,12 +20,9 @@ int cli_run_opt(struct fp_arena *arena, const char *llvm, const char *settings, 
                 const char *input, const char *output)
 {
     char *opt = find_opt(arena, llvm);
-    char *plugin = fp_arena_printf(arena, "%s/../lib/footpath/footpath-llvm-%s.so",
-                                   fp_own_folder(arena), llvm);
-    if (access(plugin, R_OK) < 0) {
-        cli_say("no plugin for LLVM %s: expected %s", llvm, plugin);
-        return EXIT_FAILED;
-    }
+    struct fp_error error = {0};
+    char *plugin = fp_plugin_find(arena, llvm, "--llvm", &error);
+    if (!plugin) return cli_fail(&error, NULL);
     setenv(FP_PLUGIN_VARIABLE, settings, 1);
     execlp(opt, opt, fp_arena_printf(arena, "-load-pass-plugin=%s", plugin), passes, input, "-o",
            output, (char *)NULL);

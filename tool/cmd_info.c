@@ -3,6 +3,7 @@
 
 #include "base/io.h"
 #include "cli_combined.h"
+#include "flags/plugins.h"
 #include "profile/program.h"
 #include "report/info.h"
 
@@ -98,26 +99,20 @@ static bool info_of_list(struct info_request *r, const char *name, const char *c
 /* The LLVM versions that there are plugins for. */
 static void info_of_plugins(struct fp_info *info)
 {
-    struct fp_arena arena = {0};
-    const char *folder = fp_arena_printf(&arena, "%s/../lib/footpath", fp_own_folder(&arena));
-    size_t found = 0;
+    int first = fp_plugin_after(0);
     if (info->json) fp_json_key(&info->j, "llvm"), fp_json_begin(&info->j, '[');
-    for (int version = 1; version < 100; version++) {
-        char *plugin = fp_arena_printf(&arena, "%s/footpath-llvm-%d.so", folder, version);
-        if (access(plugin, R_OK) < 0) continue;
+    for (int version = first; version; version = fp_plugin_after(version)) {
         bool usual = version == atoi(FOOTPATH_DEFAULT_LLVM);
         if (info->json)
             fp_json_uint(&info->j, (uint64_t)version);
         else
-            fp_say(&info->out, "%s%d%s", found ? ", " : "plugins for LLVM ", version,
+            fp_say(&info->out, "%s%d%s", version == first ? "plugins for LLVM " : ", ", version,
                    usual ? " (default)" : "");
-        found++;
     }
     if (info->json)
         fp_json_end(&info->j, ']');
     else
-        fp_say(&info->out, found ? "\n" : "no plugin in %s\n", folder);
-    fp_arena_free(&arena);
+        fp_say(&info->out, first ? "\n" : "no plugin for any LLVM is installed\n");
 }
 
 /* The installation, for bug reports, and footpath.prof where there is one. */

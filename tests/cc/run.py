@@ -574,12 +574,26 @@ def case_other_machines(b):
 
 
 def case_missing_clang(b):
-    done = b.call([b.bin("footpath-cc"), "--fp-llvm=9", "-c", "part.c"], ok=False, quiet=False)
+    done = b.call([b.bin("footpath-cc"), "--fp-llvm=9", "--fp-mode=none", "-c", "part.c"], ok=False, quiet=False)
     if "clang-9" not in done.stderr or len(done.stderr.splitlines()) != 1:
         raise Failure(done.stderr)
     done = b.call([b.bin("footpath-cc"), "-c", "part.c"], ok=False, quiet=False, env={"FOOTPATH_CLANG": "/no/clang"})
     if "/no/clang" not in done.stderr:
         raise Failure(done.stderr)
+
+
+def case_missing_plugin(b):
+    """Told are the package and the versions that are here, whichever tool misses it; a program can still be linked."""
+    b.cc("-c", "-emit-llvm", "part.c", "-o", "part.bc")
+    for words, choose in ((["footpath-cc", "--fp-llvm=9", "-c", "part.c"], "--fp-llvm"),
+                          (["footpath", "instrument", "--llvm", "9", "part.bc", "-o", "out.bc"], "--llvm")):
+        done = b.call([b.bin(words[0]), *words[1:]], ok=False, quiet=False)
+        for part in ("footpath-llvm-9.so: no plugin for LLVM 9", "install footpath-llvm-9", "by %s one that is here: " % choose):
+            expect(part in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr)
+        here = done.stderr.split("here: ")[1].strip().split(", ")
+        expect(b.args.llvm in here, "version %s of %s" % (b.args.llvm, here))
+        equal(here, sorted(here, key=int), "versions")
+        equal([str(n) for n in b.json("info", "--json")["llvm"]], here, "footpath info")
 
 
 def case_chosen_clang(b):

@@ -34,7 +34,7 @@ t footpath-cc --fp-array-paths=many example.c
 t footpath-cc --fp-loop-entries=2.5x example.c
 t footpath-cc --fp-copy=1 example.c
 t env FOOTPATH_CC_FLAGS=-O2 footpath-cc example.c
-t env FOOTPATH_CC_FLAGS= footpath-cc --fp-llvm=99 example.c
+t env FOOTPATH_CC_FLAGS= footpath-cc --fp-mode=none --fp-llvm=99 example.c
 t env FOOTPATH_CLANG=/nowhere/clang footpath-cc example.c
 t footpath-cc missing.c
 t footpath-cc example.c -o /nowhere/example
