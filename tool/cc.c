@@ -291,14 +291,12 @@ static char *find_clang(struct invocation *in, const char *program)
     return NULL;
 }
 
-/* footpath/runtime.h: beside the tools when installed, in the source tree else. */
+/* Where footpath/runtime.h lies. */
 static void add_include(struct invocation *in, struct cc_words *command)
 {
-    char *installed = fp_arena_printf(&in->arena, "%s/../include", in->here);
-    char *header = fp_arena_printf(&in->arena, "%s/footpath/runtime.h", installed);
     push(in, command, "--start-no-unused-arguments"); /* bitcode and the like include nothing */
     push(in, command, "-idirafter");
-    push(in, command, access(header, R_OK) == 0 ? installed : FOOTPATH_SOURCE "/include");
+    push(in, command, fp_arena_printf(&in->arena, "%s/../include", in->here));
     push(in, command, "--end-no-unused-arguments");
 }
 
