@@ -15,7 +15,7 @@ test test-long test-real test-torture sanitize: export FOOTPATH_VERIFY_IR = 1
 all: build
 
 help:
-	@echo "make demo | test | test-long | test-real [SHORT=1] | test-torture [TORTURE=--levels=O0,O2] | test-fresh [QUICK=1] | test-loaded [TIMES=3] | bench [BENCH=bzip2,lua] | tables [BENCH=bzip2,lua] [TABLES=use,stats] | sanitize | fuzz [SECONDS=600] | format | install PREFIX=..."
+	@echo "make demo | test | test-long | test-real [SHORT=1] | test-torture [TORTURE=--levels=O0,O2] | test-fresh [QUICK=1] | test-deb | test-loaded [TIMES=3] | bench [BENCH=bzip2,lua] | tables [BENCH=bzip2,lua] [TABLES=use,stats] | sanitize | fuzz [SECONDS=600] | format | deb | install PREFIX=..."
 
 setup-%:
 	@scripts/setup $*
@@ -53,6 +53,10 @@ test-loaded: setup-test
 test-fresh: setup-fresh
 	@scripts/test-fresh $(if $(QUICK),--quick)
 
+# the packages on two bare Debians, one that builds them and one that uses them: needs root
+test-deb: setup-fresh
+	@scripts/test-deb
+
 bench: setup-all
 	@scripts/build $(BUILD) "$$(scripts/llvm all)"
 	@scripts/bench $(BUILD)
@@ -77,7 +81,11 @@ format:
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
+# Debian packages, in .cache/deb; with NO_TESTS=1 without the tests of the packages
+deb: setup-deb
+	@scripts/deb $(if $(NO_TESTS),--no-tests)
+
 clean:
 	rm -rf $(BUILD) $(BUILD)-sanitize
 
-.PHONY: all help build demo test test-long test-real test-torture test-loaded test-fresh bench tables sanitize fuzz format install clean
+.PHONY: all help build demo test test-long test-real test-torture test-loaded test-fresh test-deb bench tables sanitize fuzz format deb install clean
