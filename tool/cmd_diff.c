@@ -10,6 +10,7 @@ static struct {
     struct cli_profiles inputs;
     struct fp_diff_options how;
     struct fp_diff_view view;
+    struct fp_sources sources;
     bool json;
     double confidence; /* in percent */
 } given = {.view.top = 20};
@@ -22,6 +23,7 @@ static const struct cli_option options[] = {
      .percent = &given.confidence},
     {"--top", "N", "how many (20; 0: all)", .number = &given.view.top},
     {"--json", NULL, "everything, as JSON", .flag = &given.json},
+    CLI_SOURCE_OPTIONS(given.sources),
     CLI_PROFILE_OPTIONS(given.inputs),
     {0},
 };
@@ -73,7 +75,7 @@ static int print(const struct cli_profiles *inputs, const struct fp_diff_options
         struct fp_writer out = {0};
         fp_diff_make(&arena, &a, &b, how, &diff);
         if (json)
-            fp_diff_json(&out, &diff, &a, &b);
+            fp_diff_json(&out, &diff, &a, &b, view);
         else
             fp_diff_text(&out, &diff, &a, &b, view);
         status = cli_output(NULL, &out);
@@ -89,10 +91,12 @@ static int run(struct cli_command *command, int argc, char **argv)
     cli_parse(command, argc, argv);
     given.view.colours = cli_colours(stdout);
     given.view.relative = given.how.relative;
+    given.view.sources = &given.sources;
     given.view.confidence = given.confidence / 100;
     if (given.inputs.names.len != 2) cli_usage(command, "needs two profiles");
     int status = print(&given.inputs, &given.how, &given.view, given.json);
     fp_arena_free(&given.inputs.arena);
+    fp_sources_free(&given.sources);
     return status;
 }
 
@@ -102,7 +106,8 @@ struct cli_command command_diff = {
     .summary = "Show which paths changed between two runs or two builds",
     .text =
         "Counts are those of all runs in a profile. Where both profiles hold several runs,\n"
-        "or are combined ones, `sure` is the confidence that the means differ (Welch's t-test).",
+        "or are combined ones, `sure` is the confidence that the means differ (Welch's t-test).\n"
+        "Below a path stands the first branch at which it parts from what the other side did.",
     .options = options,
     .words = &given.inputs,
     .run = run,

@@ -2,6 +2,7 @@
 #include "paths/diff.h"
 
 #include "paths/match.h"
+#include "paths/pathtree.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -99,6 +100,7 @@ struct path_pair {
     struct fp_edge_counts edges_a, edges_b;
     bool edges;
     struct run_spreads spread_a, spread_b;
+    struct fp_path_tree tree_a, tree_b; /* all paths of each side */
 };
 
 static void diff_edges(struct differ *d, const struct path_pair *p)
@@ -119,6 +121,18 @@ static void diff_edges(struct differ *d, const struct path_pair *p)
     }
 }
 
+static void find_near(const struct path_pair *p, const struct fp_path *path,
+                      struct fp_diff_item *item)
+{
+    item->near_after = item->cost_a > item->cost_b;
+    const struct fp_path_tree_path *near = item->near_after
+                                               ? fp_path_tree_nearest(&p->tree_b, path, item->id_b)
+                                               : fp_path_tree_nearest(&p->tree_a, path, item->id);
+    if (!near) return;
+    item->near_id = near->id;
+    item->near_count = near->count;
+}
+
 static void diff_one_path(struct differ *d, const struct path_pair *p, const struct fp_path *path,
                           uint64_t id_a, uint64_t id_b, uint64_t count_a, uint64_t count_b)
 {
@@ -129,6 +143,7 @@ static void diff_one_path(struct differ *d, const struct path_pair *p, const str
                                 .id_b = id_b,
                                 .count_a = count_a,
                                 .count_b = count_b,
+                                .near_id = FP_NO_ID,
                                 .confidence = -1};
     item.cost_a = (double)count_a * fp_path_instructions(p->a, path);
     item.cost_b = (double)count_b * fp_path_instructions(p->b, path);
@@ -137,14 +152,27 @@ static void diff_one_path(struct differ *d, const struct path_pair *p, const str
                                    d->b->spread_of(d->b->view, p->b, id_b));
     else
         item.confidence = fp_welch(spread_of(&p->spread_a, id_a), spread_of(&p->spread_b, id_b));
+    find_near(p, path, &item);
     add_item(d, item);
 }
 
-static void diff_paths(struct differ *d, const struct path_pair *p, struct fp_arena *scratch)
+static void plant_paths(struct fp_arena *scratch, struct fp_path_tree *tree,
+                        const struct fp_function *f, const struct fp_counts *counts)
+{
+    struct fp_path path;
+    fp_path_tree_init(tree, scratch);
+    for (size_t i = 0; i < counts->npaths; i++)
+        if (fp_path_decode(scratch, f->paths.numbering, counts->paths[i].id, &path))
+            fp_path_tree_add(tree, &path, counts->paths[i].id, counts->paths[i].count);
+}
+
+static void diff_paths(struct differ *d, struct path_pair *p, struct fp_arena *scratch)
 {
     struct fp_table of_b;
     struct fp_path path;
     fp_table_init(&of_b, scratch);
+    plant_paths(scratch, &p->tree_a, p->a, &p->counts_a);
+    plant_paths(scratch, &p->tree_b, p->b, &p->counts_b);
     for (size_t i = 0; i < p->counts_b.npaths; i++)
         *fp_table_add(&of_b, p->counts_b.paths[i].id) = p->counts_b.paths[i].count;
     for (size_t i = 0; i < p->counts_a.npaths; i++) {
@@ -249,13 +277,15 @@ static void rest_of_b(const struct fp_measured *m, struct fp_arena *scratch, voi
 
 /* ---- all ---- */
 
-static const struct differ *sorting; /* qsort has no context */
+/* qsort has no context */
+static const struct fp_diff_side *sorting_a, *sorting_b;
+static bool sorting_relative;
 
 static double change(const struct fp_diff_item *item)
 {
-    if (!sorting->options->relative) return fabs(item->cost_b - item->cost_a);
-    double a = sorting->a->cost > 0 ? item->cost_a / sorting->a->cost : 0;
-    double b = sorting->b->cost > 0 ? item->cost_b / sorting->b->cost : 0;
+    if (!sorting_relative) return fabs(item->cost_b - item->cost_a);
+    double a = sorting_a->cost > 0 ? item->cost_a / sorting_a->cost : 0;
+    double b = sorting_b->cost > 0 ? item->cost_b / sorting_b->cost : 0;
     return fabs(b - a);
 }
 
@@ -269,6 +299,15 @@ static int by_change(const void *x, const void *y)
     if (names) return names;
     if (a->id != b->id) return a->id < b->id ? -1 : 1;
     return (a->edge > b->edge) - (a->edge < b->edge);
+}
+
+void fp_diff_rank(struct fp_diff *diff, const struct fp_diff_side *a, const struct fp_diff_side *b,
+                  bool relative)
+{
+    sorting_a = a;
+    sorting_b = b;
+    sorting_relative = relative;
+    if (diff->nitems) qsort(diff->items, diff->nitems, sizeof *diff->items, by_change);
 }
 
 static struct fp_matcher *match_runs(struct fp_arena *arena, const struct fp_diff_side *side)
@@ -294,9 +333,8 @@ void fp_diff_make(struct fp_arena *arena, struct fp_diff_side *a, struct fp_diff
     d.runs_b = match_runs(&scratch, b);
     fp_each_measured(a->profile, diff_function, &d);
     fp_each_measured(b->profile, rest_of_b, &d);
-    sorting = &d;
-    if (d.items.len) qsort(d.items.at, d.items.len, sizeof *d.items.at, by_change);
     diff->items = d.items.at;
     diff->nitems = d.items.len;
+    fp_diff_rank(diff, a, b, options->relative);
     fp_arena_free(&scratch);
 }

@@ -40,6 +40,10 @@ struct fp_diff_item {
     uint64_t count_a, count_b; /* of a function: calls */
     double cost_a, cost_b;     /* instructions; of an edge, times taken */
     double confidence;         /* 0..1 that the means differ; below 0: not known */
+    /* Of a path: the other side's path nearest to it, in that side's numbering. That is the most
+     * frequent one of those that share the longest beginning with it. FP_NO_ID: there is none. */
+    uint64_t near_id, near_count;
+    bool near_after; /* the other side is b: the path cost more in a */
 };
 
 struct fp_diff {
@@ -50,6 +54,19 @@ struct fp_diff {
     uint64_t redefined; /* of those matched: paths end at other edges, compared as wholes */
 };
 
+/* Where a path parts from the nearest one of the other side. */
+struct fp_diff_parting {
+    const struct fp_function *function;
+    bool met;                  /* false: no path of the other side begins where this one does */
+    uint32_t shared;           /* edges that both take first */
+    uint32_t block;            /* the last block that they have in common */
+    uint32_t edge, other_edge; /* what each takes there; FP_NONE: it leaves the function */
+};
+
+/* False where the item is no path. */
+bool fp_diff_parting(struct fp_arena *arena, const struct fp_diff_item *item,
+                     struct fp_diff_parting *parting);
+
 struct fp_diff_options {
     bool edges;    /* edges in place of paths */
     bool relative; /* costs as shares of each side's total decide, not absolute ones */
@@ -57,6 +74,10 @@ struct fp_diff_options {
 
 void fp_diff_make(struct fp_arena *arena, struct fp_diff_side *a, struct fp_diff_side *b,
                   const struct fp_diff_options *options, struct fp_diff *diff);
+
+/* Sorts the items again: largest change first, of cost or of share. */
+void fp_diff_rank(struct fp_diff *diff, const struct fp_diff_side *a, const struct fp_diff_side *b,
+                  bool relative);
 
 /* Two-sided Welch test: the confidence that two means differ. */
 double fp_welch(struct fp_spread a, struct fp_spread b);

@@ -3,14 +3,14 @@
 
 #include "base/checked.h"
 #include "graph/truncate.h"
+#include "paths/pathtree.h"
 
 #include <stdlib.h>
 
 /* What tests did in one function of production. */
 struct tested {
     const struct fp_function *function; /* production's */
-    struct fp_table tree;               /* (node, symbol) -> the next node; node 0 is the root */
-    uint32_t nnodes;
+    struct fp_path_tree tree;           /* of the tests' paths */
     bool *edges;
     bool in_tests, called;
     bool incomparable; /* some test program's paths end elsewhere, or were not counted */
@@ -33,48 +33,6 @@ static uint64_t key_of(const struct fp_function *f)
     return fp_identity_key(&identity);
 }
 
-/* ---- the tree of tested paths ---- */
-
-enum { SYMBOL_EDGE, SYMBOL_ENTRY, SYMBOL_AFTER_EDGE, SYMBOL_END };
-
-static uint64_t tree_key(uint32_t node, uint32_t what, uint32_t kind)
-{
-    return (uint64_t)node << 34 | (uint64_t)what << 2 | kind;
-}
-
-static uint32_t start_kind(const struct fp_path *path)
-{
-    return path->start == FP_STARTS_AT_ENTRY ? SYMBOL_ENTRY : SYMBOL_AFTER_EDGE;
-}
-
-/* A path ends by leaving, which its last block says, or by an edge. */
-static uint32_t end_symbol(const struct fp_path *path)
-{
-    return path->end_edge == FP_NONE ? 0 : path->end_edge + 1;
-}
-
-static uint32_t grow(struct tested *t, uint32_t node, uint32_t what, uint32_t kind)
-{
-    uint64_t *next = fp_table_add(&t->tree, tree_key(node, what, kind));
-    if (!*next) *next = ++t->nnodes;
-    return (uint32_t)*next;
-}
-
-static void plant(struct tested *t, const struct fp_path *path)
-{
-    uint32_t node = grow(t, 0, path->first_block, start_kind(path));
-    for (uint32_t i = 0; i < path->nedges; i++) node = grow(t, node, path->edges[i], SYMBOL_EDGE);
-    if (path->end != FP_ENDS_INSIDE) grow(t, node, end_symbol(path), SYMBOL_END);
-}
-
-/* One step on. False where no test took it. */
-static bool follow(const struct tested *t, uint32_t *node, uint32_t what, uint32_t kind)
-{
-    const uint64_t *next = fp_table_find(&t->tree, tree_key(*node, what, kind));
-    if (next) *node = (uint32_t)*next;
-    return next;
-}
-
 /* ---- reading the tests ---- */
 
 static void expect_function(const struct fp_measured *m, struct fp_arena *scratch, void *context)
@@ -84,7 +42,7 @@ static void expect_function(const struct fp_measured *m, struct fp_arena *scratc
     uint64_t *at = fp_table_add(&s->by_key, key_of(m->function));
     if (*at) return;
     struct tested t = {.function = m->function};
-    fp_table_init(&t.tree, &s->scratch);
+    fp_path_tree_init(&t.tree, &s->scratch);
     t.edges = FP_NEW_ARRAY(&s->scratch, bool, m->function->paths.cfg->nedges);
     fp_vec_push(&s->scratch, &s->tested, t);
     *at = s->tested.len;
@@ -97,12 +55,12 @@ static void plant_all(struct tested *t, const struct fp_counts *counts, struct f
     for (size_t i = 0; i < counts->npaths; i++)
         if (counts->paths[i].count &&
             fp_path_decode(scratch, numbering, counts->paths[i].id, &path))
-            plant(t, &path);
+            fp_path_tree_add(&t->tree, &path, counts->paths[i].id, counts->paths[i].count);
     for (size_t i = 0; i < counts->npartials; i++) {
         const struct fp_partial_path *one = &counts->partials[i];
         if (one->count > 0 &&
             fp_path_decode_partial(scratch, numbering, one->block, one->prefix, &path))
-            plant(t, &path);
+            fp_path_tree_add(&t->tree, &path, FP_NO_ID, (uint64_t)one->count);
     }
 }
 
@@ -150,16 +108,17 @@ static struct finding gap_at_edge(const struct tested *t, uint32_t edge, uint32_
 
 static struct finding follow_path(const struct tested *t, const struct fp_path *path)
 {
-    uint32_t node = 0;
-    if (!follow(t, &node, path->first_block, start_kind(path)))
+    uint32_t length;
+    switch (fp_path_tree_follow(&t->tree, path, &length)) {
+    case FP_TREE_INSIDE: break;
+    case FP_TREE_BEGIN:
         return (struct finding){UNTESTED, FP_GAP_BEGIN, FP_NONE, path->first_block, 0};
-    for (uint32_t i = 0; i < path->nedges; i++)
-        if (!follow(t, &node, path->edges[i], SYMBOL_EDGE))
-            return gap_at_edge(t, path->edges[i], i);
-    if (path->end == FP_ENDS_INSIDE || follow(t, &node, end_symbol(path), SYMBOL_END))
-        return (struct finding){.verdict = TESTED};
-    if (path->end_edge != FP_NONE) return gap_at_edge(t, path->end_edge, path->nedges);
-    return (struct finding){UNTESTED, FP_GAP_END, FP_NONE, path->last_block, path->nedges};
+    case FP_TREE_EDGE: return gap_at_edge(t, path->edges[length], length);
+    case FP_TREE_END:
+        if (path->end_edge != FP_NONE) return gap_at_edge(t, path->end_edge, length);
+        return (struct finding){UNTESTED, FP_GAP_END, FP_NONE, path->last_block, length};
+    }
+    return (struct finding){.verdict = TESTED};
 }
 
 struct edge_search {

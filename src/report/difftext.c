@@ -1,6 +1,9 @@
 /* Differences in text and JSON: see statsreport.h. */
 #include "model/model.h"
+#include "model/sentence.h"
+#include "report/showparts.h"
 #include "report/statsreport.h"
+#include "source/condition.h"
 
 #include <inttypes.h>
 
@@ -9,9 +12,8 @@ static const struct fp_function *function_of(const struct fp_diff_item *item)
     return item->a ? item->a : item->b;
 }
 
-/* The path of an item, in whichever numbering has it. */
-static bool decode(struct fp_arena *arena, const struct fp_diff_item *item,
-                   const struct fp_function **f, struct fp_path *path)
+bool fp_diff_decode(struct fp_arena *arena, const struct fp_diff_item *item,
+                    const struct fp_function **f, struct fp_path *path)
 {
     bool by_a = item->id != FP_NO_ID;
     *f = by_a ? item->a : item->b;
@@ -39,12 +41,13 @@ static char *edge_text(struct fp_arena *arena, const struct fp_function *f, uint
                            *label ? ")" : "", right);
 }
 
-static const char *item_text(struct fp_arena *arena, const struct fp_diff_item *item)
+const char *fp_diff_item_text(struct fp_arena *arena, const struct fp_diff_item *item)
 {
     const struct fp_function *f;
     struct fp_path path;
     switch (item->kind) {
-    case FP_DIFF_PATH: return decode(arena, item, &f, &path) ? fp_path_text(arena, f, &path) : "";
+    case FP_DIFF_PATH:
+        return fp_diff_decode(arena, item, &f, &path) ? fp_path_text(arena, f, &path) : "";
     case FP_DIFF_EDGE: return edge_text(arena, item->a, item->edge);
     case FP_DIFF_FUNCTION:
         return !item->a   ? "only in the second"
@@ -53,6 +56,57 @@ static const char *item_text(struct fp_arena *arena, const struct fp_diff_item *
     }
     return "";
 }
+
+/* ---- where a path parts from the other side's ---- */
+
+static const char *step_text(struct fp_arena *arena, const struct fp_function *f, uint32_t edge)
+{
+    if (edge == FP_NONE) return "returns";
+    const char *label = fp_edge_label_text(arena, f, edge);
+    struct footpath_place to = fp_block_place(f, f->paths.cfg->edges[edge].dst, false);
+    if (*label) return label;
+    return to.line ? fp_arena_printf(arena, "-> %u", to.line)
+                   : fp_arena_printf(arena, "-> block %u", f->paths.cfg->edges[edge].dst);
+}
+
+bool fp_parting_words(struct fp_arena *arena, struct fp_sources *sources,
+                      const struct fp_diff_item *item, struct fp_parting_words *words)
+{
+    struct fp_diff_parting parting;
+    *words = (struct fp_parting_words){0};
+    if (!fp_diff_parting(arena, item, &parting)) return false;
+    const struct fp_function *f = parting.function;
+    words->place = fp_block_place(f, parting.block, parting.met);
+    if (!words->place.line) words->place = (struct footpath_place){f->file, f->name, f->line, 0};
+    if (!parting.met) return !(item->near_after ? item->count_b : item->count_a);
+    words->mine = step_text(arena, f, parting.edge);
+    words->other = step_text(arena, f, parting.other_edge);
+    if (parting.edge != FP_NONE) words->condition = fp_edge_condition(sources, f, parting.edge);
+    return true;
+}
+
+/* "parts at walk.c:7: n % 3 == 0 true; before: false, 1,200 x" */
+static void say_parting(struct fp_writer *out, struct fp_arena *scratch,
+                        const struct fp_diff_item *item, const struct fp_diff_view *view)
+{
+    enum { LONGEST = 60 };
+    struct fp_parting_words words;
+    char digits[32];
+    if (!fp_parting_words(scratch, view->sources, item, &words)) return;
+    const char *side = item->near_after ? "after" : "before";
+    const char *file = fp_plain(scratch, fp_base_name(words.place.file));
+    fp_say(out, "%12s%s %s:%u", "", words.mine ? "parts at" : "begins at", file, words.place.line);
+    if (!words.mine) {
+        fp_say(out, "; %s: no path does\n", side);
+        return;
+    }
+    fp_group_digits(item->near_count, digits);
+    const char *text = words.condition ? fp_text_cut(scratch, words.condition, LONGEST) : "";
+    fp_say(out, ": %s%s%s; %s: %s, %s x\n", fp_plain(scratch, text), *text ? " " : "", words.mine,
+           side, words.other, digits);
+}
+
+/* ---- text ---- */
 
 static double change_of(const struct fp_diff_item *item, const struct fp_diff_side *a,
                         const struct fp_diff_side *b, bool relative)
@@ -80,7 +134,8 @@ static void say_item(struct fp_writer *out, struct fp_arena *scratch,
         fp_say(out, " %7s", "");
     fp_say(out, "  %s%s%s  %s: %s\n", view->colours ? "\033[1m" : "",
            fp_plain(scratch, fp_demangle(scratch, f->name)), view->colours ? "\033[0m" : "",
-           fp_plain(scratch, fp_base_name(f->file)), item_text(scratch, item));
+           fp_plain(scratch, fp_base_name(f->file)), fp_diff_item_text(scratch, item));
+    say_parting(out, scratch, item, view);
 }
 
 void fp_diff_text(struct fp_writer *out, const struct fp_diff *diff, const struct fp_diff_side *a,
@@ -120,7 +175,29 @@ void fp_diff_text(struct fp_writer *out, const struct fp_diff *diff, const struc
     fp_arena_free(&scratch);
 }
 
-static void json_item(struct fp_json *j, struct fp_arena *scratch, const struct fp_diff_item *item)
+/* ---- JSON ---- */
+
+static void json_parting(struct fp_json *j, struct fp_arena *scratch,
+                         const struct fp_diff_item *item, struct fp_sources *sources)
+{
+    struct fp_parting_words words;
+    if (!fp_parting_words(scratch, sources, item, &words)) return;
+    fp_json_key(j, "parting"), fp_json_begin(j, '{');
+    fp_json_key(j, "other_side"), fp_json_string(j, item->near_after ? "after" : "before");
+    fp_json_key(j, "file"), fp_json_string(j, words.place.file);
+    fp_json_key(j, "line"), fp_json_uint(j, words.place.line);
+    fp_json_key(j, "column"), fp_json_uint(j, words.place.column);
+    if (words.mine) {
+        fp_json_key(j, "branch"), fp_json_string(j, words.mine);
+        fp_json_key(j, "other_branch"), fp_json_string(j, words.other);
+        fp_json_key(j, "other_count"), fp_json_uint(j, item->near_count);
+    }
+    if (words.condition) fp_json_key(j, "text"), fp_json_string(j, words.condition);
+    fp_json_end(j, '}');
+}
+
+static void json_item(struct fp_json *j, struct fp_arena *scratch, const struct fp_diff_item *item,
+                      struct fp_sources *sources)
 {
     static const char *kinds[] = {"path", "edge", "function"};
     const struct fp_function *f = function_of(item);
@@ -133,7 +210,7 @@ static void json_item(struct fp_json *j, struct fp_arena *scratch, const struct 
     fp_json_key(j, "in_first"), fp_json_bool(j, item->a);
     fp_json_key(j, "in_second"), fp_json_bool(j, item->b);
     if (item->kind != FP_DIFF_FUNCTION)
-        fp_json_key(j, "lines"), fp_json_string(j, item_text(scratch, item));
+        fp_json_key(j, "lines"), fp_json_string(j, fp_diff_item_text(scratch, item));
     if (item->kind == FP_DIFF_PATH && item->id != FP_NO_ID)
         fp_json_key(j, "id"), fp_json_uint(j, item->id);
     fp_json_key(j, "count_before"), fp_json_uint(j, item->count_a);
@@ -141,11 +218,12 @@ static void json_item(struct fp_json *j, struct fp_arena *scratch, const struct 
     fp_json_key(j, "cost_before"), fp_json_double(j, item->cost_a);
     fp_json_key(j, "cost_after"), fp_json_double(j, item->cost_b);
     if (item->confidence >= 0) fp_json_key(j, "confidence"), fp_json_double(j, item->confidence);
+    json_parting(j, scratch, item, sources);
     fp_json_end(j, '}');
 }
 
 void fp_diff_json(struct fp_writer *out, const struct fp_diff *diff, const struct fp_diff_side *a,
-                  const struct fp_diff_side *b)
+                  const struct fp_diff_side *b, const struct fp_diff_view *view)
 {
     struct fp_arena scratch = {0};
     struct fp_json j = {.out = out};
@@ -161,7 +239,7 @@ void fp_diff_json(struct fp_writer *out, const struct fp_diff *diff, const struc
     fp_json_key(&j, "same"), fp_json_uint(&j, diff->same);
     fp_json_key(&j, "changed"), fp_json_begin(&j, '[');
     for (size_t i = 0; i < diff->nitems; i++) {
-        json_item(&j, &scratch, &diff->items[i]);
+        json_item(&j, &scratch, &diff->items[i], view->sources);
         if (scratch.total > 1 << 20) fp_arena_free(&scratch);
     }
     fp_json_end(&j, ']');

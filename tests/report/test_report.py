@@ -145,6 +145,31 @@ def case_diff(t):
     t.check(all(0 <= c["confidence"] <= 1 for c in sure), "confidences are shares")
 
 
+def case_partings(t):
+    """Where a path parts from the other side's path that goes with it longest; of several, the most frequent one."""
+    ways = t.build(os.path.join(HERE, "programs", "ways.c"), "ways", "-O0")
+    before = t.profile(ways, "before.prof", *["yy"] * 3 + ["ny"] * 2 + ["nn"] * 10)
+    after = t.profile(ways, "after.prof", *["yn"] * 20 + ["nn"] + ["ny"] * 2)
+    items = [c for c in t.json("diff", "--json", before, after)["changed"] if c["function"] == "both"]
+    found = {(c["count_before"], c["count_after"]): c["parting"] for c in items}
+    place = {"file": os.path.join(HERE, "programs", "ways.c"), "column": 16}
+    t.equal(found, {
+        # new: with yy up to the second condition
+        (0, 20): {**place, "other_side": "before", "line": 11, "branch": "false", "other_branch": "true", "other_count": 3, "text": "second == 'y'"},
+        # gone: with yn likewise
+        (3, 0): {**place, "other_side": "after", "line": 11, "branch": "true", "other_branch": "false", "other_count": 20, "text": "second == 'y'"},
+        # less: itself is not what it parts from, nor is the more frequent yn, which parts earlier
+        (10, 1): {**place, "other_side": "after", "line": 11, "branch": "false", "other_branch": "true", "other_count": 2, "text": "second == 'y'"},
+    }, "partings")
+    text = t.tool("diff", before, after)
+    t.check(re.search(r"^ +parts at ways.c:11: second == 'y' false; before: true, 3 x$", text, re.M), text)
+    # a function that one side never called: nothing begins as its path does
+    more = t.profile(ways, "more.prof", *["yy"] * 3 + ["ny"] * 2 + ["nn"] * 10 + ["r2"])
+    items = [c for c in t.json("diff", "--json", before, more)["changed"] if c["function"] == "never_tested"]
+    t.check(items and all("branch" not in c["parting"] for c in items), "no path begins there: %s" % items)
+    t.check("before: no path does" in t.tool("diff", before, more), "and the text says so")
+
+
 def case_combined(t):
     """A combined profile shows the counts of all its runs, in every command."""
     t.runs("many.prof", 20, 35, 35, 90)
