@@ -4,16 +4,20 @@
 
 Builds every program with clang's coverage (-fprofile-instr-generate -fcoverage-mapping) and with
 footpath-cc at each level, runs all on the same input and compares, on the lines that have one
-condition by llvm-cov, how often it was true and false.
+condition by llvm-cov, how often it was true and false. Conditions of several lines that are
+tested at once are compared as wholes, where they have only && or only ||.
 
-  branches   conditional branches that were executed, and the share that has a label
-  weighted   the same by how often they were executed
-  bare       further branches, which have no line: a library function that the compiler wrote out
-  lines      lines with one condition that have a label and were executed
-  opposite   lines that say the opposite: mostly true here, mostly false there
-  too many   lines whose true or false count is above llvm-cov's. A copy whose condition was known
-             is gone, so counts may be lower; no copy can make them higher
-  exact      lines where both counts are equal
+  branches    conditional branches that were executed, and the share that has a label
+  of one way  those of them that have a label on one of their two ways only
+  weighted    the share with a label by how often they were executed
+  own         further branches, on lines where llvm-cov has no condition: the compiler's own, as
+              of `delete p` or of complex numbers
+  bare        further branches, which have no line: a library function that the compiler wrote out
+  lines       lines with one condition that have a label and were executed
+  opposite    lines that say the opposite: mostly true here, mostly false there
+  too many    lines whose true or false count is above llvm-cov's. A copy whose condition was known
+              is gone, so counts may be lower; no copy can make them higher
+  exact       lines where both counts are equal
 
 Ends with status 1 where more than --most percent of the lines are opposite or too many, or fewer
 than --least percent of the branches have a label.
@@ -21,6 +25,7 @@ than --least percent of the branches have a label.
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -56,8 +61,45 @@ def run(program, exe, folder, where, env):
         raise RuntimeError("%s ended with %d: %s" % (line, done.returncode, done.stdout[-500:]))
 
 
+class Whole:
+    """A condition of several lines, such as `a && b`, by llvm-cov."""
+
+    def __init__(self, file, begin, end, sides):
+        self.file, self.begin, self.end = file, begin, end
+        self.sides = [sides[place] for place in sorted(sides) if begin <= place <= end]
+
+    def counts(self):
+        """(true, false) where all its operators are the same; None where that is not so."""
+        with open(self.file, encoding="utf-8", errors="replace") as source:
+            text = source.read().split("\n")[self.begin[0] - 1:self.end[0]]
+        before, text[-1] = text[0][:self.begin[1] - 1], text[-1][:self.end[1] - 1]
+        text[0] = text[0][self.begin[1] - 1:]
+        operators = re.findall(r"&&|\|\||\?|!\s*\(", "\n".join(text))
+        if len(set(operators)) != 1 or len(operators) != len(self.sides) - 1 or re.search(r"!\s*\(+$", before):
+            return None
+        total = sum(self.sides[0])
+        if operators[0] == "&&":
+            return self.sides[-1][0], total - self.sides[-1][0]
+        return total - self.sides[-1][1], self.sides[-1][1]
+
+
+def wholes_of(functions):
+    """file -> conditions of several lines. Those of templates and inline functions are there once for each copy."""
+    sides, places = defaultdict(dict), set()
+    for function in functions:
+        files = [os.path.normpath(name) for name in function["filenames"]]
+        for line, column, _, _, yes, no, file, _, _ in function["branches"]:
+            before = sides[files[file]].get((line, column), (0, 0))
+            sides[files[file]][line, column] = (before[0] + yes, before[1] + no)
+        places.update((files[file], (a, b), (c, d)) for a, b, c, d, file, _, _ in function.get("mcdc_records", []) if a != c)
+    found = defaultdict(list)
+    for file, begin, end in sorted(places):
+        found[file].append(Whole(file, begin, end, sides[file]))
+    return found
+
+
 def coverage(program, folder, where):
-    """file -> line -> {column: (true, false)}, by llvm-cov."""
+    """file -> line -> {column: (true, false)}, by llvm-cov; and file -> conditions of several lines."""
     kept = os.path.join(folder, program.name + ".coverage.json")
     if not os.path.exists(kept):
         measure_coverage(program, folder, where, kept)
@@ -65,19 +107,20 @@ def coverage(program, folder, where):
     with open(kept, encoding="utf-8") as shown:
         functions = json.load(shown)["data"][0]["functions"]
     for function in functions:
+        files = [os.path.normpath(name) for name in function["filenames"]]
         for line, column, _, _, yes, no, file, _, _ in function["branches"]:
-            place = lines[function["filenames"][file]][line]
+            place = lines[files[file]][line]
             before = place.get(column, (0, 0))
             place[column] = (before[0] + yes, before[1] + no)
         # what a macro tests is not written on the line that uses it
         for line, column, _, _, _, file, _, kind in function["regions"]:
             if kind == 1:
-                lines[function["filenames"][file]][line][("expansion", column)] = (0, 0)
-    return lines
+                lines[files[file]][line][("expansion", column)] = (0, 0)
+    return lines, wholes_of(functions)
 
 
 def measure_coverage(program, folder, where, kept):
-    flags = "-O1 -w -fprofile-instr-generate -fcoverage-mapping " + program.compare_flags
+    flags = "-O1 -w -fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc " + program.compare_flags
     exe = corpus.build(program, folder, "clang-" + LLVM, "clang++-" + LLVM, flags)
     raw, data = exe + ".profraw", exe + ".profdata"
     for name in os.listdir(folder):
@@ -114,30 +157,46 @@ def branches(program, folder, where, level):
                 continue
             says = {way["sense"]: way["count"] for way in ways if "sense" in way}
             cases = any(way.get("branch") for way in ways)
-            found.append((ways[0].get("file"), ways[0].get("line"), count, says, cases, function["name"], block))
+            part = any("part" in way for way in ways)
+            found.append((os.path.normpath(ways[0]["file"]), ways[0].get("line"), count, says, cases, part, function["name"], block))
     return found, bare
 
 
-def compare(lines, found, verbose):
-    row = dict(branches=len(found), labelled=0, executed=0, executed_labelled=0, lines=0, opposite=0, many=0, exact=0)
-    sums = defaultdict(lambda: [0, 0, []])
+def expected(lines, wholes, file, line, part):
+    """(where, (true, false)) that llvm-cov has for a label; None where it does not have one condition there."""
+    whole = [w for w in wholes.get(file, []) if w.begin[0] <= line <= w.end[0]] if not part else []
+    if whole:
+        return ("%s:%d to %d" % (file, whole[0].begin[0], whole[0].end[0]), whole[0].counts()) if len(whole) == 1 else None
+    places = lines.get(file, {}).get(line, {})
+    if len(places) != 1 or not isinstance(next(iter(places)), int):
+        return None
+    return "%s:%d" % (file, line), next(iter(places.values()))
+
+
+def compare(lines, wholes, found, verbose):
+    row = dict(branches=0, own=0, labelled=0, executed=0, executed_labelled=0, one=0, lines=0, opposite=0, many=0, exact=0)
+    sums, known = defaultdict(lambda: [0, 0, []]), {}
     silent = defaultdict(int)
-    for file, line, count, says, cases, name, block in found:
+    for file, line, count, says, cases, part, name, block in found:
+        if not says and not cases and file in lines and not lines[file].get(line):
+            row["own"] += 1
+            continue
+        row["branches"] += 1
         row["executed"] += count
         if says or cases:
             row["labelled"] += 1
             row["executed_labelled"] += count
         else:
             silent[(file, line, name, block)] += count
-        if len(says) == 2:
-            sums[(file, line)][0] += says[True]
-            sums[(file, line)][1] += says[False]
-            sums[(file, line)][2].append("%s:%d" % (name, block))
-    for (file, line), (yes, no, names) in sorted(sums.items(), key=str):
-        places = lines.get(file, {}).get(line, {})
-        if len(places) != 1 or not isinstance(next(iter(places)), int):
-            continue
-        (cov_yes, cov_no), = places.values()
+        row["one"] += len(says) == 1
+        one = expected(lines, wholes, file, line, part) if says else None
+        if one and one[1]:
+            known[one[0]] = one[1]
+            sums[one[0]][0] += says.get(True, 0)
+            sums[one[0]][1] += says.get(False, 0)
+            sums[one[0]][2].append("%s:%d" % (name, block))
+    for place, (yes, no, names) in sorted(sums.items()):
+        cov_yes, cov_no = known[place]
         row["lines"] += 1
         slack = SLACK * (cov_yes + cov_no)
         many = yes > cov_yes + slack or no > cov_no + slack
@@ -146,7 +205,7 @@ def compare(lines, found, verbose):
         row["many"] += many
         row["exact"] += (yes, no) == (cov_yes, cov_no)
         if verbose and (opposite or many):
-            print("  %s:%s in %s: true %d false %d; llvm-cov %d %d" % (file, line, " ".join(names), yes, no, cov_yes, cov_no))
+            print("  %s in %s: true %d false %d; llvm-cov %d %d" % (place, " ".join(names), yes, no, cov_yes, cov_no))
     if verbose:
         for (file, line, name, block), count in sorted(silent.items(), key=lambda item: -item[1])[:verbose]:
             print("  no label: %s:%s in %s:%d, %d times" % (file, line, name, block, count))
@@ -175,18 +234,18 @@ def main():
     where = os.path.join(folder, "inputs")
     where = inputs.make(where) or where
     bad = 0
-    print("| program | level | branches | with label | weighted | bare | lines | opposite | too many | exact |")
-    print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    print("| program | level | branches | with label | of one way | weighted | own | bare | lines | opposite | too many | exact |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
     for program in programs:
-        lines = coverage(program, folder, where)
+        lines, wholes = coverage(program, folder, where)
         for level in args.levels.split(","):
             found, bare = branches(program, folder, where, level)
-            row = compare(lines, found, args.verbose)
+            row = compare(lines, wholes, found, args.verbose)
             labelled = percent(row["labelled"], row["branches"])
             wrong = percent(max(row["opposite"], row["many"]), row["lines"])
             bad += labelled < args.least or wrong > args.most
-            print("| %s | %s | %d | %.1f%% | %.1f%% | %d | %d | %d | %d | %.1f%% |" % (
-                program.name, level, row["branches"], labelled, percent(row["executed_labelled"], row["executed"]), bare,
+            print("| %s | %s | %d | %.1f%% | %.1f%% | %.1f%% | %d | %d | %d | %d | %d | %.1f%% |" % (
+                program.name, level, row["branches"], labelled, percent(row["one"], row["branches"]), percent(row["executed_labelled"], row["executed"]), row["own"], bare,
                 row["lines"], row["opposite"], row["many"], percent(row["exact"], row["lines"])), flush=True)
     if not args.work:
         shutil.rmtree(folder)
