@@ -3,7 +3,8 @@
     run.py --bin BUILD/bin [--llvm 19] [--case NAME]...
 
 forms.c tells for each line how often each of its conditions held and did not. A branch that
-was optimised away or merged with another may say nothing; none may say anything else.
+was optimised away or merged with another may say nothing; none may say anything else. joined.c
+has conditions that optimisation merges.
 """
 import os
 import re
@@ -16,6 +17,7 @@ from harness import equal, expect
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FORMS = os.path.join(HERE, "forms.c")
+JOINED = os.path.join(HERE, "joined.c")
 
 
 def pairs_of(text):
@@ -112,6 +114,33 @@ def case_lto(b):
     check(b, 3, "-O2", "-flto", "-fuse-ld=lld")
 
 
+def joined_lines():
+    """line -> ((true, false), how many ways must have a label at -O2)."""
+    with open(JOINED, encoding="ascii") as source:
+        found = {n: re.search(r"/\* (\d+)/(\d+) (one|both|any) \*/", line) for n, line in enumerate(source, 1)}
+    return {n: ((int(f[1]), int(f[2])), {"any": 0, "one": 1, "both": 2}[f[3]]) for n, f in found.items() if f}
+
+
+def case_joined(b):
+    """A branch on several conditions says what is certain, and never more."""
+    expect(len(joined_lines()) > 7, "joined.c tells what it does")
+    for flags in (("-O0",), ("-O1",), ("-O2",), ("-O3",), ("-O2", "--fp-at=early"), ("-O2", "-flto", "-fuse-ld=lld")):
+        b.cc(*flags, JOINED, "-o", "joined", silent=True)
+        said = defaultdict(lambda: [0, 0, set()])
+        for function in b.json("show", "--json", b.profile("joined", "joined.prof"))["functions"]:
+            for edge in function.get("edges", []):
+                if "sense" in edge and "part" not in edge:
+                    said[edge["line"]][0 if edge["sense"] else 1] += edge["count"]
+                    said[edge["line"]][2].add(edge["sense"])
+        for line, (counts, least) in joined_lines().items():
+            where = "line %d, %s" % (line, " ".join(flags))
+            at_most(said[line][:2], counts, where)
+            if flags == ("-O2",):
+                expect(len(said[line][2]) >= least, "%s: %d of 2 ways say something" % (where, len(said[line][2])))
+            if flags == ("-O0",) and least < 2:
+                equal(tuple(said[line][:2]), counts, where)
+
+
 KINDS = (("for", "loop"), ("while", "loop"), ("} while", "loop"), ("switch", "switch"), ("int ", "value"),
          ("return n > 3 ?", "choice"), ("return", "value"), ("else if", "if"), ("if", "if"), ("IF_SMALL", "if"),
          ("ask(", "if"), ("!ask(", "if"))
@@ -194,13 +223,14 @@ int main(void)
 
 
 def senses_of(shown):
-    """Per function, block and line: how often the condition held, and how often not."""
-    found = defaultdict(dict)
+    """Per function, block and line: how often the condition held, and how often not. A switch that was made of several
+    conditions has more ways."""
+    found = defaultdict(list)
     for function in shown["functions"]:
         for edge in function.get("edges", []):
-            if "sense" in edge:
-                found[function["name"], edge["from"], edge["line"]][edge["sense"]] = edge["count"]
-    return {place: (ways[True], ways[False]) for place, ways in found.items() if len(ways) == 2}
+            found[function["name"], edge["from"], edge.get("line")].append((edge.get("sense"), edge["count"]))
+    pairs = {place: dict(ways) for place, ways in found.items() if len(ways) == 2}
+    return {place: (ways[True], ways[False]) for place, ways in pairs.items() if set(ways) == {True, False}}
 
 
 def same_everywhere(b, *flags):

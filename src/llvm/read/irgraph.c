@@ -259,7 +259,8 @@ static enum fp_edge_kind kind_of(const struct ir_reading *r, LLVMValueRef termin
 static void join_labels(struct fp_edge_info *known, struct fp_edge_info other)
 {
     if (known->label == FP_LABEL_CASE && other.label != FP_LABEL_CASE) *known = other;
-    if (fp_label_is_truth(known->label)) known->label = FP_LABEL_NONE;
+    if (fp_label_is_truth(known->label) && other.label != known->label)
+        known->label = FP_LABEL_NONE;
 }
 
 /* One edge per target, whatever number of cases leads there. */

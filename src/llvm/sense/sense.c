@@ -2,9 +2,12 @@
 #include "llvm/sense/sense.h"
 
 #include "base/vec.h"
+#include "llvm/sense/body.h"
+#include "llvm/sense/certain.h"
+#include "llvm/sense/samevalue.h"
 #include "llvm/shim.h"
 
-enum { DEEPEST = 2, FARTHEST_BLOCKS = 8, MOST_PARTS = 16 };
+enum { DEEPEST = 2, MOST_PARTS = 16 };
 
 /* The way out of `from` that reaches a block first: over the fewest conditions. */
 struct fp_nearness {
@@ -15,13 +18,7 @@ struct fp_nearness {
     bool is_case;   /* the way of a switch leads right here */
 };
 
-enum { SHARED = 0xfffffffe, CONFLICT = 0xfffffffe };
-
-/* A place in one body of a function of the survey: the function, and where it is inlined. */
-struct body {
-    const struct fp_surveyed *f;
-    const void *subprogram, *inlined_at;
-};
+enum { SHARED = 0xfffffffe, CONFLICT = FP_CONFLICT };
 
 /* ---- the survey's graph: which way leads to a block ---- */
 
@@ -75,35 +72,14 @@ static void search(struct fp_sense *s, const struct fp_surveyed *f, uint32_t fro
 
 /* ---- the IR: where a way leads ---- */
 
-/* The block of the survey that an instruction comes from, in this body or, by way of the calls
- * that were inlined, from it. */
-static uint32_t block_of(const struct body *body, LLVMValueRef instruction)
-{
-    struct fp_shim_place place;
-    bool more = fp_shim_place(instruction, &place);
-    while (more && (place.subprogram != body->subprogram || place.inlined_at != body->inlined_at))
-        more = place.inlined_at && fp_shim_outer_place(place.inlined_at, &place);
-    return more ? fp_surveyed_block(body->f, place.line, place.column, FP_OF_ANY) : FP_NONE;
-}
-
-static bool is_jump(LLVMValueRef instruction)
-{
-    return LLVMGetInstructionOpcode(instruction) == LLVMBr && !LLVMIsConditional(instruction);
-}
-
-static bool is_branch(LLVMValueRef instruction)
-{
-    return LLVMGetInstructionOpcode(instruction) == LLVMBr && LLVMIsConditional(instruction);
-}
-
 /* What one instruction says of the way that leads to it. What passes put into an edge has the
  * place of the branch before; only a branch of that place comes round to the condition again. */
-static bool tells(struct fp_sense *s, const struct body *body, LLVMValueRef instruction,
+static bool tells(struct fp_sense *s, const struct fp_body *body, LLVMValueRef instruction,
                   struct fp_nearness *found)
 {
     if (LLVMGetInstructionOpcode(instruction) == LLVMPHI) return false;
-    uint32_t block = block_of(body, instruction);
-    if (block == FP_NONE || (block == s->from && !is_branch(instruction))) return false;
+    uint32_t block = fp_body_block(body, instruction);
+    if (block == FP_NONE || (block == s->from && !fp_ir_is_branch(instruction))) return false;
     if (s->near[block].round != s->round || s->near[block].way == SHARED) return false;
     *found = s->near[block];
     return true;
@@ -113,58 +89,30 @@ static bool tells(struct fp_sense *s, const struct body *body, LLVMValueRef inst
  * the same condition, or to what does not tell. */
 enum leads { LEADS_NOWHERE, LEADS_ON, LEADS_TO_OWN, LEADS_TO_SAME };
 
-static enum leads leads_to_branch(const struct fp_sense *s, const struct body *body,
+static enum leads leads_to_branch(const struct fp_sense *s, const struct fp_body *body,
                                   LLVMValueRef end, LLVMValueRef branch)
 {
     struct fp_shim_place place;
     if (LLVMGetNumSuccessors(end) < 2 || end == branch) return LEADS_NOWHERE;
-    if (block_of(body, end) == s->from) return LEADS_TO_SAME;
+    if (fp_body_block(body, end) == s->from) return LEADS_TO_SAME;
     bool placed = fp_shim_place(end, &place) && place.line;
-    return is_branch(end) && !placed ? LEADS_TO_OWN : LEADS_NOWHERE;
+    return fp_ir_is_branch(end) && !placed ? LEADS_TO_OWN : LEADS_NOWHERE;
 }
 
-/* Walks on from the i-th successor of a branch to the next branch. */
-static enum leads follow(struct fp_sense *s, const struct body *body, LLVMValueRef branch,
-                         unsigned i, struct fp_nearness *found)
+/* Walks on from a successor of a branch to the next branch. */
+static enum leads follow(struct fp_sense *s, const struct fp_body *body, LLVMValueRef branch,
+                         unsigned successor, struct fp_nearness *found)
 {
-    LLVMBasicBlockRef block = LLVMGetSuccessor(branch, i);
-    for (int k = 0; k < FARTHEST_BLOCKS; k++) {
+    LLVMBasicBlockRef block = LLVMGetSuccessor(branch, successor);
+    for (int k = 0; k < FP_FARTHEST_BLOCKS; k++) {
         LLVMValueRef at = LLVMGetFirstInstruction(block);
         for (; at; at = LLVMGetNextInstruction(at))
             if (tells(s, body, at, found)) return LEADS_ON;
         LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-        bool goes_on = is_jump(end) || LLVMGetInstructionOpcode(end) == LLVMInvoke;
-        if (!goes_on) return leads_to_branch(s, body, end, branch);
+        if (!fp_ir_goes_on(end)) return leads_to_branch(s, body, end, branch);
         block = LLVMGetSuccessor(end, 0);
     }
     return LEADS_NOWHERE;
-}
-
-/* ---- the branch in the survey ---- */
-
-static bool find_at(const struct fp_sense *s, LLVMValueRef instruction, enum fp_position_of of,
-                    struct body *body, uint32_t *block)
-{
-    struct fp_shim_place place;
-    if (!fp_shim_place(instruction, &place)) return false;
-    *body = (struct body){fp_survey_find(s->survey, place.subprogram), place.subprogram,
-                          place.inlined_at};
-    if (!body->f) return false;
-    *block = fp_surveyed_block(body->f, place.line, place.column, of);
-    return *block != FP_NONE && body->f->blocks[*block].nways > 1;
-}
-
-/* The block of the survey that a branch comes from: by its own place or, where passes took
- * that away or several share it, by the place of what it tests. */
-static bool find_body(const struct fp_sense *s, LLVMValueRef terminator, struct body *body,
-                      uint32_t *block)
-{
-    if (!s->survey) return false;
-    if (find_at(s, terminator, FP_OF_END, body, block)) return true;
-    if (LLVMGetInstructionOpcode(terminator) != LLVMBr || !LLVMIsConditional(terminator))
-        return false;
-    LLVMValueRef condition = LLVMGetCondition(terminator);
-    return LLVMIsAInstruction(condition) && find_at(s, condition, FP_OF_TEST, body, block);
 }
 
 /* ---- conditions ---- */
@@ -200,7 +148,7 @@ static bool is_bool(LLVMValueRef value)
     return LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) == 1;
 }
 
-static void collect_parts(const struct body *body, LLVMValueRef value, struct parts *parts)
+static void collect_parts(const struct fp_body *body, LLVMValueRef value, struct parts *parts)
 {
     if (LLVMIsAConstant(value)) return;
     if (is_combination(value)) {
@@ -208,11 +156,11 @@ static void collect_parts(const struct body *body, LLVMValueRef value, struct pa
             if (is_bool(LLVMGetOperand(value, (unsigned)i)))
                 collect_parts(body, LLVMGetOperand(value, (unsigned)i), parts);
     } else {
-        add_part(parts, LLVMIsAInstruction(value) ? block_of(body, value) : FP_NONE);
+        add_part(parts, LLVMIsAInstruction(value) ? fp_body_block(body, value) : FP_NONE);
     }
 }
 
-static uint64_t key_of(const struct body *body, uint32_t block)
+static uint64_t key_of(const struct fp_body *body, uint32_t block)
 {
     uint64_t key = fp_hash64((uintptr_t)body->subprogram ^ fp_hash64((uintptr_t)body->inlined_at));
     return fp_hash64(key ^ block);
@@ -220,17 +168,17 @@ static uint64_t key_of(const struct body *body, uint32_t block)
 
 static void note_branches(struct fp_sense *s, LLVMValueRef function)
 {
-    struct body body;
+    struct fp_body body;
     uint32_t block;
     s->branches = FP_NEW(s->arena, struct fp_table);
     fp_table_init(s->branches, s->arena);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
-        if (find_body(s, LLVMGetBasicBlockTerminator(b), &body, &block))
+        if (fp_body_find(s, LLVMGetBasicBlockTerminator(b), &body, &block))
             *fp_table_add(s->branches, key_of(&body, block)) = 1;
 }
 
 /* Is there still a branch on a condition of the survey? */
-static bool has_branch(struct fp_sense *s, const struct body *body, uint32_t block,
+static bool has_branch(struct fp_sense *s, const struct fp_body *body, uint32_t block,
                        LLVMValueRef branch)
 {
     if (!s->branches) note_branches(s, LLVMGetBasicBlockParent(LLVMGetInstructionParent(branch)));
@@ -243,7 +191,7 @@ enum fate_of { AS_WRITTEN, DOUBTFUL, REWRITTEN, MERGED, WHOLE };
 
 /* Was a condition that was crossed on the way to a block decided together with the first? On the
  * first one's line that does no harm. */
-static bool crosses_merged(struct fp_sense *s, const struct body *body, struct fp_nearness to,
+static bool crosses_merged(struct fp_sense *s, const struct fp_body *body, struct fp_nearness to,
                            LLVMValueRef branch, enum fate_of fate)
 {
     const struct fp_surveyed_block *blocks = s->of->blocks;
@@ -256,7 +204,7 @@ static bool crosses_merged(struct fp_sense *s, const struct body *body, struct f
 }
 
 /* The true way of a branch by one condition of the survey: 0, 1, FP_NONE or CONFLICT. */
-static uint32_t true_way_by(struct fp_sense *s, const struct body *body, uint32_t block,
+static uint32_t true_way_by(struct fp_sense *s, const struct fp_body *body, uint32_t block,
                             LLVMValueRef branch, enum fate_of fate)
 {
     const struct fp_surveyed_block *b = &body->f->blocks[block];
@@ -268,7 +216,7 @@ static uint32_t true_way_by(struct fp_sense *s, const struct body *body, uint32_
     s->undecided = FP_NONE;
     for (unsigned i = 0; i < 2; i++) {
         struct fp_nearness found;
-        enum leads leads = follow(s, body, branch, i, &found);
+        enum leads leads = follow(s, body, branch, s->ways[i], &found);
         if (leads == LEADS_TO_OWN) return CONFLICT;
         if (leads == LEADS_TO_SAME) s->undecided = i;
         if (leads != LEADS_ON) continue;
@@ -278,14 +226,9 @@ static uint32_t true_way_by(struct fp_sense *s, const struct body *body, uint32_
     }
     if (!direct && (says[0] & says[1]) != FP_NONE) return CONFLICT;
     if (fate == DOUBTFUL && (says[0] == FP_NONE || says[1] == FP_NONE)) return CONFLICT;
+    if (fate == REWRITTEN && !fp_certain_exists(s, body, block, branch)) return CONFLICT;
     if (says[0] == FP_NONE) return says[1];
     return says[1] == FP_NONE || says[0] == says[1] ? says[0] : CONFLICT;
-}
-
-/* The compiler's own: has an unrolled loop a remainder? */
-static bool is_remainder(const struct fp_comparison *then, const struct fp_comparison *now)
-{
-    return now->equality && now->of_low_bits && now->with_zero && then->left != FP_LEFT_BITS;
 }
 
 /* Does one way of a condition, and not the other, lead right to a block? */
@@ -295,7 +238,7 @@ static bool decides(const struct fp_surveyed *f, uint32_t condition, uint32_t bl
     int leading = 0;
     for (uint32_t w = c->first_way; w < c->first_way + 2; w++) {
         uint32_t at = f->ways[w].block;
-        for (int i = 0; i < FARTHEST_BLOCKS && at != block && f->blocks[at].nways == 1; i++)
+        for (int i = 0; i < FP_FARTHEST_BLOCKS && at != block && f->blocks[at].nways == 1; i++)
             at = f->ways[f->blocks[at].first_way].block;
         leading += at == block;
     }
@@ -303,7 +246,7 @@ static bool decides(const struct fp_surveyed *f, uint32_t condition, uint32_t bl
 }
 
 /* Was a condition in front of a block's, on another line, decided together with that? */
-static bool was_joined(struct fp_sense *s, const struct body *body, uint32_t earlier,
+static bool was_joined(struct fp_sense *s, const struct fp_body *body, uint32_t earlier,
                        uint32_t block, LLVMValueRef branch)
 {
     const struct fp_surveyed_block *blocks = body->f->blocks;
@@ -314,12 +257,12 @@ static bool was_joined(struct fp_sense *s, const struct body *body, uint32_t ear
 
 /* Two conditions become one comparison, as of bits: `x & 1` and `x & 2` become `(x & 3) == 3`. What
  * the first one needs then stands in front of the branch, in its block, or is of bits as well. */
-static bool has_earlier_condition(struct fp_sense *s, const struct body *body, uint32_t block,
+static bool has_earlier_condition(struct fp_sense *s, const struct fp_body *body, uint32_t block,
                                   LLVMValueRef branch)
 {
     LLVMValueRef at = LLVMGetPreviousInstruction(branch);
     for (; at; at = LLVMGetPreviousInstruction(at)) {
-        uint32_t from = block_of(body, at);
+        uint32_t from = fp_body_block(body, at);
         if (from != FP_NONE && was_joined(s, body, from, block, branch)) return true;
     }
     if (body->f->blocks[block].comparison.left != FP_LEFT_BITS) return false;
@@ -332,7 +275,7 @@ static bool has_earlier_condition(struct fp_sense *s, const struct body *body, u
 
 /* Does a branch on one side of && or || decide the whole? All sides are on its line then, and no
  * other side has a branch of its own. */
-static bool decides_whole(struct fp_sense *s, const struct body *body, uint32_t block,
+static bool decides_whole(struct fp_sense *s, const struct fp_body *body, uint32_t block,
                           LLVMValueRef branch)
 {
     const struct fp_surveyed_block *blocks = body->f->blocks;
@@ -351,7 +294,7 @@ struct claim {
 };
 
 /* Conditions that became one branch: about the whole that they are, or about one of them. */
-static struct claim claim_of_joined(struct fp_sense *s, const struct body *body, uint32_t block,
+static struct claim claim_of_joined(struct fp_sense *s, const struct fp_body *body, uint32_t block,
                                     LLVMValueRef branch, enum fate_of fate)
 {
     uint32_t whole = body->f->blocks[block].whole, way = FP_NONE;
@@ -362,7 +305,7 @@ static struct claim claim_of_joined(struct fp_sense *s, const struct body *body,
 
 /* Conditions that were merged into one branch: of the line as a whole, if they share one. A
  * part that lost its place came behind the one that the branch is of. */
-static struct claim claim_of_merged(struct fp_sense *s, const struct body *body,
+static struct claim claim_of_merged(struct fp_sense *s, const struct fp_body *body,
                                     const struct parts *parts, uint32_t block, LLVMValueRef branch)
 {
     struct claim claim = claim_of_joined(s, body, block, branch, MERGED);
@@ -372,14 +315,6 @@ static struct claim claim_of_merged(struct fp_sense *s, const struct body *body,
     for (uint32_t i = 0; i < parts->n && claim.way > 1; i++)
         claim.way = true_way_by(s, body, parts->blocks[i], branch, MERGED);
     return claim;
-}
-
-/* Not of a function that was inlined there. */
-static bool is_of_body(const struct body *body, LLVMValueRef condition)
-{
-    struct fp_shim_place place;
-    if (!LLVMIsAInstruction(condition) || !fp_shim_place(condition, &place)) return true;
-    return place.subprogram == body->subprogram && place.inlined_at == body->inlined_at;
 }
 
 /* A comparison of other operands than the source's may be of two conditions: of bits, or of a
@@ -396,7 +331,7 @@ static bool is_rewritten(const struct fp_comparison *then, const struct fp_compa
 
 /* `kind == 3` and behind it `kind == 0` may become `kind == 0` alone. That lost its place, or is of
  * the second condition's block; the branch has the place of the first. */
-static bool is_doubtful(const struct body *body, uint32_t block, LLVMValueRef condition,
+static bool is_doubtful(const struct fp_body *body, uint32_t block, LLVMValueRef condition,
                         const struct fp_comparison *now)
 {
     const struct fp_comparison *then = &body->f->blocks[block].comparison;
@@ -405,22 +340,23 @@ static bool is_doubtful(const struct body *body, uint32_t block, LLVMValueRef co
     if (!fp_shim_place(condition, &place) || !place.line)
         return !then->compares || then->of_call || then->with_zero != now->with_zero ||
                then->with_number != now->with_number || then->number != now->number;
-    uint32_t from = block_of(body, condition);
+    uint32_t from = fp_body_block(body, condition);
     return from != FP_NONE && from != block && decides(body->f, block, from);
 }
 
-static struct claim claim_of(struct fp_sense *s, const struct body *body, uint32_t block,
+static struct claim claim_of(struct fp_sense *s, const struct fp_body *body, uint32_t block,
                              LLVMValueRef branch)
 {
     const struct fp_surveyed_block *b = &body->f->blocks[block];
     struct parts parts = {0};
     struct fp_comparison now = {0};
+    if (!fp_ir_is_branch(branch)) return claim_of_joined(s, body, block, branch, MERGED);
     LLVMValueRef condition = LLVMGetCondition(branch);
     if (is_combination(condition)) collect_parts(body, condition, &parts);
     if (parts.n > 1 || parts.unknown) return claim_of_merged(s, body, &parts, block, branch);
-    if (is_of_body(body, condition)) now = fp_survey_comparison(condition);
+    if (fp_body_has(body, condition)) now = fp_survey_comparison(condition);
     bool rewritten = is_rewritten(&b->comparison, &now);
-    if (is_remainder(&b->comparison, &now) ||
+    if (fp_is_remainder(&b->comparison, &now) ||
         (rewritten && has_earlier_condition(s, body, block, branch)))
         return (struct claim){CONFLICT, false};
     if (rewritten) return claim_of_joined(s, body, block, branch, REWRITTEN);
@@ -460,7 +396,7 @@ static bool keeps_values(const struct fp_surveyed *f, const struct fp_surveyed_b
 }
 
 /* Each way of the branch or switch by where it leads, or else by its value. */
-static void label_cases(struct fp_sense *s, const struct body *body, uint32_t block,
+static void label_cases(struct fp_sense *s, const struct fp_body *body, uint32_t block,
                         LLVMValueRef terminator, struct fp_edge_info *labels)
 {
     const struct fp_surveyed_block *b = &body->f->blocks[block];
@@ -478,35 +414,84 @@ static void label_cases(struct fp_sense *s, const struct body *body, uint32_t bl
 
 /* ---- both ---- */
 
+/* Two successors that stand for all: those of a branch, or of a switch that leads to two blocks.
+ * False where there are more. */
+static bool find_ways(struct fp_sense *s, LLVMValueRef terminator)
+{
+    unsigned n = LLVMGetNumSuccessors(terminator);
+    s->ways[0] = s->ways[1] = 0;
+    for (unsigned i = 1; i < n; i++) {
+        LLVMBasicBlockRef to = LLVMGetSuccessor(terminator, i);
+        if (to == LLVMGetSuccessor(terminator, 0)) continue;
+        if (s->ways[1] && to != LLVMGetSuccessor(terminator, s->ways[1])) return false;
+        s->ways[1] = i;
+    }
+    return s->ways[1];
+}
+
+static void label_ways(const struct fp_sense *s, uint32_t true_way, LLVMValueRef terminator,
+                       struct fp_edge_info *labels)
+{
+    LLVMBasicBlockRef second = LLVMGetSuccessor(terminator, s->ways[1]);
+    for (unsigned i = 0; i < LLVMGetNumSuccessors(terminator); i++) {
+        uint32_t way = LLVMGetSuccessor(terminator, i) == second;
+        if (way != s->undecided) labels[i].label = way == true_way ? FP_LABEL_TRUE : FP_LABEL_FALSE;
+    }
+}
+
+static void label_condition(struct fp_sense *s, const struct fp_body *body, uint32_t block,
+                            LLVMValueRef terminator, struct fp_edge_info *labels,
+                            struct fp_block_info *branch)
+{
+    const struct fp_surveyed_block *b = &body->f->blocks[block];
+    struct claim claim = {FP_NONE, false};
+    if (find_ways(s, terminator)) claim = claim_of(s, body, block, terminator);
+    if (claim.way > 1) {
+        claim = (struct claim){fp_true_way_by_value(body, block, terminator), b->whole != FP_NONE};
+        s->undecided = FP_NONE;
+    }
+    if (claim.way <= 1)
+        label_ways(s, claim.way, terminator, labels);
+    else if (!fp_certain_label(s, body, block, terminator, labels))
+        return;
+    branch->construct = b->construct;
+    branch->is_part = claim.is_part;
+}
+
 void fp_sense_label(struct fp_sense *s, LLVMValueRef terminator, struct fp_edge_info *labels,
                     struct fp_block_info *branch)
 {
-    struct body body;
+    struct fp_body body;
     uint32_t block;
     unsigned n = LLVMGetNumSuccessors(terminator);
     for (unsigned i = 0; i < n; i++) labels[i] = (struct fp_edge_info){FP_LABEL_NONE, 0};
-    if (n < 2 || !find_body(s, terminator, &body, &block)) return;
     LLVMOpcode opcode = LLVMGetInstructionOpcode(terminator);
-    if (opcode != LLVMBr && opcode != LLVMSwitch) return;
-    if (body.f->blocks[block].ending == FP_ENDING_SWITCH) {
+    if (n < 2 || (opcode != LLVMBr && opcode != LLVMSwitch)) return;
+    if (!fp_body_find(s, terminator, &body, &block)) {
+        if (fp_body_find_behind_step(s, terminator, &body, &block) &&
+            fp_certain_label(s, &body, block, terminator, labels))
+            branch->construct = FP_CONSTRUCT_LOOP;
+        return;
+    }
+    switch (body.f->blocks[block].ending) {
+    case FP_ENDING_SWITCH:
         branch->construct = FP_CONSTRUCT_SWITCH;
         label_cases(s, &body, block, terminator, labels);
-    } else if (opcode == LLVMBr) {
-        struct claim claim = claim_of(s, &body, block, terminator);
-        if (claim.way > 1) return;
-        branch->construct = body.f->blocks[block].construct;
-        branch->is_part = claim.is_part;
-        for (uint32_t i = 0; i < 2; i++)
-            if (i != s->undecided)
-                labels[i].label = i == claim.way ? FP_LABEL_TRUE : FP_LABEL_FALSE;
+        break;
+    case FP_ENDING_CONDITION: label_condition(s, &body, block, terminator, labels, branch); break;
+    case FP_ENDING_OTHER:
+    case FP_ENDING_JUMP: break;
     }
 }
 
 bool fp_sense_place(const struct fp_sense *s, LLVMValueRef terminator, struct fp_position *position)
 {
-    struct body body;
+    struct fp_body body;
     uint32_t block;
-    if (!find_body(s, terminator, &body, &block) || !body.f->blocks[block].line) return false;
+    if (!fp_body_find(s, terminator, &body, &block) &&
+        !fp_body_find_behind_step(s, terminator, &body, &block))
+        return false;
+    if (!body.f->blocks[block].line) return false;
     position->line = body.f->blocks[block].line;
     position->column = body.f->blocks[block].column;
     return true;

@@ -22,6 +22,7 @@ struct fp_sense {
     uint32_t round;
     uint32_t undecided; /* of the branch asked for last: the way on which its condition is tested
                            again, or FP_NONE */
+    unsigned ways[2];   /* of it: two successors that stand for all */
     struct fp_table *branches; /* conditions of the survey that are still branches; NULL at first */
 };
 

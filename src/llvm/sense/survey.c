@@ -62,9 +62,93 @@ static void read_mask(LLVMValueRef value, struct fp_comparison *c)
     c->of_low_bits = c->mask <= 15 && !(c->mask & (c->mask + 1));
 }
 
+static LLVMValueRef without_casts(LLVMValueRef value)
+{
+    while (LLVMIsACastInst(value)) value = LLVMGetOperand(value, 0);
+    return value;
+}
+
+/* A call's function, not an intrinsic one; NULL of anything else. */
+static LLVMValueRef function_called(LLVMValueRef value)
+{
+    if (!LLVMIsACallInst(value) && !LLVMIsAInvokeInst(value)) return NULL;
+    LLVMValueRef callee = LLVMGetCalledValue(value);
+    return LLVMIsAFunction(callee) && !LLVMGetIntrinsicID(callee) ? callee : NULL;
+}
+
+static void read_origin(LLVMValueRef left, struct fp_comparison *c)
+{
+    LLVMValueRef callee = function_called(left);
+    if (callee) {
+        size_t len;
+        const char *name = LLVMGetValueName2(callee, &len);
+        c->origin = FP_ORIGIN_CALL;
+        c->callee = fp_hash_bytes(name, len, 0);
+    } else if (LLVMIsALoadInst(left) && !LLVMIsAAllocaInst(LLVMGetOperand(left, 0))) {
+        c->origin = FP_ORIGIN_MEMORY;
+    }
+}
+
+static bool is_bool(LLVMValueRef value)
+{
+    LLVMTypeRef type = LLVMTypeOf(value);
+    return LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) == 1;
+}
+
+/* The comparison that a condition is, perhaps with `!` and `!= 0` around it; NULL where there is
+ * more to it. */
+static LLVMValueRef whole_comparison(LLVMValueRef condition, bool *opposite)
+{
+    for (;;) {
+        if (is_operation(condition, LLVMXor) && is_bool(condition) &&
+            LLVMIsAConstantInt(LLVMGetOperand(condition, 1))) {
+            *opposite = !*opposite;
+            condition = LLVMGetOperand(condition, 0);
+            continue;
+        }
+        if (!LLVMIsAICmpInst(condition)) return NULL;
+        LLVMIntPredicate predicate = LLVMGetICmpPredicate(condition);
+        LLVMValueRef inner = without_casts(LLVMGetOperand(condition, 0));
+        if (!is_bool(inner)) return condition;
+        if (!LLVMIsNull(LLVMGetOperand(condition, 1))) return NULL;
+        if (predicate != LLVMIntEQ && predicate != LLVMIntNE) return NULL;
+        if (predicate == LLVMIntEQ) *opposite = !*opposite;
+        condition = inner;
+    }
+}
+
+static LLVMIntPredicate opposite_of(LLVMIntPredicate predicate)
+{
+    switch (predicate) {
+    case LLVMIntEQ: return LLVMIntNE;
+    case LLVMIntNE: return LLVMIntEQ;
+    case LLVMIntUGT: return LLVMIntULE;
+    case LLVMIntUGE: return LLVMIntULT;
+    case LLVMIntULT: return LLVMIntUGE;
+    case LLVMIntULE: return LLVMIntUGT;
+    case LLVMIntSGT: return LLVMIntSLE;
+    case LLVMIntSGE: return LLVMIntSLT;
+    case LLVMIntSLT: return LLVMIntSGE;
+    case LLVMIntSLE: return LLVMIntSGT;
+    }
+    return predicate;
+}
+
+static void read_whole(LLVMValueRef condition, struct fp_comparison *c)
+{
+    bool opposite = false;
+    LLVMValueRef comparison = whole_comparison(condition, &opposite);
+    if (!comparison) return;
+    LLVMIntPredicate predicate = LLVMGetICmpPredicate(comparison);
+    c->is_whole = true;
+    c->predicate = opposite ? opposite_of(predicate) : predicate;
+    read_origin(without_casts(LLVMGetOperand(comparison, 0)), c);
+}
+
 struct fp_comparison fp_survey_comparison(LLVMValueRef condition)
 {
     struct fp_comparison c = {0};
+    read_whole(condition, &c);
     /* `(x == 1) != 0` */
     while (LLVMIsAICmpInst(condition) && LLVMIsAICmpInst(peeled(LLVMGetOperand(condition, 0))))
         condition = peeled(LLVMGetOperand(condition, 0));
@@ -79,7 +163,10 @@ struct fp_comparison fp_survey_comparison(LLVMValueRef condition)
     LLVMValueRef right = LLVMGetOperand(condition, 1);
     c.with_zero = LLVMIsNull(right);
     c.with_number = LLVMIsAConstantInt(right) && LLVMGetIntTypeWidth(LLVMTypeOf(right)) <= 64;
-    if (c.with_number) c.number = LLVMConstIntGetSExtValue(right);
+    if (!c.with_number) return c;
+    c.number = LLVMConstIntGetSExtValue(right);
+    c.unsigned_number = LLVMConstIntGetZExtValue(right);
+    c.width = LLVMGetIntTypeWidth(LLVMTypeOf(right));
     return c;
 }
 
@@ -107,19 +194,6 @@ static void add_way(struct surveying *s, LLVMValueRef terminator, unsigned i, bo
     fp_vec_push(&s->survey->arena, &s->ways, way);
 }
 
-/* `a && b` as a value, which a branch tests as a whole: are all its parts on one line? */
-static bool is_on_line(LLVMValueRef condition, uint32_t line)
-{
-    struct fp_shim_place place;
-    if (!LLVMIsAPHINode(condition)) return true;
-    for (unsigned i = 0; i < LLVMCountIncoming(condition); i++) {
-        LLVMValueRef part = LLVMGetIncomingValue(condition, i);
-        if (LLVMIsAInstruction(part) && fp_shim_place(part, &place) && place.line != line)
-            return false;
-    }
-    return true;
-}
-
 static void survey_end(struct surveying *s, struct fp_surveyed_block *b, LLVMValueRef terminator)
 {
     struct fp_shim_place place;
@@ -137,7 +211,7 @@ static void survey_end(struct surveying *s, struct fp_surveyed_block *b, LLVMVal
     if (LLVMIsAInstruction(condition) && fp_shim_place(condition, &place) && place.line)
         b->line = place.line, b->column = place.column;
     struct fp_named_branch named = fp_named_branch(terminator);
-    if (is_on_line(condition, b->line)) b->true_way = named.true_way;
+    b->true_way = named.true_way;
     b->construct = named.construct;
     b->true_way_of_whole = named.true_way_of_whole;
     if (named.whole) b->whole = number_of(s, named.whole);
@@ -189,6 +263,40 @@ static void note_block(struct fp_surveyed *f, LLVMBasicBlockRef block, uint32_t 
         note_position(&f->tests, &place, number);
 }
 
+/* A global, or an address inside it. */
+static LLVMValueRef global_of(LLVMValueRef value)
+{
+    while (LLVMIsAConstantExpr(value) && LLVMGetNumOperands(value))
+        value = LLVMGetOperand(value, 0);
+    return LLVMIsAGlobalVariable(value) ? value : NULL;
+}
+
+/* By name: passes remove globals and make others. */
+static uint64_t key_of_global(LLVMValueRef global)
+{
+    size_t len;
+    const char *name = LLVMGetValueName2(global, &len);
+    return fp_hash_bytes(name, len, 0);
+}
+
+static void note_constants(struct fp_surveyed *f, LLVMBasicBlockRef block, uint32_t number)
+{
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+        for (int k = 0; k < LLVMGetNumOperands(i); k++) {
+            LLVMValueRef global = global_of(LLVMGetOperand(i, (unsigned)k));
+            if (!global) continue;
+            uint64_t *at = fp_table_add(&f->constants, key_of_global(global));
+            *at = *at && *at != number + 1 ? FP_SURVEY_AMBIGUOUS : number + 1;
+        }
+}
+
+uint32_t fp_surveyed_user(const struct fp_surveyed *f, LLVMValueRef value)
+{
+    LLVMValueRef global = global_of(value);
+    uint64_t *at = global ? fp_table_find(&f->constants, key_of_global(global)) : NULL;
+    return at && *at != FP_SURVEY_AMBIGUOUS ? (uint32_t)*at - 1 : FP_NONE;
+}
+
 static void number_blocks(struct surveying *s, LLVMValueRef function)
 {
     fp_table_init(&s->numbers, &s->survey->arena);
@@ -222,6 +330,7 @@ static void survey_function(struct fp_survey *survey, LLVMValueRef function, boo
     fp_table_init(&f->at, &survey->arena);
     fp_table_init(&f->ends, &survey->arena);
     fp_table_init(&f->tests, &survey->arena);
+    fp_table_init(&f->constants, &survey->arena);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(b);
         if (terminator) survey_end(&s, &f->blocks[number], terminator);
@@ -229,6 +338,7 @@ static void survey_function(struct fp_survey *survey, LLVMValueRef function, boo
             tag_block(b, number);
         else
             note_block(f, b, number);
+        note_constants(f, b, number);
         number++;
     }
     f->ways = s.ways.at;

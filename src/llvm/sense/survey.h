@@ -23,14 +23,25 @@ enum fp_ending { FP_ENDING_OTHER, FP_ENDING_JUMP, FP_ENDING_CONDITION, FP_ENDING
 /* What a condition compares: enough to see that another comparison took its place. */
 enum fp_left { FP_LEFT_PLAIN, FP_LEFT_BITS /* x & y, x % y */, FP_LEFT_SUM };
 
+/* What it compares on the left, where that can be found again: what a call returned, or what was
+ * read from memory and not from a variable. */
+enum fp_origin { FP_ORIGIN_OTHER, FP_ORIGIN_CALL, FP_ORIGIN_MEMORY };
+
 struct fp_comparison {
     bool compares, equality;
+    bool is_whole; /* the condition is this comparison and nothing else, or its opposite */
+    LLVMIntPredicate predicate; /* where is_whole: as the condition has it */
+    enum fp_origin origin;
+    uint64_t callee; /* of a call: a hash of the function's name */
+
     bool of_call; /* what a call returned: inlined, that is another comparison */
     enum fp_left left;
     bool of_low_bits; /* x & 1, 3, 7 or 15 on the left */
     bool with_zero;   /* on the right */
     bool with_number; /* likewise: a constant */
     int64_t number;
+    uint64_t unsigned_number;
+    unsigned width;   /* of the number, in bits */
     uint64_t mask;    /* x & mask on the left: a constant; 0 where it is none */
     bool mask_is_sum; /* x & (a | b) on the left */
 };
@@ -56,9 +67,11 @@ struct fp_surveyed {
     struct fp_surveyed_block *blocks;
     uint32_t nblocks;
     struct fp_surveyed_way *ways;
-    bool tagged;           /* columns are numbers of blocks */
-    struct fp_table at;    /* else: line << 16 | column -> 1 + block, or AMBIGUOUS */
-    struct fp_table ends;  /* the same of ends of blocks alone */
+    bool tagged;               /* columns are numbers of blocks */
+    struct fp_table at;        /* else: line << 16 | column -> 1 + block, or AMBIGUOUS */
+    struct fp_table ends;      /* the same of ends of blocks alone */
+    struct fp_table constants; /* a global, such as a string, by name -> 1 + block that alone uses
+                                  it, or AMBIGUOUS */
     struct fp_table tests; /* of what conditions test: clang 22 gives all branches of `a && b` one
                               place */
 };
@@ -93,6 +106,9 @@ const struct fp_surveyed *fp_survey_find(const struct fp_survey *survey, const v
 enum fp_position_of { FP_OF_ANY, FP_OF_END, FP_OF_TEST };
 uint32_t fp_surveyed_block(const struct fp_surveyed *f, uint32_t line, uint32_t column,
                            enum fp_position_of of);
+
+/* The block that alone uses a global, or FP_NONE. */
+uint32_t fp_surveyed_user(const struct fp_surveyed *f, LLVMValueRef value);
 
 struct fp_comparison fp_survey_comparison(LLVMValueRef condition);
 

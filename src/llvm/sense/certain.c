@@ -1,0 +1,171 @@
+/* What is certain of a branch: see certain.h. */
+#include "llvm/sense/certain.h"
+
+#include "base/vec.h"
+#include "llvm/shim.h"
+
+enum { BY_FIRST = 1, BY_SECOND = 2, BEFORE = 4 };
+
+static void mark_blocks(struct fp_sense *s, const struct fp_surveyed *f, uint32_t from,
+                        uint32_t first, uint8_t mark, uint8_t *marks)
+{
+    FP_VEC(uint32_t) todo = {0};
+    fp_vec_push(s->arena, &todo, first);
+    while (todo.len) {
+        uint32_t at = fp_vec_pop(&todo);
+        if (at == from || marks[at] & mark) continue;
+        marks[at] |= mark;
+        const struct fp_surveyed_block *b = &f->blocks[at];
+        for (uint32_t w = b->first_way; w < b->first_way + b->nways; w++)
+            fp_vec_push(s->arena, &todo, f->ways[w].block);
+    }
+}
+
+/* Marks the blocks that lead to the condition. */
+static void mark_before(const struct fp_surveyed *f, uint32_t from, uint8_t *marks)
+{
+    bool more = true;
+    while (more) {
+        more = false;
+        for (uint32_t i = f->nblocks; i-- > 0;) {
+            const struct fp_surveyed_block *b = &f->blocks[i];
+            for (uint32_t w = b->first_way; w < b->first_way + b->nways; w++) {
+                uint32_t to = f->ways[w].block;
+                if (marks[i] & BEFORE || (to != from && !(marks[to] & BEFORE))) continue;
+                marks[i] |= BEFORE;
+                more = true;
+            }
+        }
+    }
+}
+
+/* Which blocks of the survey each way of a condition leads to before the condition is met again,
+ * and which lead to the condition. */
+static const uint8_t *marks_of(struct fp_sense *s, const struct fp_surveyed *f, uint32_t from)
+{
+    uint8_t *marks = FP_NEW_ARRAY(s->arena, uint8_t, f->nblocks);
+    uint32_t first = f->blocks[from].first_way;
+    mark_blocks(s, f, from, f->ways[first].block, BY_FIRST, marks);
+    mark_blocks(s, f, from, f->ways[first + 1].block, BY_SECOND, marks);
+    mark_before(f, from, marks);
+    return marks;
+}
+
+/* May passes move an instruction behind a branch that came after it? */
+static bool may_sink(LLVMValueRef instruction)
+{
+    return !LLVMIsAStoreInst(instruction) && !LLVMIsACallInst(instruction) &&
+           !LLVMIsAInvokeInst(instruction) && !fp_ir_is_branch(instruction) &&
+           !LLVMIsASwitchInst(instruction) && !LLVMIsAReturnInst(instruction);
+}
+
+/* The one way that leads to a block: 0, 1, or FP_NONE where both or none do. */
+static uint32_t way_of_marks(uint8_t marks)
+{
+    switch (marks & (BY_FIRST | BY_SECOND)) {
+    case BY_FIRST: return 0;
+    case BY_SECOND: return 1;
+    default: return FP_NONE;
+    }
+}
+
+bool fp_is_remainder(const struct fp_comparison *then, const struct fp_comparison *now)
+{
+    return now->equality && now->of_low_bits && now->with_zero &&
+           (then->left != FP_LEFT_BITS || !then->mask);
+}
+
+/* A test that the source does not have: of the remainder of an unrolled loop, or without place. */
+static bool is_own(const struct fp_sense *s, LLVMValueRef branch)
+{
+    struct fp_body body;
+    struct fp_shim_place place;
+    uint32_t block;
+    if (!fp_ir_is_branch(branch)) return false;
+    if (!fp_shim_place(branch, &place) || !place.line) return true;
+    struct fp_comparison then = {0}, now = fp_survey_comparison(LLVMGetCondition(branch));
+    if (fp_body_find_at(s, branch, FP_OF_END, &body, &block))
+        then = body.f->blocks[block].comparison;
+    return fp_is_remainder(&then, &now);
+}
+
+/* The way of the condition that alone leads to an instruction. */
+static uint32_t certain_way(const struct fp_sense *s, const struct fp_body *body,
+                            LLVMValueRef instruction, const uint8_t *marks)
+{
+    uint32_t block = is_own(s, instruction) ? FP_NONE : fp_body_block(body, instruction);
+    if (block == FP_NONE || (marks[block] & BEFORE && may_sink(instruction))) return FP_NONE;
+    return way_of_marks(marks[block]);
+}
+
+/* Calls that differ in a string alone become one call, of a phi: the string tells. */
+static uint32_t certain_way_of_phi(const struct fp_body *body, LLVMValueRef phi,
+                                   LLVMBasicBlockRef before, const uint8_t *marks)
+{
+    for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
+        if (LLVMGetIncomingBlock(phi, i) != before) continue;
+        uint32_t block = fp_surveyed_user(body->f, LLVMGetIncomingValue(phi, i));
+        if (block == FP_NONE || marks[block] & BEFORE) return FP_NONE;
+        return way_of_marks(marks[block]);
+    }
+    return FP_NONE;
+}
+
+/* Walks on from a successor of a branch to the next branch. */
+static uint32_t follow_certainly(const struct fp_sense *s, const struct fp_body *body,
+                                 LLVMValueRef branch, unsigned successor, const uint8_t *marks)
+{
+    LLVMBasicBlockRef before = LLVMGetInstructionParent(branch);
+    LLVMBasicBlockRef block = LLVMGetSuccessor(branch, successor);
+    for (int k = 0; k < FP_FARTHEST_BLOCKS; k++) {
+        LLVMValueRef at = LLVMGetFirstInstruction(block);
+        for (; at; at = LLVMGetNextInstruction(at)) {
+            uint32_t way = LLVMIsAPHINode(at) ? certain_way_of_phi(body, at, before, marks)
+                                              : certain_way(s, body, at, marks);
+            if (way != FP_NONE) return way;
+        }
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+        if (is_own(s, end)) return FP_CONFLICT;
+        if (!fp_ir_goes_on(end)) break;
+        before = block;
+        block = LLVMGetSuccessor(end, 0);
+    }
+    return FP_NONE;
+}
+
+bool fp_certain_exists(struct fp_sense *s, const struct fp_body *body, uint32_t block,
+                       LLVMValueRef branch)
+{
+    const uint8_t *marks = marks_of(s, body->f, block);
+    return follow_certainly(s, body, branch, s->ways[0], marks) <= 1 ||
+           follow_certainly(s, body, branch, s->ways[1], marks) <= 1;
+}
+
+static bool is_loop_head(LLVMBasicBlockRef block)
+{
+    LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(block));
+    return use && LLVMGetNextUse(use);
+}
+
+bool fp_certain_label(struct fp_sense *s, const struct fp_body *body, uint32_t block,
+                      LLVMValueRef terminator, struct fp_edge_info *labels)
+{
+    const struct fp_surveyed_block *b = &body->f->blocks[block];
+    unsigned n = LLVMGetNumSuccessors(terminator), found = 0, held = 0;
+    bool own = false;
+    if (b->true_way == FP_NONE) return false;
+    const uint8_t *marks = marks_of(s, body->f, block);
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t way = follow_certainly(s, body, terminator, i, marks);
+        own |= way == FP_CONFLICT;
+        if (way > 1) continue;
+        labels[i].label = way == b->true_way ? FP_LABEL_TRUE : FP_LABEL_FALSE;
+        found++, held += way == b->true_way;
+    }
+    bool same = found == n && (!held || held == n);
+    for (unsigned i = 0; i < n; i++) {
+        bool outside = own && !is_loop_head(LLVMGetSuccessor(terminator, i));
+        if (labels[i].label && (same || outside)) labels[i].label = FP_LABEL_NONE, found--;
+    }
+    return found;
+}

@@ -1,0 +1,102 @@
+/* Conditions that optimisation joins, or leaves without a place of their own behind them. The
+ * comments say how often each line's conditions held and did not, and `one`, `both` or `any`: how
+ * many ways have a label at -O2. */
+#include <stdio.h>
+#include <string.h>
+
+static volatile int sink, zero;
+static int passed, failed;
+
+__attribute__((noinline)) static void act(int n)
+{
+    sink += n;
+}
+
+__attribute__((noinline)) static int ask(int n)
+{
+    sink += n;
+    return n + zero;
+}
+
+/* A switch with two targets. */
+__attribute__((noinline)) static void several(int c)
+{
+    if (c == '*' || c == '-' || c == '+') /* 5/5 both */
+        act(1);
+    act(2);
+}
+
+/* One branch: what it says of the first line is certain on one way. */
+__attribute__((noinline)) static void nested(int a, int b)
+{
+    if (a > 3)     /* 6/4 one */
+        if (b < 5) /* 1/5 any */
+            act(1);
+    act(2);
+}
+
+/* One call of printf behind a phi of two strings. */
+__attribute__((noinline)) static int test(const char *expected, const char *found)
+{
+    int pass;
+    if (!expected && !found)
+        pass = 1;
+    else if (!expected || !found)
+        pass = 0;
+    else
+        pass = !strcmp(expected, found);
+    if (pass) /* 7/3 both */
+        printf("[pass]");
+    else
+        printf("[fail]");
+    if (pass) /* 7/3 any */
+        ++passed;
+    else
+        ++failed;
+    return pass;
+}
+
+static int is_start(int c)
+{
+    if (c >= 128) /* 0/15 any */
+        return 1;
+    if (ask(c) == 'a') /* 4/11 both */
+        return 1;
+    return c == ':' || c == '_';
+}
+
+/* Both ways of ask() lead out of the function that was inlined. */
+__attribute__((noinline)) static const char *name(const char *p)
+{
+    if (!*p) return 0;                          /* 1/9 any */
+    if (!is_start((unsigned char)*p)) return 0; /* 3/6 any */
+    ++p;
+    while (*p && is_start((unsigned char)*p)) ++p;
+    act(*p);
+    return p;
+}
+
+/* A condition of two lines: the loop's is told at its first. */
+__attribute__((noinline)) static int rounds(int n, int m)
+{
+    int k = 0;
+    do {
+        k++;
+    } while (ask(n) > k && /* 21/10 any */
+             ask(m) != k);
+    return k;
+}
+
+int main(void)
+{
+    static const char *const words[] = {"abc", "a.b", ":x",    "1a", "_",
+                                        "",    "--",  "a:b c", "z9", "ab"};
+    for (int i = 0; i < 10; i++) {
+        several("a*b-c+d*e-"[i]);
+        nested(i, i);
+        test(words[i], i % 3 ? words[i] : "ab");
+        name(words[i]);
+        rounds(i, i * 3 % 7);
+    }
+    return 0;
+}
