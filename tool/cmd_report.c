@@ -109,8 +109,7 @@ static int write_site(struct cli_profiles *inputs, struct fp_sources *sources, c
         warn_of_missing(sources, how->folder);
         printf("%s/index.html\n", how->folder);
     }
-    for (size_t i = 0; i < how->ncolumns; i++)
-        fp_profile_free((struct fp_profile *)columns[i].profile);
+    for (size_t i = 0; i < how->ncolumns; i++) fp_profile_free(columns[i].profile);
     fp_arena_free(&arena);
     fp_profile_free(profile);
     return ok ? EXIT_OK : cli_fail(&error, NULL);
@@ -131,7 +130,7 @@ struct cli_command command_report = {
     .arguments = "[PROFILE...]",
     .summary = "Write a web page: hottest paths, source, graphs, coverage",
     .text = "The page needs no server and no network: open DIR/index.html. Several profiles are\n"
-            "added up and shown side by side.",
+            "added up, and compared with the first one: what changed most comes first.",
     .options = options,
     .words = &given.inputs,
     .run = run,

@@ -16,13 +16,14 @@ ASSET(asset_views, "views.js");
 ASSET(asset_calls, "calls.js");
 ASSET(asset_split, "split.js");
 ASSET(asset_flame, "flame.js");
+ASSET(asset_compare, "compare.js");
 ASSET(asset_function, "function.js");
 ASSET(asset_graph, "graph.js");
 
 extern const char asset_css[], asset_app[], asset_views[], asset_calls[], asset_split[],
-    asset_flame[], asset_function[], asset_graph[];
+    asset_flame[], asset_compare[], asset_function[], asset_graph[];
 extern const unsigned asset_css_len, asset_app_len, asset_views_len, asset_calls_len,
-    asset_split_len, asset_flame_len, asset_function_len, asset_graph_len;
+    asset_split_len, asset_flame_len, asset_compare_len, asset_function_len, asset_graph_len;
 
 const struct fp_asset fp_assets[] = {
     {"report.css", asset_css, &asset_css_len},
@@ -31,6 +32,7 @@ const struct fp_asset fp_assets[] = {
     {"calls.js", asset_calls, &asset_calls_len},
     {"split.js", asset_split, &asset_split_len},
     {"flame.js", asset_flame, &asset_flame_len},
+    {"compare.js", asset_compare, &asset_compare_len},
     {"function.js", asset_function, &asset_function_len},
     {"graph.js", asset_graph, &asset_graph_len},
     {0},

@@ -194,6 +194,24 @@ static bool make_folders(const struct fp_pages *site, struct fp_error *error)
     return ok;
 }
 
+/* ---- all ---- */
+
+static void index_functions(struct fp_pages *site)
+{
+    fp_table_init(&site->by_function, &site->arena);
+    for (size_t i = 0; i < site->report->nfunctions; i++) {
+        const struct fp_function *f = site->report->functions[i].function;
+        if (!(f->flags & FP_FUNCTION_SKIPPED))
+            *fp_table_add(&site->by_function, (uintptr_t)f) = i + 1;
+    }
+}
+
+uint32_t fp_site_find(const struct fp_pages *site, const struct fp_function *function)
+{
+    const uint64_t *at = fp_table_find(&site->by_function, (uintptr_t)function);
+    return at ? (uint32_t)*at - 1 : FP_NONE;
+}
+
 static void count_lines(struct fp_pages *site)
 {
     fp_line_counts_init(&site->lines, &site->arena);
@@ -210,6 +228,7 @@ bool fp_site_write(const struct fp_report *report, struct fp_sources *sources,
     struct fp_pages site = {.report = report, .sources = sources, .options = options};
     fp_strtable_init(&site.file_index, &site.arena);
     site.functions = FP_NEW_ARRAY(&site.arena, struct fp_site_function, report->nfunctions);
+    index_functions(&site);
     count_lines(&site);
     fp_site_calls_make(&site);
     choose_drawn(&site);

@@ -17,7 +17,7 @@
 /* One of several profiles of the same program, shown side by side. */
 struct fp_site_column {
     const char *label;
-    const struct fp_profile *profile;
+    struct fp_profile *profile;
 };
 
 struct fp_site_options {

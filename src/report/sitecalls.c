@@ -11,20 +11,13 @@ enum { MOST_CALLS = 100 };
 void fp_site_calls_make(struct fp_pages *site)
 {
     struct fp_site_calls *c = &site->calls;
-    struct fp_table at; /* address of an fp_function -> 1 + its index in the whole report */
     c->report = site->options->whole ? site->options->whole : site->report;
     fp_call_graph_make(&site->arena, c->report, &c->graph);
-    fp_table_init(&at, &site->arena);
     c->shown = FP_NEW_ARRAY(&site->arena, uint32_t, c->report->nfunctions);
     c->whole = FP_NEW_ARRAY(&site->arena, uint32_t, site->report->nfunctions);
-    for (size_t i = 0; i < c->report->nfunctions; i++) {
-        c->shown[i] = FP_NONE;
-        *fp_table_add(&at, (uintptr_t)c->report->functions[i].function) = i + 1;
-    }
-    for (uint32_t i = 0; i < site->report->nfunctions; i++) {
-        const struct fp_function *f = site->report->functions[i].function;
-        c->whole[i] = (uint32_t)*fp_table_find(&at, (uintptr_t)f) - 1;
-        if (!(f->flags & FP_FUNCTION_SKIPPED)) c->shown[c->whole[i]] = i;
+    for (uint32_t i = 0; i < c->report->nfunctions; i++) {
+        c->shown[i] = fp_site_find(site, c->report->functions[i].function);
+        if (c->shown[i] != FP_NONE) c->whole[c->shown[i]] = i;
     }
 }
 

@@ -178,14 +178,6 @@ static void json_sides(struct fp_json *j, const struct sides *sides, uint64_t id
     fp_json_end(j, ']');
 }
 
-void fp_site_json_sides(struct fp_json *j, const struct fp_pages *site, uint32_t index, uint64_t id)
-{
-    struct fp_arena scratch = {0};
-    struct sides sides = split(&scratch, site, &site->report->functions[index]);
-    json_sides(j, &sides, id);
-    fp_arena_free(&scratch);
-}
-
 static void sum_columns(struct fp_pages *site, uint32_t index, const struct sides *sides)
 {
     const struct fp_report_function *rf = &site->report->functions[index];

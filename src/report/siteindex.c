@@ -9,7 +9,7 @@
 
 enum { HOTTEST = 60, MOST_SURPRISES = 60, LONGEST_TEXT = 400 };
 
-static void json_clipped(struct fp_json *j, const char *text)
+void fp_site_clipped(struct fp_json *j, const char *text)
 {
     size_t len = strlen(text);
     fp_json_text(j, text, len < LONGEST_TEXT ? len : LONGEST_TEXT);
@@ -25,7 +25,7 @@ static void json_runs(struct fp_json *j, const struct fp_profile *profile)
         fp_json_key(j, "start"), fp_json_double(j, (double)run->start_ns * 1e-9);
         fp_json_key(j, "seconds"), fp_json_double(j, (double)(run->end_ns - run->start_ns) * 1e-9);
         fp_json_key(j, "args"), fp_json_begin(j, '[');
-        for (size_t k = 0; k < run->nargs && k < 100; k++) json_clipped(j, run->args[k]);
+        for (size_t k = 0; k < run->nargs && k < 100; k++) fp_site_clipped(j, run->args[k]);
         fp_json_end(j, ']');
         fp_json_end(j, '}');
     }
@@ -150,10 +150,9 @@ static void json_hottest(struct fp_json *j, const struct fp_pages *site)
         fp_json_uint(j, r->by_cost[i] - rf->first_path);
         fp_site_count(j, path->count);
         fp_json_double(j, path->cost);
-        json_clipped(j, rf->function->source.npositions
-                            ? fp_path_sentence(&scratch, site->sources, rf->function, &decoded)
-                            : "");
-        fp_site_json_sides(j, site, path->function, path->id);
+        fp_site_clipped(j, rf->function->source.npositions
+                               ? fp_path_sentence(&scratch, site->sources, rf->function, &decoded)
+                               : "");
         fp_json_end(j, ']');
     }
     fp_json_end(j, ']');
@@ -181,7 +180,7 @@ static void json_surprises(struct fp_json *j, struct fp_pages *site)
         fp_json_uint(j, one->function);
         fp_json_string(j, id);
         fp_json_double(j, one->expected);
-        json_clipped(j, one->text);
+        fp_site_clipped(j, one->text);
         fp_json_end(j, ']');
     }
     fp_json_end(j, ']');
@@ -245,6 +244,7 @@ void fp_site_json_index(struct fp_json *j, struct fp_pages *site)
     json_functions(j, site);
     json_hottest(j, site);
     json_surprises(j, site);
+    fp_site_json_changes(j, site);
     json_files(j, site); /* last: names are added on the way */
     fp_json_end(j, '}');
 }

@@ -39,6 +39,7 @@ struct fp_pages {
     const struct fp_site_options *options;
     struct fp_arena arena;
     struct fp_site_function *functions; /* as in the report */
+    struct fp_table by_function;        /* address of an fp_function -> 1 + its index */
     struct fp_strtable file_index;      /* 1 + index in files */
     FP_VEC(const char *) files;
     struct fp_line_counts lines;
@@ -46,6 +47,8 @@ struct fp_pages {
     struct fp_site_calls calls;
 };
 
+/* A function's index on the site, or FP_NONE. */
+uint32_t fp_site_find(const struct fp_pages *site, const struct fp_function *function);
 uint32_t fp_site_file(struct fp_pages *site, const char *name);
 /* The text of one of the site's files, and its counts, or NULL where it has none. */
 const struct fp_source_text *fp_site_source(struct fp_pages *site, size_t file,
@@ -54,13 +57,11 @@ const struct fp_source_text *fp_site_source(struct fp_pages *site, size_t file,
 /* Numbers that a script cannot hold exactly are written as strings. */
 void fp_site_count(struct fp_json *j, uint64_t value);
 
+/* A text that may be long: its beginning. */
+void fp_site_clipped(struct fp_json *j, const char *text);
+
 /* Everything about one function: its graph, paths, untaken paths, layout. */
 void fp_site_json_function(struct fp_json *j, struct fp_pages *site, uint32_t index);
-
-/* How often a path of a function was taken in each column: an array, where there
- * are columns. */
-void fp_site_json_sides(struct fp_json *j, const struct fp_pages *site, uint32_t index,
-                        uint64_t id);
 
 /* Makes site->calls. */
 void fp_site_calls_make(struct fp_pages *site);
@@ -69,6 +70,9 @@ void fp_site_json_calls(struct fp_json *j, const struct fp_pages *site, uint32_t
 
 /* The frames of the flame graph. */
 void fp_site_json_flame(struct fp_json *j, struct fp_pages *site);
+
+/* What changed from the first column to each other one. */
+void fp_site_json_changes(struct fp_json *j, struct fp_pages *site);
 
 /* The page's first data. needs: all functions were written. */
 void fp_site_json_index(struct fp_json *j, struct fp_pages *site);

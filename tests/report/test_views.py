@@ -195,6 +195,58 @@ def case_flame_is_bounded(t):
         silent(t, page, "chains")
 
 
+# ---- several profiles ----
+
+CHANGES = """return [...document.querySelectorAll('.row.change')].map((n) => [n.querySelector('.fn').textContent, n.querySelector('.pc').textContent,
+  n.querySelector('.times').textContent, (n.querySelector('.parting') || {textContent: ''}).textContent, n.getAttribute('href')])"""
+
+
+def case_compare(t):
+    """Two profiles: paths and functions by their difference, each path with the branch at which it parts from the other side."""
+    ways = t.built("ways.c", "-O0")
+    before = t.profile(ways, "before.prof", *["nn"] * 50 + ["yy"] * 3 + ["ny"] * 2)
+    after = t.profile(ways, "after.prof", *["nn"] * 50 + ["yn"] * 20 + ["r2"] * 4)
+    diff = t.json("diff", "--json", before, after)["changed"]
+    by_function = {}
+    for item in diff:
+        by_function[item["function"]] = by_function.get(item["function"], 0) + item["cost_after"] - item["cost_before"]
+    folder = t.report(before, after)
+
+    def look(page, size):
+        rows = page.script(CHANGES)
+        t.equal(len(rows), min(20, len(diff)), "changes")
+        for row, item in zip(rows, diff):
+            t.equal((row[0], number(row[2].split("→")[0]), number(row[2].split("→")[1])), (item["function"], item["count_before"], item["count_after"]), "in the order of diff")
+            t.equal(row[1][0], "+" if item["cost_after"] > item["cost_before"] else "−", "which way")
+            if "branch" in item.get("parting", {}):
+                t.check("ways.c:%d" % item["parting"]["line"] in row[3] and item["parting"]["other_branch"] in row[3], "parting of %s: %s" % (item, row))
+        new = next(row for row, item in zip(rows, diff) if item["function"] == "both" and (item["count_before"], item["count_after"]) == (0, 20))
+        t.equal(new[3], "parts at ways.c:11: second == 'y' false; before.prof: true, 3×", "where the new path parts")
+        names = page.script("return [...document.querySelectorAll('table td .fn')].map((n) => n.textContent)")
+        t.equal(names[:len(by_function)], sorted(by_function, key=lambda name: -abs(by_function[name])), "functions by their change")
+        page.click(".ranked button:last-child")
+        page.wait("document.querySelector('.row.change .pc').textContent.includes('pt')")
+        points = [abs(float(row[1].replace("−", "-").split()[0])) for row in page.script(CHANGES)]
+        t.equal(points, sorted(points, reverse=True), "by share")
+        page.click(".ranked button:first-child")
+        page.wait("!document.querySelector('.row.change .pc').textContent.includes('pt')")
+        page.click(".row.change[href='%s']" % new[4])
+        page.wait("document.querySelector('.path[aria-selected=true]')")
+        t.equal(page.script("return document.querySelector('.path .figures small').textContent"), "0 → 20×", "the largest difference is the first path of its function")
+        t.equal(page.script("return document.querySelector('.path').getAttribute('aria-selected')"), "true", "and it is chosen")
+        page.open(url(folder, "#/"))
+        page.wait("document.querySelector('.row.change')")
+
+    each_width(t, folder, "compare", "#/", "document.querySelector('.row.change')", look)
+    same = t.report(before, t.profile(ways, "again.prof", *["nn"] * 50 + ["yy"] * 3 + ["ny"] * 2), after)
+    with Browser(1400, 1000) as page:
+        visit(page, same, "#/", "document.querySelector('#changes')")
+        t.check("Nothing changed" in page.script("return document.querySelector('.hots').textContent"), "the same run twice")
+        page.click(".ranked .switch:first-child button:last-child")
+        page.wait("document.querySelectorAll('.row.change').length === %d" % min(20, len(diff)))
+        silent(t, page, "three profiles")
+
+
 # ---- source, files, search ----
 
 LONG = "int spread(int n) { if (n) return %s; return 0; }\nint main(int argc, char **argv) { (void)argv; return spread(argc) < 0; }\n" % " + ".join(["n"] * 100)

@@ -143,12 +143,14 @@
     if (!row) throw new Error("there is no such function");
     const f = await footpath.getFunction(index), facts = lineFacts(f), d = footpath.data;
     const taken = f.p.map((p, i) => ({key: "p/" + i, id: p[0], count: p[1], cost: p[2], instructions: p[3], branches: p[4], way: readWay(p, 5), sides: p[10] || null, spread: p[11] || null}));
+    /* Of several profiles the largest difference in instructions comes first. */
+    const signed = (p) => (p.sides || []).map((c) => (Number(c) - Number(p.sides[0])) * p.instructions).reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
+    if (d.columns.length) taken.sort((a, b) => Math.abs(signed(b)) - Math.abs(signed(a)));
     const untaken = (f.u || []).map((p) => ({key: "u/" + p[0], id: p[0], expected: p[1], idle: p[2], way: readWay(p, 3)}));
     const live = f.b.map((b, i) => i).filter((i) => !(f.b[i][1] & 64));
     const large = live.length > 160;
     const state = {untaken: words[2] === "u", calls: words[2] === "c", chosen: null, whole: !large};
     const most = [...facts.counts.values()].reduce((a, b) => Math.max(a, b), 1);
-    const mostSide = taken.reduce((a, p) => Math.max(a, ...(p.sides || []).map((c, i) => share(Number(c) * p.instructions, row.costs[i]))), 0);
     const rows = new Map(); /* "file:line" -> elements */
     let graph, drawn = null;
     const holder = el("div.holder");
@@ -201,11 +203,13 @@
     const detail = el("p.detail", {"aria-live": "polite"});
     const current = () => (state.untaken ? untaken : taken);
     function pathRow(p) {
-      const top = state.untaken ? Math.max(1e-9, untaken[0].expected) : taken[0].cost;
+      const top = state.untaken ? Math.max(1e-9, untaken[0].expected) : f.p[0][2];
       const figures = state.untaken
         ? [el("b", null, p.expected >= 0.5 ? "≈" + short(p.expected) : p.idle ? "0" : "<1"), el("small", null, p.idle ? p.idle + (p.idle === 1 ? " edge never ran" : " edges never ran") : "expected, never taken")]
+        : d.columns.length && p.sides
+        ? [footpath.difference(signed(p)), el("small", null, p.sides.map(short).join(" → ") + "×")]
         : [el("b", null, percent(p.cost, row.cost)), el("small", null, p.spread && p.spread[2] > 0 ? "±" + (100 * p.spread[3] / p.spread[2]).toFixed(0) + "%  " : "", short(p.count) + "×")];
-      const bars = d.columns.length && p.sides ? footpath.columnBars(p.sides.map((c) => Number(c) * p.instructions), row.costs, mostSide)
+      const bars = d.columns.length && p.sides ? footpath.columnBars(p.sides.map(Number), Math.max(...p.sides.map(Number)), (n) => number(n) + " times")
         : el("span.bar", {"aria-hidden": "true"}, el("i", {style: {width: 100 * share(state.untaken ? p.expected : p.cost, top) + "%"}}));
       return el("div.path", {role: "option", id: "path-" + p.key.replace("/", "-"), "aria-selected": "false", "data-key": p.key, onclick: () => choose(p)},
         bars, el("span.figures", null, figures), footpath.pathText(pathText(f, row, p.way)));

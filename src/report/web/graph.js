@@ -179,19 +179,19 @@
    * light(blocks, edges), zoom(factor), fit(). */
   footpath.drawGraph = (whole, ownFile, name, onPick, keep) => {
     const f = keep ? partOf(whole, keep) : whole;
-    const layout = f.g ? readLayout(f.g) : ownLayout(f), pad = 12;
+    const layout = f.g ? readLayout(f.g) : ownLayout(f), pad = 12, side = 44; /* room for labels beside the outer edges */
     const mostEdge = Math.max(1, ...f.e.map((e) => Number(e[5]))), mostBlock = Math.max(1, ...f.b.map((b) => Number(b[2])));
     const degree = f.b.map(() => 0);
     f.e.forEach((e) => { degree[e[0]]++; });
-    const svg = el("svg.graph", {viewBox: [-pad, -pad, layout.w + 2 * pad, layout.h + 2 * pad].join(" "), role: "img", "aria-label": "Control-flow graph of " + name});
+    const svg = el("svg.graph", {viewBox: [-side, -pad, layout.w + 2 * side, layout.h + 2 * pad].join(" "), role: "img", "aria-label": "Control-flow graph of " + name});
     const sides = labelSides(f, layout);
     const edges = f.e.map((e, i) => drawEdge(f, i, layout.e[i], mostEdge, degree[e[0]], sides[i]));
     const blocks = f.b.map((b, i) => layout.b[i] ? drawBlock(f, i, layout.b[i], mostBlock, ownFile, onPick) : null);
     svg.append(...edges.filter(Boolean), ...blocks.filter(Boolean));
     const box = el("div.canvas", {tabindex: "0", role: "region", "aria-label": "Graph; scrolls"}, svg);
     let scale = 1;
-    const set = (to) => { scale = Math.max(0.08, Math.min(3, to)); svg.style.width = (layout.w + 2 * pad) * scale + "px"; svg.style.height = (layout.h + 2 * pad) * scale + "px"; };
-    const fit = () => { const room = box.clientWidth || 400; set(Math.min(1.15, Math.max(0.62, (room - 4) / (layout.w + 2 * pad)))); };
+    const set = (to) => { scale = Math.max(0.08, Math.min(3, to)); svg.style.width = (layout.w + 2 * side) * scale + "px"; svg.style.height = (layout.h + 2 * pad) * scale + "px"; };
+    const fit = () => { const room = box.clientWidth || 400; set(Math.min(1.15, Math.max(0.62, (room - 4) / (layout.w + 2 * side)))); };
     const light = (litBlocks, litEdges) => {
       svg.classList.toggle("choosing", litBlocks.size > 0);
       blocks.forEach((node, i) => node && node.classList.toggle("lit", litBlocks.has(i)));
@@ -199,7 +199,7 @@
       const places = [...litBlocks].map((b) => layout.b[b]).filter(Boolean);
       if (!places.length) return;
       const x = (Math.min(...places.map((p) => p[0])) + Math.max(...places.map((p) => p[0]))) / 2, y = Math.min(...places.map((p) => p[1]));
-      box.scrollTo({left: (x + pad) * scale - box.clientWidth / 2, top: (y + pad) * scale - 60, behavior: footpath.calm ? "auto" : "smooth"});
+      box.scrollTo({left: (x + side) * scale - box.clientWidth / 2, top: (y + pad) * scale - 60, behavior: footpath.calm ? "auto" : "smooth"});
     };
     set(1);
     return {box, light, fit, zoom: (by) => set(scale * by), drawnBy: f.g ? "Graphviz" : "page"};

@@ -12,10 +12,9 @@
   const figure = (text) => el("span.figure", null, text);
 
   /* Several profiles side by side: a thin bar each, in one order everywhere. */
-  const columnBars = (values, totals, most) => el("span.columns", {"aria-hidden": "true"}, values.map((value, c) =>
-    el("i.c" + c % 6, {style: {width: 100 * share(share(value, totals[c]), most) + "%"}, title: footpath.data.columns[c].label + ": " + percent(value, totals[c])})));
+  const columnBars = (values, most, tell) => el("span.columns", {"aria-hidden": "true"}, values.map((value, c) =>
+    el("i.c" + c % 6, {style: {width: 100 * share(value, most) + "%"}, title: footpath.data.columns[c].label + ": " + tell(value)})));
   footpath.columnBars = columnBars;
-  const columnTotals = () => footpath.data.columns.map((column) => column.cost);
   const legend = () => footpath.data.columns.length ? el("ul.legend", {"aria-label": "Profiles compared"}, footpath.data.columns.map((column, c) =>
     el("li", null, el("i.c" + c % 6), el("b", null, column.label), " ", command(column.run_list[0]), el("span.dim", null, " " + short(column.cost) + " " + footpath.data.unit)))) : null;
   footpath.legend = legend;
@@ -23,6 +22,8 @@
   const command = (run) => run ? el("code", null, [base(run.args[0] || ""), ...run.args.slice(1)].join(" ").slice(0, 160)) : null;
   const when = (run) => run && run.start ? new Date(run.start * 1000).toISOString().slice(0, 16).replace("T", " ") + " UTC" : "";
 
+  /* A path in words. */
+  footpath.sentence = (text) => el("span.steps", null, text);
   /* A path as a row of lines; what a branch did is lighter. */
   footpath.pathText = (text) => {
     const parts = text.split(/(\([^)]*\))/);
@@ -45,15 +46,13 @@
     all.push(tile("Edges covered", percent(t.edges[0], t.edges[1]), "and " + percent(t.lines[0], t.lines[1]) + " of the lines", t.edges[0], t.edges[1]));
     return el("div.tiles", null, all);
   }
-  const mostSide = () => Math.max(0, ...footpath.data.hot.slice(0, 20).map((hot) => Math.max(...(hot[5] || []).map((c, i) => share(Number(c) * hot[3] / Number(hot[2]), footpath.data.columns[i].cost)))));
   function hotRow(hot, i, most) {
-    const d = footpath.data, [index, path, count, cost, text, sides] = hot, row = footpath.row(index);
-    const bar = sides ? columnBars(sides.map((c) => Number(c) * cost / Number(count)), columnTotals(), mostSide())
-      : el("span.bar", {"aria-hidden": "true"}, el("i", {style: {width: 100 * share(cost, most) + "%"}}));
+    const d = footpath.data, [index, path, count, cost, text] = hot, row = footpath.row(index);
+    const bar = el("span.bar", {"aria-hidden": "true"}, el("i", {style: {width: 100 * share(cost, most) + "%"}}));
     return el("li", null, el("a.row.hot", {href: "#/f/" + index + "/p/" + path},
       el("span.rank", null, String(i + 1)), bar,
       el("b.pc", null, percent(cost, d.totals.cost)),
-      el("span.what", null, el("span.fn", null, row.name), text ? footpath.pathText(base(d.files[row.file][0]) + ": " + text) : null),
+      el("span.what", null, el("span.fn", null, row.name), text ? footpath.sentence(base(d.files[row.file][0]) + ": " + text) : null),
       el("span.times", null, short(count), el("small", null, "×"))));
   }
   views.overview = () => {
@@ -65,14 +64,16 @@
         el("p.lead", null, command(run), run ? el("span.dim", null, when(run)) : null)),
       problems.map((m) => el("p.warning", {role: "note"}, m[0] + ": " + m[1])),
       legend(), tiles());
-    if (shown.length)
+    if (d.columns.length) node.append(footpath.changesSection());
+    else if (shown.length)
       node.append(el("section", {"aria-labelledby": "hot"}, el("h2", {id: "hot"}, "Hottest paths",
         el("span.dim", null, "these " + shown.length + " are " + percent(sum, t.cost) + " of all " + d.unit)),
         el("ol.hots", null, shown.map((hot, i) => hotRow(hot, i, most)))));
     else if (!d.have_paths)
       node.append(el("p.note", null, "This profile has edge counters alone; build with --fp-mode=path for paths."));
-    const top = footpath.allRows().slice(0, 10);
-    node.append(el("section", {"aria-labelledby": "top"}, el("h2", {id: "top"}, "Costliest functions",
+    const byChange = (a, b) => Math.abs(footpath.changeOf(b)) - Math.abs(footpath.changeOf(a)) || a.index - b.index;
+    const top = (d.columns.length ? [...footpath.allRows()].sort(byChange) : footpath.allRows()).slice(0, 10);
+    node.append(el("section", {"aria-labelledby": "top"}, el("h2", {id: "top"}, d.columns.length ? "Functions that changed most" : "Costliest functions",
       el("a.more", {href: "#/functions"}, "all " + number(footpath.allRows().length))), functionTable(top, "cost", false)));
     return {node, title: ""};
   };
@@ -86,8 +87,9 @@
     {key: "name", label: "Function", text: true, value: (r) => r.name.toLowerCase(),
      cell: (r) => [el("a.fn", {href: "#/f/" + r.index}, r.name), el("span.file", null, base(footpath.data.files[r.file][0]) + ":" + r.line), r.problem ? el("span.warning", null, r.problem) : null]},
     {key: "cost", label: footpath.data.unit === "inclusive-cycles" ? "Share" : "Own share", value: (r) => r.cost, cell: (r) => [
-      footpath.data.columns.length ? columnBars(r.costs, columnTotals(), 1) : el("span.bar.small", {"aria-hidden": "true"}, el("i", {style: {width: 100 * share(r.cost, footpath.allRows()[0].cost) + "%"}})),
+      footpath.data.columns.length ? columnBars(r.costs.map((cost, c) => share(cost, footpath.data.columns[c].cost)), 1, (part) => percent(part, 1)) : el("span.bar.small", {"aria-hidden": "true"}, el("i", {style: {width: 100 * share(r.cost, footpath.allRows()[0].cost) + "%"}})),
       figure(percent(r.cost, footpath.data.totals.cost))]},
+    ...(footpath.data.columns.length ? [{key: "change", label: "Change", value: (r) => Math.abs(footpath.changeOf(r)), cell: (r) => footpath.difference(footpath.changeOf(r))}] : []),
     {key: "inclusive", label: footpath.inclusiveLabel(), value: (r) => r.inclusive, cell: (r) => percent(r.inclusive, footpath.data.totals.cost)},
     {key: "calls", label: "Calls", value: (r) => Number(r.calls), cell: (r) => number(r.calls)},
     {key: "taken", label: "Paths taken", value: (r) => Number(r.taken), cell: (r) => footpath.data.have_paths ? [number(r.taken), el("span.dim", null, " of " + short(r.possible)), r.cuts ? el("span.dim", {title: "Paths also end at cold edges or ways into loops"}, " ✂") : null] : "–"},
@@ -102,7 +104,7 @@
   const tableRow = (cols, r) => el("tr" + (Number(r.calls) ? "" : ".idle"), null, cols.map((c) => el("td" + (c.text ? "" : ".num"), {class: "k-" + c.key + (c.text ? "" : " num")}, c.cell(r))));
 
   views.functions = () => {
-    const state = {query: "", key: "cost", down: true, shown: 100, idle: true};
+    const state = {query: "", key: footpath.data.columns.length ? "change" : "cost", down: true, shown: 100, idle: true};
     const box = el("div"), note = el("p.note", {"aria-live": "polite"});
     let list = [];
     function fill() {
@@ -129,7 +131,7 @@
     const node = el("div", null, el("div.head", null, el("h1", null, "Functions")), legend(),
       el("div.filters", null,
         el("label", null, el("span.hidden", null, "Filter functions"), el("input", {type: "search", id: "filter", placeholder: "Filter by name or file", autocomplete: "off", spellcheck: "false", oninput: (e) => { state.query = e.target.value; state.shown = 100; fill(); }})),
-        el("label.check", null, el("input", {type: "checkbox", onchange: (e) => { state.idle = !e.target.checked; fill(); }}), " only those that ran"), note), box, el("p.note.small", null, footpath.inclusiveNote()));
+        el("label.check", null, el("input", {type: "checkbox", onchange: (e) => { state.idle = !e.target.checked; fill(); }}), " only those that ran"), note), box, el("p.note.small", null, footpath.data.columns.length ? "Change is in instructions, from the first profile. " : null, footpath.inclusiveNote()));
     return {node, title: "Functions"};
   };
 
@@ -199,7 +201,7 @@
         const row = footpath.row(index);
         return el("li", null, el("a.row.hot.cold", {href: "#/f/" + index + "/u/" + id}, el("span.rank", null, String(i + 1)),
           el("span.bar", {"aria-hidden": "true"}, el("i", {style: {width: 100 * share(expected, most) + "%"}})), el("b.pc", null, "≈" + short(expected)),
-          el("span.what", null, el("span.fn", null, row.name), footpath.pathText(base(d.files[row.file][0]) + ": " + text)), el("span.times", null, "0", el("small", null, "×"))));
+          el("span.what", null, el("span.fn", null, row.name), footpath.sentence(base(d.files[row.file][0]) + ": " + text)), el("span.times", null, "0", el("small", null, "×"))));
       })), d.untaken.length ? null : el("p.note", null, "Every path that the edge counts make likely was taken."));
     return {node, title: "Never taken"};
   };
