@@ -48,16 +48,21 @@ static void clear_counters(void *context)
     begin_here(context, NULL);
 }
 
-/* Clears the counts of frames that were left before it stops the threads: while they stop,
+/* Holds signals: one that ends the program would write counts of which a part is cleared.
+ *
+ * Clears the counts of frames that were left before it stops the threads: while they stop,
  * the threads note their paths in flight there. */
 void footpath_reset(void)
 {
     struct rt_frame frame;
+    struct rt_held held;
     struct rt_process *process = rt_this.process;
     rt_unwind_here(&frame);
+    rt_hold_signals(&held);
     for (size_t i = 0; process && i < RT_MOST_MODULES; i++)
         if (process->core.modules[i]) process->core.modules[i]->forget_left();
     rt_with_threads_stopped(begin_here, clear_counters, &frame);
+    rt_release_signals(&held);
 }
 
 /* While paused, threads count in a copy that is never written. */
@@ -88,21 +93,27 @@ static void resume_work(void *context)
 void footpath_pause(void)
 {
     struct rt_frame frame;
+    struct rt_held held;
     struct rt_process *process = rt_this.process;
     if (!process || process->core.paused || !rt_threads_make_nowhere()) return;
     rt_unwind_here(&frame);
+    rt_hold_signals(&held);
     process->core.paused = 1;
     rt_with_threads_stopped(pause_here, pause_work, &frame);
+    rt_release_signals(&held);
 }
 
 void footpath_resume(void)
 {
     struct rt_frame frame;
+    struct rt_held held;
     struct rt_process *process = rt_this.process;
     if (!process || !process->core.paused) return;
     rt_unwind_here(&frame);
+    rt_hold_signals(&held);
     process->core.paused = 0;
     rt_with_threads_stopped(resume_here, resume_work, &frame);
+    rt_release_signals(&held);
 }
 
 void footpath_set_output(const char *pattern)

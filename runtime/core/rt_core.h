@@ -126,6 +126,7 @@ struct rt_module {
     /* frame: where this thread is; NULL: not known */
     bool (*write)(enum rt_why why, const struct rt_frame *frame);
     void (*clear)(void);
+    void (*begin_in_child)(void); /* the process was forked: this is the child */
     void (*forget_left)(void);
     bool (*place_is_certain)(const struct rt_frame *frame);
     void (*set_output)(const char *pattern);

@@ -26,7 +26,7 @@ extern const char hash_empty __asm__(FP_HASH_EMPTY_SYMBOL) FP_HIDDEN; /* rt_hash
 
 struct rt_local rt_local __attribute__((section("footpath_local"), used));
 
-struct rt_module rt_this = {.version = 2};
+struct rt_module rt_this = {.version = 3};
 
 /* A note of type 1 named "footpath". Its content is the distance from there to rt_this. */
 __asm__(".pushsection .note.footpath,\"a\",@note\n"
@@ -135,12 +135,14 @@ static void find_identities(void)
 
 /* ---- life ---- */
 
+static bool began_in_child; /* since the last fork, in a child */
+
 /* The child's profile starts from 0. Each path in flight is counted once less, because it
  * began before the fork and will be counted when it ends. */
-static void after_fork_in_child(void)
+static void begin_in_child(void)
 {
     struct rt_frame frame;
-    if (rt_is_confined()) return;
+    began_in_child = true;
     rt_settings_new_run();
     rt_settings_share_run();
     rt_writer_after_fork();
@@ -154,6 +156,27 @@ static void after_fork_in_child(void)
     rt_unwind_here(&frame);
     for (; rt_unwind_look(&frame);)
         if (rt_frame_left(&frame, -1), !rt_unwind_step(&frame)) break;
+}
+
+static void before_fork(void)
+{
+    began_in_child = false;
+    rt_sample_before_fork();
+}
+
+/* The first module's handler does this for all modules, and holds signals meanwhile: a
+ * signal that ends the child writes either nothing, because the run is still the parent's,
+ * or counts that are all the child's. */
+static void after_fork_in_child(void)
+{
+    struct rt_held held;
+    struct rt_process *process = rt_this.process;
+    if (began_in_child || rt_is_confined()) return;
+    rt_hold_signals(&held);
+    for (size_t i = 0; process && i < RT_MOST_MODULES; i++)
+        if (process->core.modules[i]) process->core.modules[i]->begin_in_child();
+    if (!began_in_child) begin_in_child();
+    rt_release_signals(&held);
 }
 
 static void take_over(void)
@@ -179,6 +202,7 @@ __attribute__((constructor(101))) RT_ENTRY static void start(void)
     rt_this.frame_left = rt_frame_left;
     rt_this.write = rt_write_profile;
     rt_this.clear = rt_clear_counters;
+    rt_this.begin_in_child = begin_in_child;
     rt_this.forget_left = rt_in_flight_clear;
     rt_this.place_is_certain = rt_place_is_certain;
     rt_this.set_output = rt_settings_set_output;
@@ -193,7 +217,7 @@ __attribute__((constructor(101))) RT_ENTRY static void start(void)
     rt_end_watch();
     rt_sample_start();
     rt_periodic_start(false);
-    pthread_atfork(rt_sample_before_fork, rt_sample_after_fork_in_parent, after_fork_in_child);
+    pthread_atfork(before_fork, rt_sample_after_fork_in_parent, after_fork_in_child);
     errno = saved;
 }
 
