@@ -81,6 +81,8 @@ def link(t, form, how):
 
 
 def one_form(t, form):
+    if form == "lld":
+        harness.needs("ld.lld", llvm=t.args.llvm)
     expected = None
     sizes = {}
     for how in HOW:
