@@ -353,6 +353,13 @@ def case_pprof(t):
     t.check(any(place == ("kind", "walk.c", line_of("odd = 1;")) for lines in places.values() for place in lines), "a line")
 
 
+def gcov_facts(data):
+    """Counts of lines and of their branches, and calls of functions."""
+    lines = {(os.path.basename(f["file"]), line["line_number"]): (line["count"], sorted(b["count"] for b in line["branches"]))
+             for f in data["files"] for line in f["lines"]}
+    return lines, {(f["name"], f["lineno"]): f["execution_count"] for file in data["files"] for f in file["functions"]}
+
+
 def case_gcov_json(t):
     """The same lines as lcov's; and gcovr reads it."""
     harness.needs("gcovr")
@@ -368,6 +375,11 @@ def case_gcov_json(t):
     with open(t.path("sum.json")) as f:
         summary = json.load(f)
     t.equal((summary["line_total"], summary["line_covered"]), (len(ours), sum(n > 0 for n in ours.values())), "gcovr's lines")
+    # and each count as gcovr has read it
+    t.run("gcovr", "--root", root, "--add-tracefile", "g.json", "--json", "--output", "read.json")
+    with open(t.path("read.json")) as f:
+        read = json.load(f)
+    t.equal(gcov_facts(read), gcov_facts(data), "what gcovr read")
 
 
 def case_schemas(t):
