@@ -135,8 +135,8 @@ static bool decode_header(struct fp_reader *r, struct fp_guide *guide, uint64_t 
     guide->version = fp_read_u32(r);
     uint32_t oldest = fp_read_u32(r);
     if (oldest > VERSION)
-        return fp_reader_fail(r, "expected version %d of the format, got %u", VERSION,
-                              guide->version);
+        return fp_reader_fail(r, "expected version %d, got %u, which needs a newer footpath",
+                              VERSION, guide->version);
     guide->source.size = fp_read_u64(r);
     guide->source.time_ns = fp_read_u64(r);
     *count = fp_read_u64(r);

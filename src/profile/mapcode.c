@@ -585,8 +585,9 @@ bool fp_map_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_f
                               .layout.edge_address = f->layout.edge_address};
     d.version = fp_read_uint(reader);
     if (!reader->failed && (d.version < OLDEST_VERSION || d.version > MAP_VERSION))
-        return fp_reader_fail(reader, "expected map version %d to %d, got %llu", OLDEST_VERSION,
-                              MAP_VERSION, (unsigned long long)d.version);
+        return fp_reader_fail(reader, "expected map version %d to %d, got %llu%s", OLDEST_VERSION,
+                              MAP_VERSION, (unsigned long long)d.version,
+                              d.version > MAP_VERSION ? ", which needs a newer footpath" : "");
     f->flags = (uint32_t)fp_read_uint(reader);
     f->id = fp_read_u64(reader);
     decode_strings(&d);
