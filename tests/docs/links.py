@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Do the documents point at things that exist? Links of Markdown, and files that are
-named in backquotes with a folder in front.
+named in backquotes with a folder in front. Is every document in the index, docs/README.md,
+and does README.md lead there?
 
     links.py SOURCE-TREE
 """
@@ -31,13 +32,26 @@ def exists(path):
     return os.path.exists(path) or os.path.exists(path + ".c") or os.path.exists(path + ".h")
 
 
+def not_indexed(top, files):
+    """Documents that docs/README.md does not lead to. Those of examples/ and debian/ lie beside what they are about."""
+    index = os.path.join("docs", "README.md")
+    with open(os.path.join(top, index)) as f:
+        listed = {os.path.normpath(os.path.join("docs", target)) for target in links(f.read())}
+    for name in files:
+        if name != index and name not in listed and (os.path.dirname(name) == "" or name.startswith("docs/")):
+            yield "%s: not in %s" % (name, index)
+    with open(os.path.join(top, "README.md")) as f:
+        if index not in set(links(f.read())):
+            yield "README.md: no link to " + index
+
+
 def main():
     top = sys.argv[1]
     files = subprocess.run(["git", "-C", top, "ls-files", "*.md"], capture_output=True, text=True).stdout.split()
     if not files:  # not a checkout: an archive of the sources
         files = [os.path.relpath(os.path.join(d, n), top) for d, _, names in os.walk(top) for n in names
                  if n.endswith(".md") and "/build" not in d and "/.cache" not in d]
-    bad, count = [], 0
+    bad, count = list(not_indexed(top, files)), 0
     for name in files:
         with open(os.path.join(top, name)) as f:
             text = re.sub(r"```.*?```", "", f.read(), flags=re.S)

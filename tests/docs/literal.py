@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Types what the documents tell a reader to type, and compares what they show.
 
-    literal.py --bin BUILD/bin [--llvm 19] [--case NAME]...
+    literal.py --bin BUILD/bin [--llvm 19] [--update] [--case NAME]...
 
 Documents are README.md, all other Markdown of the top, docs/ and examples/, and the manual
 pages. Each is a session of one shell in a folder of its own. Every fenced block `sh` or
@@ -24,7 +24,8 @@ without a language is an error. Comments in front of a block say more, in Markdo
     not run: WHY; instead: FILE    not typed, and which test stands in
 
 Times, build-ids, the folder and the lines of system headers may differ everywhere
-(VOLATILE). Outputs are those of LLVM 19.
+(VOLATILE). Outputs are those of LLVM 19. --update puts what commands print now into the
+Markdown documents, except where they have dots: look at the difference.
 """
 import os
 import re
@@ -43,6 +44,7 @@ FOLDERS = os.path.join(ROOT, "tests", "docs", "literal")
 TYPED = ("sh", "console")
 OTHERS = ("text", "c", "cmake", "meson", "asm", "json", "diff", "ini")
 MOST_EXCUSED = 10
+HOME = "/home/you/footpath"  # what documents have for the folder
 END = "end of the command that literal.py typed:"
 # what differs from run to run in any document, and what stands for it
 VOLATILE = (
@@ -51,6 +53,7 @@ VOLATILE = (
     (r"(?<=__footpath_c_)[0-9a-f]{16}\b", "HEX"),
     (r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?", "DATE"),
     (r"\b\d+(\.\d+)? (s|ms|seconds)\b", "TIME"),
+    (r"\bpid \d+ on [^ :]+", "PROCESS"),
     (r"\b(ctype|stdio2?|string)\.h:\d+", r"\1.h:LINE"),
 )
 EXCUSE = re.compile(r"not run: (?P<why>[^;]+); instead: (?P<instead>\S+)$")
@@ -176,7 +179,7 @@ def commands_of(block):
 
 
 def unify(text, folder, differs):
-    text = text.replace(folder, "FOLDER")
+    text = text.replace(folder, HOME)
     if differs:
         text = re.sub(differs, "DIFFERS", text)
     for pattern, name in VOLATILE:
@@ -194,11 +197,23 @@ def matches(got, shown):
     return any(matches(got[at:], shown[first + 1:]) for at in range(first, len(got) + 1))
 
 
-def compare(block, command, got, shown, folder):
+def compare(b, block, command, got, shown, folder):
     differs = block.says("differs")
+    if b.args.update and "..." not in shown.split("\n") and not matches(unify(got, folder, differs), unify(shown, folder, differs)):
+        name = os.path.join(ROOT, block.where.split(":")[0])
+        put_into(name, "$ " + command.replace("\n", "\n> ") + "\n", shown, got.rstrip("\n").replace(folder, HOME) + "\n" if got else "")
+        return
     expect(shown.strip() != "...", "%s: shows nothing of what this prints: %s" % (block.where, command))
     expect(matches(unify(got, folder, differs), unify(shown, folder, differs)),
            "%s: %s\n---- shows:\n%s\n---- but the command prints:\n%s" % (block.where, command, shown.rstrip("\n"), got.rstrip("\n")))
+
+
+def put_into(name, command, shown, got):
+    """A document gets another output behind a command."""
+    text = read(name)
+    equal(text.count(command + shown), 1, "places of this command in " + name)
+    with open(name, "w", encoding="utf-8") as f:
+        f.write(text.replace(command + shown, command + "\n".join(line.rstrip() for line in got.split("\n"))))
 
 
 # ---- the shell
@@ -277,7 +292,7 @@ def type_block(shell, block):
         if shown is None:
             expect(not re.search(r"^footpath(-cc|-c\+\+)?: ", got, re.M), "%s: %s\nsays:\n%s" % (block.where, command, harness.tail(got)))
         else:
-            compare(block, command, got, shown, shell.folder)
+            compare(shell.bench, block, command, got, shown, shell.folder)
 
 
 def type_document(b, name, text, long):
@@ -399,4 +414,4 @@ def all_cases():
 
 
 if __name__ == "__main__":
-    harness.main(__doc__, cases=all_cases())
+    harness.main(__doc__, ("--update", {"action": "store_true", "help": "correct the outputs in the documents"}), cases=all_cases())
