@@ -235,12 +235,16 @@ def measure_time(programs, variants, results, rounds):
             results[p.name][v]["times"] = times[v]
 
 
-def measure_builds(programs, variants, results, force):
+def measure_builds(programs, variants, results, force, timed):
+    """Sizes, and the compiler's CPU time where times say something on this machine."""
     progress = Progress(len(programs) * len(variants))
     for p in programs:
         for v in variants:
             _, facts = build(p, v, force)
-            note(results, p, v, "build").update(facts)
+            known = note(results, p, v, "build")
+            known.update(facts)
+            if not timed:
+                known.pop("build_cpu")
             progress.step("build of %s %s" % (p.name, v))
 
 
@@ -300,7 +304,7 @@ def main():
     results = load(args.results)
     if args.rebuild:
         forget(programs, variants)
-    measure_builds(programs, variants, results, False)
+    measure_builds(programs, variants, results, False, "time" in args.what)
     if "instructions" in args.what:
         measure_instructions(programs, variants, results, args.jobs)
     if "time" in args.what:
