@@ -87,6 +87,19 @@ __attribute__((noinline)) static int rounds(int n, int m)
     return k;
 }
 
+struct item {
+    long *data;
+    int size, room;
+};
+static struct item items[100];
+
+/* An unrolled loop has tests of the compiler's own, and is left once. */
+__attribute__((noinline)) static void fill(struct item *at, int from, int to)
+{
+    for (int i = from; i < to; i++) /* 70/10 any */
+        at[i] = (struct item){0, i, 0};
+}
+
 int main(void)
 {
     static const char *const words[] = {"abc", "a.b", ":x",    "1a", "_",
@@ -97,6 +110,7 @@ int main(void)
         test(words[i], i % 3 ? words[i] : "ab");
         name(words[i]);
         rounds(i, i * 3 % 7);
+        fill(items, 7 * i, 7 * i + 7);
     }
     return 0;
 }

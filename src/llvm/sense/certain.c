@@ -75,10 +75,9 @@ bool fp_is_remainder(const struct fp_comparison *then, const struct fp_compariso
            (then->left != FP_LEFT_BITS || !then->mask);
 }
 
-/* A test that the source does not have: of the remainder of an unrolled loop, or without place. */
-static bool is_own(const struct fp_sense *s, LLVMValueRef branch)
+bool fp_ir_is_own(const struct fp_sense *s, LLVMValueRef branch)
 {
-    struct fp_body body;
+    struct fp_body body = {0};
     struct fp_shim_place place;
     uint32_t block;
     if (!fp_ir_is_branch(branch)) return false;
@@ -86,14 +85,15 @@ static bool is_own(const struct fp_sense *s, LLVMValueRef branch)
     struct fp_comparison then = {0}, now = fp_survey_comparison(LLVMGetCondition(branch));
     if (fp_body_find_at(s, branch, FP_OF_END, &body, &block))
         then = body.f->blocks[block].comparison;
-    return fp_is_remainder(&then, &now);
+    bool of_loop = body.f && body.f->tagged && block == FP_NONE;
+    return of_loop || fp_is_remainder(&then, &now);
 }
 
 /* The way of the condition that alone leads to an instruction. */
 static uint32_t certain_way(const struct fp_sense *s, const struct fp_body *body,
                             LLVMValueRef instruction, const uint8_t *marks)
 {
-    uint32_t block = is_own(s, instruction) ? FP_NONE : fp_body_block(body, instruction);
+    uint32_t block = fp_ir_is_own(s, instruction) ? FP_NONE : fp_body_block(body, instruction);
     if (block == FP_NONE || (marks[block] & BEFORE && may_sink(instruction))) return FP_NONE;
     return way_of_marks(marks[block]);
 }
@@ -125,20 +125,12 @@ static uint32_t follow_certainly(const struct fp_sense *s, const struct fp_body 
             if (way != FP_NONE) return way;
         }
         LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
-        if (is_own(s, end)) return FP_CONFLICT;
+        if (fp_ir_is_own(s, end)) return FP_CONFLICT;
         if (!fp_ir_goes_on(end)) break;
         before = block;
         block = LLVMGetSuccessor(end, 0);
     }
     return FP_NONE;
-}
-
-bool fp_certain_exists(struct fp_sense *s, const struct fp_body *body, uint32_t block,
-                       LLVMValueRef branch)
-{
-    const uint8_t *marks = marks_of(s, body->f, block);
-    return follow_certainly(s, body, branch, s->ways[0], marks) <= 1 ||
-           follow_certainly(s, body, branch, s->ways[1], marks) <= 1;
 }
 
 static bool is_loop_head(LLVMBasicBlockRef block)
@@ -164,7 +156,9 @@ bool fp_certain_label(struct fp_sense *s, const struct fp_body *body, uint32_t b
     }
     bool same = found == n && (!held || held == n);
     for (unsigned i = 0; i < n; i++) {
-        bool outside = own && !is_loop_head(LLVMGetSuccessor(terminator, i));
+        bool outside = own && b->construct == FP_CONSTRUCT_LOOP &&
+                       labels[i].label == FP_LABEL_TRUE &&
+                       !is_loop_head(LLVMGetSuccessor(terminator, i));
         if (labels[i].label && (same || outside)) labels[i].label = FP_LABEL_NONE, found--;
     }
     return found;

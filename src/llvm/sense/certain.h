@@ -11,13 +11,13 @@
 
 enum { FP_CONFLICT = 0xfffffffe };
 
+/* Is a branch a test that the source does not have: without place, in the place of a loop as a
+ * whole, or of the remainder of an unrolled loop? */
+bool fp_ir_is_own(const struct fp_sense *sense, LLVMValueRef branch);
+
 /* Is a comparison the compiler's own, whether an unrolled loop has a remainder? `then`: what stood
  * in its place. */
 bool fp_is_remainder(const struct fp_comparison *then, const struct fp_comparison *now);
-
-/* Does one of the two ways of a branch, at least, tell the condition of a block for certain? */
-bool fp_certain_exists(struct fp_sense *sense, const struct fp_body *body, uint32_t block,
-                       LLVMValueRef branch);
 
 /* Labels the ways of a branch or switch that are certain; false where none is. A branch whose ways
  * all say the same does not decide the condition. Neither does one that decides between an

@@ -92,11 +92,9 @@ enum leads { LEADS_NOWHERE, LEADS_ON, LEADS_TO_OWN, LEADS_TO_SAME };
 static enum leads leads_to_branch(const struct fp_sense *s, const struct fp_body *body,
                                   LLVMValueRef end, LLVMValueRef branch)
 {
-    struct fp_shim_place place;
     if (LLVMGetNumSuccessors(end) < 2 || end == branch) return LEADS_NOWHERE;
-    if (fp_body_block(body, end) == s->from) return LEADS_TO_SAME;
-    bool placed = fp_shim_place(end, &place) && place.line;
-    return fp_ir_is_branch(end) && !placed ? LEADS_TO_OWN : LEADS_NOWHERE;
+    if (fp_ir_is_own(s, end)) return LEADS_TO_OWN;
+    return fp_body_block(body, end) == s->from ? LEADS_TO_SAME : LEADS_NOWHERE;
 }
 
 /* Walks on from a successor of a branch to the next branch. */
@@ -210,14 +208,15 @@ static uint32_t true_way_by(struct fp_sense *s, const struct fp_body *body, uint
     const struct fp_surveyed_block *b = &body->f->blocks[block];
     uint32_t true_way = fate == WHOLE ? b->true_way_of_whole : b->true_way;
     uint32_t says[2] = {FP_NONE, FP_NONE};
-    bool direct = false; /* one way, at least, leads there over no other condition */
+    bool direct = false;    /* one way, at least, leads there over no other condition */
+    uint32_t own = FP_NONE; /* the way to a test of the compiler's own */
     if (b->ending != FP_ENDING_CONDITION || true_way == FP_NONE) return FP_NONE;
     search(s, body->f, block);
     s->undecided = FP_NONE;
     for (unsigned i = 0; i < 2; i++) {
         struct fp_nearness found;
         enum leads leads = follow(s, body, branch, s->ways[i], &found);
-        if (leads == LEADS_TO_OWN) return CONFLICT;
+        if (leads == LEADS_TO_OWN) own = i;
         if (leads == LEADS_TO_SAME) s->undecided = i;
         if (leads != LEADS_ON) continue;
         if (crosses_merged(s, body, found, branch, fate)) return CONFLICT;
@@ -225,8 +224,10 @@ static uint32_t true_way_by(struct fp_sense *s, const struct fp_body *body, uint
         says[i] = found.way == true_way ? i : 1 - i;
     }
     if (!direct && (says[0] & says[1]) != FP_NONE) return CONFLICT;
+    /* behind the end of an unrolled loop; in front of one the other way leaves the loop */
+    if (own != FP_NONE && b->construct == FP_CONSTRUCT_LOOP && says[1 - own] != own)
+        return CONFLICT;
     if (fate == DOUBTFUL && (says[0] == FP_NONE || says[1] == FP_NONE)) return CONFLICT;
-    if (fate == REWRITTEN && !fp_certain_exists(s, body, block, branch)) return CONFLICT;
     if (says[0] == FP_NONE) return says[1];
     return says[1] == FP_NONE || says[0] == says[1] ? says[0] : CONFLICT;
 }
@@ -270,6 +271,23 @@ static bool has_earlier_condition(struct fp_sense *s, const struct fp_body *body
         if (body->f->blocks[b].comparison.left == FP_LEFT_BITS &&
             was_joined(s, body, b, block, branch))
             return true;
+    return false;
+}
+
+/* Was a condition on another line that a way of a block's leads to decided together with that? `a
+ * == 1` and behind it `a == 2` become one range. */
+static bool has_later_condition(struct fp_sense *s, const struct fp_body *body, uint32_t block,
+                                LLVMValueRef branch)
+{
+    const struct fp_surveyed *f = body->f;
+    for (uint32_t w = 0; w < 2; w++) {
+        uint32_t at = f->ways[f->blocks[block].first_way + w].block;
+        for (int i = 0; i < FP_FARTHEST_BLOCKS && f->blocks[at].nways == 1; i++)
+            at = f->ways[f->blocks[at].first_way].block;
+        if (at != block && f->blocks[at].ending == FP_ENDING_CONDITION &&
+            f->blocks[at].line != f->blocks[block].line && !has_branch(s, body, at, branch))
+            return true;
+    }
     return false;
 }
 
@@ -357,7 +375,8 @@ static struct claim claim_of(struct fp_sense *s, const struct fp_body *body, uin
     if (fp_body_has(body, condition)) now = fp_survey_comparison(condition);
     bool rewritten = is_rewritten(&b->comparison, &now);
     if (fp_is_remainder(&b->comparison, &now) ||
-        (rewritten && has_earlier_condition(s, body, block, branch)))
+        (rewritten && (has_earlier_condition(s, body, block, branch) ||
+                       has_later_condition(s, body, block, branch))))
         return (struct claim){CONFLICT, false};
     if (rewritten) return claim_of_joined(s, body, block, branch, REWRITTEN);
     enum fate_of fate = is_doubtful(body, block, condition, &now) ? DOUBTFUL : AS_WRITTEN;
