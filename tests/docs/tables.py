@@ -6,7 +6,7 @@
 Tables lie between marks (bench/marks.py). Each row must have been measured at a commit, on a day and on
 a machine that the table names; the script that its mark names must be one that `make tables` runs.
 Then the marks themselves: a row that is measured again replaces the old one, the others keep
-what they say of themselves.
+what they say of themselves. And the README's figures are those of the table.
 """
 import os
 import re
@@ -67,6 +67,19 @@ def check_marks(marks, wrong):
         wrong.append("bench/marks.py wrote\n%s\nand not\n%s" % (got, expected))
 
 
+def check_readme(source, wrong):
+    """The README says of the cost what the table says."""
+    with open(os.path.join(source, "docs", "performance.md")) as f:
+        rows = dict((name, (programs, ours, edges)) for name, programs, ours, edges in re.findall(
+            r"^\| instructions of `(path|path-exits)` \| (\d+) \| \+(\S+%) \| \+(\S+%) \|", f.read(), re.M))
+    with open(os.path.join(source, "README.md")) as f:
+        text = " ".join(f.read().split())
+    said = ("Over %s programs the default build executes %s more instructions than the plain program, one with `--fp-exits` %s, "
+            "and one with the edge counters of clang %s" % (rows["path"][0], rows["path"][1], rows["path-exits"][1], rows["path"][2]))
+    if said not in text:
+        wrong.append("README.md does not say: " + said)
+
+
 def main():
     source = sys.argv[1]
     sys.path.insert(0, os.path.join(source, "bench"))
@@ -76,6 +89,7 @@ def main():
     wrong = []
     tables = sum(check_document(source, name, marks, driver, wrong) for name in MEASURED)
     check_marks(marks, wrong)
+    check_readme(source, wrong)
     for line in wrong:
         print(line)
     print("%d tables in %d documents, %d wrong" % (tables, len(MEASURED), len(wrong)))
