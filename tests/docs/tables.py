@@ -13,7 +13,7 @@ import re
 import sys
 import tempfile
 
-MEASURED = ["stats.md", "p3.md", "exits.md", "performance.md", "use.md"]
+MEASURED = ["stats.md", "p3.md", "exits.md", "performance.md", "use.md", "gap.md"]
 MARK = re.compile(r"^<!-- (?:table (\S+) by (bench/\S+)|end of table (\S+)) -->$", re.M)
 
 
