@@ -2,13 +2,14 @@
 #include "commands.h"
 
 #include "cli_combined.h"
+#include "cli_gate.h"
 #include "cli_suggest.h"
 
 #include "model/model.h"
 #include "report/site.h"
 
 static struct {
-    struct cli_profiles inputs;
+    struct cli_profiles inputs, tests;
     struct fp_sources sources;
     const char *function;
     struct fp_site_options how;
@@ -21,6 +22,8 @@ static struct {
 static const struct cli_option options[] = {
     {"-o", "DIR", "where to write (footpath-report)", .text = &given.how.folder},
     {"--title", "TEXT", "title of the page (the program's name)", .text = &given.how.title},
+    {"--gap", "TESTS", "a profile of tests: show what they did not do; may be given several times",
+     .profiles = &given.tests},
     {"--function", "NAME", "only functions whose name contains NAME", .text = &given.function},
     {"--paths", "N", "paths listed per function (200)", .number = &given.how.paths},
     {"--untaken", "N", "paths never taken listed per function (20)", .number = &given.how.untaken},
@@ -78,6 +81,28 @@ static void warn_of_missing(const struct fp_sources *sources, const char *folder
                 folder, changed, sources->all.len);
 }
 
+/* Compares with the profiles of tests, where there are any. They are freed by the caller. */
+static bool find_gaps(struct fp_arena *arena, const struct fp_profile *production,
+                      struct fp_profile **tests, struct fp_site_options *how)
+{
+    struct fp_site_gap *gap = FP_NEW(arena, struct fp_site_gap);
+    if (!given.tests.names.len) return true;
+    given.tests.skip_bad = given.inputs.skip_bad;
+    given.tests.all_builds = true;
+    *tests = cli_load(&given.tests);
+    if (!*tests) return false;
+    fp_gaps_make(arena, production, *tests, &gap->gaps);
+    if (!gap->gaps.tested.paths && !gap->gaps.untested.paths && !gap->gaps.unknown.paths) {
+        cli_say("--gap: %s has no counted paths: build the program with --fp-mode=path or pep",
+                production->files.at[0]);
+        return false;
+    }
+    gap->production = cli_measured(arena, production);
+    gap->tests = cli_measured(arena, *tests);
+    how->gap = gap;
+    return true;
+}
+
 static int write_site(struct cli_profiles *inputs, struct fp_sources *sources, const char *function,
                       struct fp_site_options *how)
 {
@@ -104,14 +129,18 @@ static int write_site(struct cli_profiles *inputs, struct fp_sources *sources, c
     struct fp_report *report = fp_report_make(&arena, profile, &what);
     struct fp_report_options all = {.edges = true, .unordered = true};
     how->whole = function ? fp_report_make(&arena, profile, &all) : NULL;
-    bool ok = fp_site_write(report, sources, how, &error);
+    struct fp_profile *tests = NULL;
+    bool found = find_gaps(&arena, profile, &tests, how);
+    bool ok = found && fp_site_write(report, sources, how, &error);
     if (ok) {
         warn_of_missing(sources, how->folder);
         printf("%s/index.html\n", how->folder);
     }
     for (size_t i = 0; i < how->ncolumns; i++) fp_profile_free(columns[i].profile);
     fp_arena_free(&arena);
+    fp_profile_free(tests);
     fp_profile_free(profile);
+    if (!found) return EXIT_FAILED;
     return ok ? EXIT_OK : cli_fail(&error, NULL);
 }
 
@@ -122,6 +151,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     int status = write_site(&given.inputs, &given.sources, given.function, &given.how);
     fp_sources_free(&given.sources);
     fp_arena_free(&given.inputs.arena);
+    fp_arena_free(&given.tests.arena);
     return status;
 }
 

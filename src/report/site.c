@@ -231,8 +231,11 @@ bool fp_site_write(const struct fp_report *report, struct fp_sources *sources,
     index_functions(&site);
     count_lines(&site);
     fp_site_calls_make(&site);
+    fp_site_gaps_make(&site);
     choose_drawn(&site);
     bool ok = make_folders(&site, error) && write_functions(&site, error) &&
+              (!options->gap ||
+               write_data(&site, "data/gap.js", "footpath.gaps", fp_site_json_gaps, error)) &&
               write_data(&site, "data/index.js", "footpath.index", fp_site_json_index, error) &&
               write_data(&site, "data/flame.js", "footpath.flame", fp_site_json_flame, error);
     for (uint32_t i = 0; ok && i < site.files.len; i++) {

@@ -12,12 +12,19 @@
 #include "combined/combinedview.h"
 #include "report/json.h"
 #include "model/model.h"
+#include "paths/gap.h"
 #include "source/source.h"
 
 /* One of several profiles of the same program, shown side by side. */
 struct fp_site_column {
     const char *label;
     struct fp_profile *profile;
+};
+
+/* What production did and tests did not, and what both are, in words. */
+struct fp_site_gap {
+    struct fp_gaps gaps; /* of the site's profile */
+    const char *production, *tests;
 };
 
 struct fp_site_options {
@@ -29,6 +36,7 @@ struct fp_site_options {
     const struct fp_site_column *columns;
     size_t ncolumns;                     /* 0 or at least 2 */
     const struct fp_combined_view *view; /* distributions over runs, or NULL */
+    const struct fp_site_gap *gap;       /* or NULL */
     void (*progress)(const char *what, size_t done, size_t all);
 };
 

@@ -13,8 +13,9 @@ enum { FP_SITE_CHUNK = 200 << 10, FP_SITE_SOURCE_LINES = 500, FP_SITE_LONGEST_LI
 struct fp_site_function {
     struct fp_coverage coverage;
     uint32_t chunk;
-    bool drawn;    /* laid out by Graphviz */
-    double *costs; /* per column */
+    bool drawn;         /* laid out by Graphviz */
+    double *costs;      /* per column */
+    uint32_t first_gap; /* 1 + its index, or 0 */
 };
 
 /* A path that the edge profile makes likely and that was never taken. */
@@ -45,6 +46,7 @@ struct fp_pages {
     struct fp_line_counts lines;
     FP_VEC(struct fp_site_surprise) surprises;
     struct fp_site_calls calls;
+    uint32_t *next_gap; /* per gap: 1 + the next one of the same function, or 0 */
 };
 
 /* A function's index on the site, or FP_NONE. */
@@ -73,6 +75,13 @@ void fp_site_json_flame(struct fp_json *j, struct fp_pages *site);
 
 /* What changed from the first column to each other one. */
 void fp_site_json_changes(struct fp_json *j, struct fp_pages *site);
+
+/* Sorts the gaps by function. */
+void fp_site_gaps_make(struct fp_pages *site);
+/* The paths of one function that no test took; all gaps; how much they are. */
+void fp_site_json_untested(struct fp_json *j, struct fp_pages *site, uint32_t index);
+void fp_site_json_gaps(struct fp_json *j, struct fp_pages *site);
+void fp_site_json_gap_sums(struct fp_json *j, const struct fp_pages *site);
 
 /* The page's first data. needs: all functions were written. */
 void fp_site_json_index(struct fp_json *j, struct fp_pages *site);

@@ -280,7 +280,8 @@ def case_hostile(t):
         f.write(b"\n".join(body[4:7]) + b"\n\0 nul <img src=x onerror=alert(4)>\n" + b"\n" * 95 + body[-2] + b"\n")
     profile = t.profile(exe, "evil.prof")
     folder = os.path.join(t.folder, "evil-report")
-    t.tool("report", profile, "-o", folder, "--title", "<script>alert(5)</script>")
+    tests = t.profile(exe, "evil-tests.prof", "a", "b", "c")
+    t.tool("report", profile, "--gap", tests, "-o", folder, "--title", "<script>alert(5)</script>")
     for command in (("annotate", "--top", "0"), ("show",), ("coverage", "--functions"), ("export", "--format", "collapsed")):
         out = t.tool(*command, profile, text=False)
         t.check(not re.search(rb"[\x00-\x08\x0b-\x1f\x7f]", out), "control characters from " + command[0])
@@ -295,7 +296,7 @@ def case_hostile(t):
         for index in range(len(names)):
             page.open(url(folder, "#/f/%d/p/0" % index))
             page.wait("document.querySelector('.panels')")
-        for route in ("#/functions", "#/flame", "#/files", "#/untaken", "#/file/0", "#/f/0/c", "#/"):
+        for route in ("#/functions", "#/flame", "#/gap", "#/files", "#/untaken", "#/file/0", "#/f/0/c", "#/"):
             page.open(url(folder, route))
             page.wait("document.querySelector('h1')")
             for tag in ("main img", "main b.bold", "main script", "main i:not([class]):not([style])"):

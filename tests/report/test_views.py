@@ -247,6 +247,59 @@ def case_compare(t):
         silent(t, page, "three profiles")
 
 
+# ---- gaps ----
+
+GAPS = """return [...document.querySelectorAll('.gap')].map((n) => ({name: n.querySelector('.fn').textContent, share: n.querySelector('.pc').textContent,
+  leaves: n.querySelector('.leaves').textContent, source: n.querySelector('.leaves a').getAttribute('href'), path: n.querySelector('.fn').getAttribute('href'), ways: n.querySelectorAll('.way').length}))"""
+
+
+def case_gap(t):
+    """What `gap` says, ranked; from a gap to its source and to its path, where the branch is marked at which it leaves what was tested."""
+    ways = t.built("ways.c", "-O0")
+    production = t.profile(ways, "production.prof", *["nn"] * 5 + ["yy"] * 30 + ["r3", "r1"])
+    tests = t.profile(ways, "tests.prof", "nn", "yn", "ny")
+    gap, folder = t.json("gap", "--json", production, tests), t.report("--gap", tests, production)
+    whole = sum(gap[k]["cost"] for k in ("tested", "untested", "unknown"))
+
+    def look(page, size):
+        rows = page.script(GAPS)
+        t.equal([(r["name"], r["leaves"].split(": ")[-1]) for r in rows], [(g["function"], g["text"]) for g in gap["gaps"]], "gaps in the order of gap")
+        for row, one in zip(rows, gap["gaps"]):
+            t.check("ways.c:%d" % one["line"] in row["leaves"] and row["source"].endswith("/%d" % one["line"]), "the place of %s: %s" % (one, row))
+            t.check(abs(float(row["share"].strip("<>%")) - 100 * one["cost"] / whole) < 0.11, "the share of %s: %s" % (one, row))
+            t.equal(row["ways"], min(4, len(one["paths"])), "paths of a gap")
+        together = next(r for r, g in zip(rows, gap["gaps"]) if g["reason"] == "not_together")
+        t.check("second == 'y' true" in together["leaves"], "the branch as it is written: %s" % together)
+        page.click(".ranked button:last-child")
+        page.wait("document.querySelector('.ranked button:last-child').getAttribute('aria-pressed') === 'true'")
+        shown = page.script("return document.querySelector('.split .legend').textContent")
+        t.check("%.1f%%" % (100 * gap["tested_share_by_count"]) in shown, "by executions: %s" % shown)
+        page.click(".gap a.fn[href='%s']" % together["path"])
+        page.wait("document.querySelector('.path[aria-selected=true] .untested') && document.querySelector('.ln.leaves')")
+        t.equal(page.script("return document.querySelector('.ln.leaves .no').textContent"), "11", "the line at which the path leaves what was tested")
+        t.equal(page.script("return document.querySelectorAll('.edge.leaves').length"), 1, "and the edge")
+        t.equal(page.script("return document.querySelectorAll('.path .untested').length"), 1, "paths of both() that no test took")
+        audit(t, page, "untested path %d" % size)
+        page.open(url(folder, together["source"]))
+        page.wait("document.querySelector('.source .ln')")
+        page.open(url(folder, "#/"))
+        page.wait("document.querySelector('a.tile')")
+        t.check("%.1f%%" % (100 * gap["tested_share"]) in page.script("return document.querySelector('a.tile').textContent"), "the overview has the share")
+        page.click("a.tile")
+        page.wait("document.querySelector('.gap')")
+
+    each_width(t, folder, "gap", "#/gap", "document.querySelector('.gap')", look)
+    # a part of the program, tests that took everything, and no tests at all
+    with Browser(1400, 1000) as page:
+        visit(page, t.report("--gap", tests, "--function", "main", production), "#/gap", "document.querySelector('.gap')")
+        t.equal({row["name"] for row in page.script(GAPS)}, {"main"}, "gaps of one function")
+        for words, said in ((("--gap", production, production), "took every path"), ((production,), "has no profile of tests")):
+            visit(page, t.report(*words), "#/gap", "document.querySelector('main').textContent.includes(%r)" % said)
+        silent(t, page, "gap")
+    edges = t.profile(t.built("ways.c", "-O0", "--fp-mode=edge"), "edges.prof", "nn")
+    t.tool("report", "--gap", tests, edges, "-o", t.path("none"), status=1)
+
+
 # ---- source, files, search ----
 
 LONG = "int spread(int n) { if (n) return %s; return 0; }\nint main(int argc, char **argv) { (void)argv; return spread(argc) < 0; }\n" % " + ".join(["n"] * 100)

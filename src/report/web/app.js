@@ -63,6 +63,8 @@ const footpath = (() => {
   self.source = (file, part, lines, counts) => sources.set(file + "-" + part, {lines, counts});
   self.flame = (frames) => { self.frames = frames; };
   self.getFlame = async () => { await load("data/flame.js"); return self.frames; };
+  self.gaps = (gaps) => { self.allGaps = gaps; };
+  self.getGaps = async () => { await load("data/gap.js"); return self.allGaps; };
   self.getFunction = async (index) => {
     if (!functions.has(index)) await load("data/f/" + self.row(index).chunk + ".js");
     return functions.get(index);
@@ -119,6 +121,7 @@ const footpath = (() => {
   }
   function tabs(current) {
     const d = self.data, all = [["overview", "Overview", ""], ["functions", "Functions", "functions"], ["flame", "Flame graph", "flame"], ["files", "Files", "files"]];
+    if (d.gap) all.push(["gap", "Untested", "gap"]);
     if (d.have_paths) all.push(["untaken", "Never taken", "untaken"]);
     if (d.skipped.length) all.push(["skipped", "Not measured", "skipped"]);
     document.getElementById("tabs").replaceChildren(...all.map(([key, label, to]) =>
@@ -198,7 +201,7 @@ const footpath = (() => {
     if (e.key === "/" || e.key === "j" || e.key === "k") e.preventDefault();
   }
   function moveRow(step, e) {
-    const rows = [...document.querySelectorAll("main a.row, main td a, main .call a.fn")].filter((row) => row.offsetParent), at = rows.indexOf(document.activeElement);
+    const rows = [...document.querySelectorAll("main a.row, main td a, main .call a.fn, main .gap a.fn")].filter((row) => row.offsetParent), at = rows.indexOf(document.activeElement);
     if (at < 0 && e.key.startsWith("Arrow")) return; /* scrolls */
     const next = rows[at < 0 ? 0 : at + step];
     if (next) { next.focus(); e.preventDefault(); }

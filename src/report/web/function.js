@@ -143,6 +143,7 @@
     if (!row) throw new Error("there is no such function");
     const f = await footpath.getFunction(index), facts = lineFacts(f), d = footpath.data;
     const taken = f.p.map((p, i) => ({key: "p/" + i, id: p[0], count: p[1], cost: p[2], instructions: p[3], branches: p[4], way: readWay(p, 5), sides: p[10] || null, spread: p[11] || null}));
+    for (const [place, edge, block, reason, file, line] of f.x || []) if (taken[place]) taken[place].gap = {edge, block, reason, key: file + ":" + line};
     /* Of several profiles the largest difference in instructions comes first. */
     const signed = (p) => (p.sides || []).map((c) => (Number(c) - Number(p.sides[0])) * p.instructions).reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
     if (d.columns.length) taken.sort((a, b) => Math.abs(signed(b)) - Math.abs(signed(a)));
@@ -212,7 +213,7 @@
       const bars = d.columns.length && p.sides ? footpath.columnBars(p.sides.map(Number), Math.max(...p.sides.map(Number)), (n) => number(n) + " times")
         : el("span.bar", {"aria-hidden": "true"}, el("i", {style: {width: 100 * share(state.untaken ? p.expected : p.cost, top) + "%"}}));
       return el("div.path", {role: "option", id: "path-" + p.key.replace("/", "-"), "aria-selected": "false", "data-key": p.key, onclick: () => choose(p)},
-        bars, el("span.figures", null, figures), footpath.pathText(pathText(f, row, p.way)));
+        bars, el("span.figures", null, figures), p.gap ? el("span.untested", null, "no test took it") : null, footpath.pathText(pathText(f, row, p.way)));
     }
     function fillList() {
       const list = current(), rest = f.r;
@@ -241,6 +242,7 @@
       if (p.expected !== undefined)
         return [el("b", null, "Never taken"), p.idle ? " because " + p.idle + " of its edges never ran, " : " though each of its edges ran; about " + short(p.expected) + " times were to be expected, ", from + " " + to + ", " + edges + " edges (path " + p.id + ")."];
       return [el("b", null, number(p.count)), " times, ", el("b", null, percent(p.cost, row.cost)), " of this function and ", el("b", null, percent(p.cost, d.totals.cost)), " of the program: " + from + " " + to + ", " + p.instructions + " instructions, " + p.branches + (p.branches === 1 ? " branch" : " branches") + " (path " + p.id + ").",
+        p.gap ? el("span.untested", null, " No test took it" + (p.gap.edge >= 0 || p.gap.block >= 0 ? ": it leaves what was tested at line " + p.gap.key.split(":")[1] : "") + " (" + p.gap.reason + ").") : null,
         p.spread ? spreadOf(p.spread) : null,
         d.columns.length && p.sides ? el("span.sides", null, d.columns.map((c, i) => el("span", null, el("i.c" + i % 6), c.label + " " + number(p.sides[i]) + "× "))) : null];
     }
@@ -259,6 +261,15 @@
       if (first) sourceBox.scrollTo({top: first.offsetTop - sourceBox.clientHeight / 4, behavior: footpath.calm ? "auto" : "smooth"});
       drawFor(p);
       graph.light(blocks, edges);
+      mark(p && p.gap);
+    }
+    /* Where a path leaves what was tested: the line of the branch, and its edge. */
+    function mark(gap) {
+      document.querySelectorAll(".ln.leaves, .edge.leaves, .block.leaves").forEach((node) => node.classList.remove("leaves"));
+      if (!gap || (gap.edge < 0 && gap.block < 0)) return;
+      for (const node of rows.get(gap.key) || []) node.classList.add("leaves");
+      const drawn = graph.box.querySelector(gap.edge >= 0 ? '[data-edge="' + gap.edge + '"]' : '[data-block="' + gap.block + '"]');
+      if (drawn) drawn.classList.add("leaves");
     }
     /* Of a long stretch only what is near the path stays; the first line of what is
      * folded away stands for it. */

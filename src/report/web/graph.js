@@ -179,7 +179,7 @@
    * light(blocks, edges), zoom(factor), fit(). */
   footpath.drawGraph = (whole, ownFile, name, onPick, keep) => {
     const f = keep ? partOf(whole, keep) : whole;
-    const layout = f.g ? readLayout(f.g) : ownLayout(f), pad = 12, side = 44; /* room for labels beside the outer edges */
+    const layout = f.g ? readLayout(f.g) : ownLayout(f), pad = 12, side = 20; /* room for labels beside the outer edges */
     const mostEdge = Math.max(1, ...f.e.map((e) => Number(e[5]))), mostBlock = Math.max(1, ...f.b.map((b) => Number(b[2])));
     const degree = f.b.map(() => 0);
     f.e.forEach((e) => { degree[e[0]]++; });

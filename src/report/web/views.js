@@ -44,6 +44,7 @@
     all.push(tile(d.unit === "instructions" ? "Instructions" : "Cycles", short(t.cost), d.unit === "instructions" ? "of the compiler's IR" : d.unit === "cycles" ? "measured on paths" : "of the function that took most"));
     all.push(tile("Functions run", number(t.functions[0]), "of " + number(t.functions[1]), t.functions[0], t.functions[1]));
     all.push(tile("Edges covered", percent(t.edges[0], t.edges[1]), "and " + percent(t.lines[0], t.lines[1]) + " of the lines", t.edges[0], t.edges[1]));
+    if (d.gap) all.push(el("a.tile", {href: "#/gap"}, tile("Tested", footpath.testedShare(d.gap), "of this went by paths that tests took", d.gap.tested[2], d.gap.tested[2] + d.gap.untested[2] + d.gap.unknown[2])));
     return el("div.tiles", null, all);
   }
   function hotRow(hot, i, most) {
