@@ -28,7 +28,10 @@ void fp_write_bytes(struct fp_writer *writer, const void *bytes, size_t len)
 
 void fp_write_u8(struct fp_writer *writer, uint8_t value)
 {
-    fp_write_bytes(writer, &value, 1);
+    if (writer->len < writer->cap)
+        writer->bytes[writer->len++] = value;
+    else
+        fp_write_bytes(writer, &value, 1);
 }
 
 static void write_fixed(struct fp_writer *writer, uint64_t value, size_t len)
