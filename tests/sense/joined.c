@@ -100,6 +100,28 @@ __attribute__((noinline)) static void fill(struct item *at, int from, int to)
         at[i] = (struct item){0, i, 0};
 }
 
+struct element {
+    int line, closing;
+};
+
+/* The last two sides become one branch: that it is taken does not say which of the two held. */
+__attribute__((noinline)) static const char *sides(const char *p, struct element *e)
+{
+    if (!p || !*p || e->closing != 0) /* sides 2/8 1/7 4/3 */
+        return p;
+    act(e->line);
+    return p + 1;
+}
+
+/* The same of &&. */
+__attribute__((noinline)) static int all_sides(int n, const struct element *e)
+{
+    if (ask(n) > 2 && e->line < 8 && e->closing == 0) /* sides 7/3 5/2 2/3 */
+        return 1;
+    act(n);
+    return 0;
+}
+
 int main(void)
 {
     static const char *const words[] = {"abc", "a.b", ":x",    "1a", "_",
@@ -111,6 +133,9 @@ int main(void)
         name(words[i]);
         rounds(i, i * 3 % 7);
         fill(items, 7 * i, 7 * i + 7);
+        struct element e = {i, i % 5 == 4 || i == 7 || i == 3};
+        sides(i == 2 || i == 6 ? NULL : words[i], &e);
+        all_sides(i, &e);
     }
     return 0;
 }

@@ -141,6 +141,31 @@ def case_joined(b):
                 equal(tuple(said[line][:2]), counts, where)
 
 
+def said_of_sides(b, *flags):
+    """(line, column) of a side of && or || -> [true, false]."""
+    b.cc(*flags, JOINED, "-o", "joined", silent=True)
+    said = defaultdict(lambda: [0, 0])
+    for function in b.json("show", "--json", b.profile("joined", "joined.prof"))["functions"]:
+        for edge in function.get("edges", []):
+            if "sense" in edge and "part" in edge:
+                said[edge["line"], edge["column"]][0 if edge["sense"] else 1] += edge["count"]
+    return said
+
+
+def case_sides(b):
+    """A branch on two sides of several says of neither what is true of both only."""
+    with open(JOINED, encoding="ascii") as source:
+        lines = {n: pairs_of(f[1]) for n, f in
+                 ((n, re.search(r"/\* sides ([\d/ ]+) \*/", line)) for n, line in enumerate(source, 1)) if f}
+    plain = said_of_sides(b, "-O0")
+    for line, sides in lines.items():
+        equal([tuple(plain[key]) for key in sorted(plain) if key[0] == line], sides, "line %d, -O0" % line)
+    for flags in (("-O1",), ("-O2",), ("-O3",), ("-Os",), ("-O2", "--fp-at=early"), ("-O2", "-flto", "-fuse-ld=lld")):
+        for key, counts in said_of_sides(b, *flags).items():
+            if key[0] in lines:
+                at_most(counts, plain[key], "line %d column %d, %s" % (*key, " ".join(flags)))
+
+
 KINDS = (("for", "loop"), ("while", "loop"), ("} while", "loop"), ("switch", "switch"), ("int ", "value"),
          ("return n > 3 ?", "choice"), ("return", "value"), ("else if", "if"), ("if", "if"), ("IF_SMALL", "if"),
          ("ask(", "if"), ("!ask(", "if"))

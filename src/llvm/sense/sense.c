@@ -305,19 +305,36 @@ static bool decides_whole(struct fp_sense *s, const struct fp_body *body, uint32
     return whole != FP_NONE;
 }
 
+/* Has another side of the same && or || no branch of its own? Then it may be decided together with
+ * this one. */
+static bool may_join_side(struct fp_sense *s, const struct fp_body *body, uint32_t block,
+                          LLVMValueRef branch)
+{
+    const struct fp_surveyed_block *blocks = body->f->blocks;
+    uint32_t whole = blocks[block].whole;
+    for (uint32_t b = 0; whole != FP_NONE && b < body->f->nblocks; b++)
+        if (b != block && (blocks[b].whole == whole || b == whole) &&
+            !has_branch(s, body, b, branch))
+            return true;
+    return false;
+}
+
 /* Which way is true, and of what. */
 struct claim {
     uint32_t way;
     bool is_part; /* of one side of && or || alone */
 };
 
-/* Conditions that became one branch: about the whole that they are, or about one of them. */
+/* Conditions that became one branch: about the whole that they are, or about one of them. Of a side
+ * that was decided together with another, one way is not known: nothing is claimed, and certain.c
+ * tells the other way. */
 static struct claim claim_of_joined(struct fp_sense *s, const struct fp_body *body, uint32_t block,
                                     LLVMValueRef branch, enum fate_of fate)
 {
     uint32_t whole = body->f->blocks[block].whole, way = FP_NONE;
     if (decides_whole(s, body, block, branch)) way = true_way_by(s, body, whole, branch, WHOLE);
     if (way <= 1) return (struct claim){way, false};
+    if (may_join_side(s, body, block, branch)) return (struct claim){FP_NONE, true};
     return (struct claim){true_way_by(s, body, block, branch, fate), whole != FP_NONE};
 }
 
@@ -330,7 +347,7 @@ static struct claim claim_of_merged(struct fp_sense *s, const struct fp_body *bo
     for (uint32_t i = 0; i < parts->n; i++)
         if (body->f->blocks[parts->blocks[i]].line != body->f->blocks[block].line)
             return (struct claim){FP_NONE, false};
-    for (uint32_t i = 0; i < parts->n && claim.way > 1; i++)
+    for (uint32_t i = 0; i < parts->n && claim.way > 1 && !claim.is_part; i++)
         claim.way = true_way_by(s, body, parts->blocks[i], branch, MERGED);
     return claim;
 }
