@@ -198,8 +198,9 @@
       edges.forEach((node, i) => { if (node) { node.classList.toggle("lit", litEdges.has(i)); if (litEdges.has(i)) svg.insertBefore(node, blocks.find(Boolean)); } });
       const places = [...litBlocks].map((b) => layout.b[b]).filter(Boolean);
       if (!places.length) return;
-      const x = (Math.min(...places.map((p) => p[0])) + Math.max(...places.map((p) => p[0]))) / 2, y = Math.min(...places.map((p) => p[1]));
-      box.scrollTo({left: (x + side) * scale - box.clientWidth / 2, top: (y + pad) * scale - 60, behavior: footpath.calm ? "auto" : "smooth"});
+      /* in the middle, but no further than the leftmost block's edge */
+      const first = Math.min(...places.map((p) => p[0])), x = (first + Math.max(...places.map((p) => p[0]))) / 2, y = Math.min(...places.map((p) => p[1]));
+      box.scrollTo({left: Math.min((x + side) * scale - box.clientWidth / 2, (first - W / 2) * scale), top: (y + pad) * scale - 60, behavior: footpath.calm ? "auto" : "smooth"});
     };
     set(1);
     return {box, light, fit, zoom: (by) => set(scale * by), drawnBy: f.g ? "Graphviz" : "page"};
