@@ -2,6 +2,8 @@
 #include "model/callgraph.h"
 
 #include "base/checked.h"
+#include "count/values.h"
+#include "profile/symbols.h"
 
 #include <stdlib.h>
 
@@ -11,6 +13,7 @@ struct caller {
     struct fp_call_graph *graph;
     struct fp_strtable by_name; /* linkage name -> 1 + the first function */
     uint32_t *next_same;        /* per function: the next with its name, or FP_NONE */
+    struct fp_table symbols;    /* module -> its struct fp_symbols, once they are read */
     FP_VEC(struct fp_call_edge) edges;
 };
 
@@ -49,6 +52,69 @@ static uint32_t find_function(const struct caller *c, uint32_t caller, const cha
 
 /* ---- edges ---- */
 
+/* The calls of one function by another, or through pointers (name NULL), become one edge. */
+static void add_count(struct caller *c, uint32_t caller, struct fp_strtable *known,
+                      const char *name, uint32_t line, uint64_t count)
+{
+    uint64_t *edge = fp_strtable_add(known, name ? name : "");
+    if (!*edge) {
+        struct fp_call_edge made = {
+            .caller = caller, .callee = find_function(c, caller, name), .name = name, .line = line};
+        fp_vec_push(c->arena, &c->edges, made);
+        *edge = c->edges.len;
+    }
+    struct fp_call_edge *known_edge = &c->edges.at[*edge - 1];
+    known_edge->count = fp_add_saturated(known_edge->count, count);
+}
+
+/* Those of the program that ran: its file may have been built again. */
+static const struct fp_symbols *symbols_of(struct caller *c, const struct fp_module *module)
+{
+    uint64_t *known = fp_table_add(&c->symbols, (uintptr_t)module);
+    if (*known) return (const struct fp_symbols *)(uintptr_t)*known;
+    struct fp_symbols *symbols = FP_NEW(&c->scratch, struct fp_symbols);
+    const char *path = module->program.path;
+    struct fp_program file;
+    struct fp_error ignored = {0};
+    *known = (uintptr_t)symbols;
+    if (path && fp_program_read(&c->scratch, path, &file, &ignored) &&
+        fp_program_fits(&file, &module->id))
+        fp_symbols_read(&c->scratch, path, symbols);
+    return symbols;
+}
+
+/* The name of the function at an address; of several the one that is measured. */
+static const char *name_at(struct caller *c, const struct fp_module *module, uint64_t address)
+{
+    const struct fp_symbols *symbols = symbols_of(c, module);
+    const struct fp_symbol *first = fp_symbols_find(symbols, address);
+    const struct fp_symbol *end = symbols->at + symbols->len;
+    for (const struct fp_symbol *one = first; one && one < end && one->address == address; one++)
+        if (fp_strtable_find(&c->by_name, one->name)) return one->name;
+    return first ? first->name : NULL;
+}
+
+/* With --fp-values: which functions the calls through pointers led to. What is left of the edge at
+ * `pointers` led to where there is no symbol. */
+static void resolve_pointers(struct caller *c, uint32_t index, struct fp_strtable *known,
+                             size_t pointers, struct fp_arena *arena)
+{
+    const struct fp_report_function *rf = &c->report->functions[index];
+    uint64_t table = rf->function->layout.path_address;
+    struct fp_value_count *values;
+    size_t n = fp_profile_values(arena, rf->module, rf->function, &values);
+    for (size_t i = 0; i < n; i++) {
+        if (fp_value_kind(values[i].key) != FP_VALUE_TARGET) continue;
+        struct fp_call_edge *rest = &c->edges.at[pointers];
+        const char *name = name_at(c, rf->module, fp_value_target(values[i].key, table));
+        uint64_t count = values[i].count < rest->count ? values[i].count : rest->count;
+        if (!name || !count) continue;
+        rest->count -= count;
+        add_count(c, index, known, fp_arena_strdup(c->arena, name), rest->line, count);
+    }
+    if (!c->edges.at[pointers].count) c->edges.at[pointers] = fp_vec_pop(&c->edges);
+}
+
 static void add_calls(struct caller *c, uint32_t index)
 {
     const struct fp_report_function *rf = &c->report->functions[index];
@@ -59,19 +125,11 @@ static void add_calls(struct caller *c, uint32_t index)
     for (uint32_t i = 0; rf->edges.blocks && i < source->ncalls; i++) {
         const struct fp_call *call = &source->calls[i];
         uint64_t count = rf->edges.blocks[call->block];
-        if (!count) continue;
-        uint64_t *edge = fp_strtable_add(&known, call->callee ? call->callee : "");
-        if (!*edge) {
-            struct fp_call_edge made = {.caller = index,
-                                        .callee = find_function(c, index, call->callee),
-                                        .name = call->callee,
-                                        .line = call->line};
-            fp_vec_push(c->arena, &c->edges, made);
-            *edge = c->edges.len;
-        }
-        struct fp_call_edge *known_edge = &c->edges.at[*edge - 1];
-        known_edge->count = fp_add_saturated(known_edge->count, count);
+        if (count) add_count(c, index, &known, call->callee, call->line, count);
     }
+    const uint64_t *pointers = fp_strtable_find(&known, "");
+    if (pointers && rf->function->flags & FP_FUNCTION_VALUES)
+        resolve_pointers(c, index, &known, (size_t)*pointers - 1, &arena);
     fp_arena_free(&arena);
 }
 
@@ -204,6 +262,7 @@ void fp_call_graph_make(struct fp_arena *arena, const struct fp_report *report,
 {
     struct caller c = {.arena = arena, .report = report, .graph = graph};
     *graph = (struct fp_call_graph){0};
+    fp_table_init(&c.symbols, &c.scratch);
     index_names(&c);
     list_edges(&c);
     list_callers(&c);

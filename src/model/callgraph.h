@@ -1,9 +1,10 @@
 /* Which function called which, how often, and what that cost.
  *
  * A call by name happens as often as its block ran, so its count is exact: from path counts or
- * from edge counts, at no price at run time. Calls through pointers are counted per caller, not
- * per callee; a callee's calls that no caller accounts for came through pointers or from code
- * that is not instrumented.
+ * from edge counts, at no price at run time. Calls through pointers are counted per caller. With
+ * --fp-values also per callee, while the program is where it ran and has symbols; without, a
+ * callee's calls that no caller accounts for came through pointers or from code that is not
+ * instrumented.
  *
  * Inclusive cost is what a function and all it called cost. How much of a callee's cost belongs to
  * each of its callers is not measured; each gets its part of the calls, as in gprof. In recursion
@@ -17,8 +18,8 @@
 
 struct fp_call_edge {
     uint32_t caller, callee; /* indexes of the report's functions; callee FP_NONE: not among them */
-    const char *name;        /* linkage name of the callee; NULL: calls through pointers */
-    uint32_t line;           /* of the call, in the caller's file; of several: the first */
+    const char *name; /* linkage name of the callee; NULL: through pointers to what is not known */
+    uint32_t line;    /* of the call, in the caller's file; of several: the first */
     uint64_t count;
     double cost;    /* of the callee's inclusive cost: the part of these calls */
     bool recursive; /* closes a circle of calls */

@@ -36,6 +36,26 @@ def case_counts(t):
             t.equal(calls(t.json("show", "--json", built(t, *level, *mode))), KNOWN, "calls with %s" % (level + mode))
 
 
+def case_pointers(t):
+    """With --fp-values the targets of pointers and of virtual calls are known, each as often as it was called."""
+    harness.run(os.path.join(t.args.bin, "footpath-c++"), "--fp-llvm=" + t.args.llvm, "-O2", "--fp-at=early", "--fp-values",
+                os.path.join(HERE, "programs", "pointers.cc"), "-o", t.path("pointers"), env=harness.environment())
+    profile = t.profile(t.path("pointers"), t.path("pointers.prof"))
+    data = t.json("show", "--json", profile)
+    wanted = {("apply", "add"): 70, ("apply", "twice"): 30, ("visit", "Circle::area"): 20, ("visit", "Square::area"): 5,
+              ("main", "apply"): 100, ("main", "visit"): 25}
+    found = calls(data)
+    t.equal({pair: found.get(pair) for pair in wanted}, wanted, "calls through pointers")
+    t.check(not any(caller in ("apply", "visit") and callee is None for caller, callee in found), "nothing is left: %s" % found)
+    text = t.tool("show", "--inclusive", profile)
+    t.check(re.search(r"add\(int\)  <- apply\S* 70x$", text, re.M), text)
+    exported = t.tool("export", "--format", "callgrind", profile)
+    t.check("calls=70 " in exported and "calls=20 " in exported, exported)
+    os.rename(t.path("pointers"), t.path("moved"))
+    found = calls(t.json("show", "--json", profile))
+    t.equal((found.get(("apply", None)), found.get(("apply", "add"))), (100, None), "without the program there are no symbols")
+
+
 def case_inclusive(t):
     """leaf() costs the same in each call, so that parts by calls are right: main has all but what came through the pointer."""
     data = t.json("show", "--json", built(t, "-O0"))
