@@ -206,6 +206,9 @@ bool rt_map_wanted(void) FP_HIDDEN;
 /* Counts a key in this thread's copy. table: address as linked. */
 void rt_hash_count(uint64_t table, uint64_t key) FP_HIDDEN;
 
+/* Is this the start of a function by which instrumented code counts a key? */
+bool rt_hash_is_entry(uint64_t function) FP_HIDDEN;
+
 /* Calls with all entries of a thread's copy of a table, in all levels. A key may come more
  * than once. */
 void rt_hash_each(struct fp_hash_table *table,

@@ -282,6 +282,14 @@ ENTRY(FP_HASH_SHARED_SYMBOL, "", "hash_shared");
 ENTRY(FP_SAMPLE_ARRAY_SYMBOL, "", "sample_array");
 ENTRY(FP_SAMPLE_HASH_SYMBOL, "", "sample_hash");
 
+extern const char entry_of_miss[] __asm__(FP_HASH_MISS_SYMBOL) FP_HIDDEN;
+extern const char entry_of_shared[] __asm__(FP_HASH_SHARED_SYMBOL) FP_HIDDEN;
+
+bool rt_hash_is_entry(uint64_t function)
+{
+    return function == (uint64_t)entry_of_miss || function == (uint64_t)entry_of_shared;
+}
+
 void rt_hash_empty_copy(const struct rt_module *module, int64_t bias)
 {
     char *at = module->ranges[RT_TABLES].start + bias, *end = module->ranges[RT_TABLES].end + bias;

@@ -28,12 +28,27 @@ static bool find_place(const struct rt_frame *frame, struct rt_mark_place *place
     return rt_find_place(frame->regs[RT_RIP] - !frame->interrupted, frame->function_start, place);
 }
 
+/* Is the runtime in the middle of counting a path in a hash table? The path has ended for its
+ * function, and is not in the table yet. */
+static bool is_counting(const struct rt_frame *looked)
+{
+    enum { MOST_FRAMES = 8 }; /* of the runtime, from the entry on */
+    struct rt_mark_place place;
+    struct rt_frame frame = *looked;
+    for (int i = 0; i < MOST_FRAMES && !find_place(&frame, &place); i++) {
+        if (rt_hash_is_entry(frame.function_start)) return true;
+        if (!rt_unwind_step(&frame) || !rt_unwind_look(&frame)) return false;
+    }
+    return false;
+}
+
 bool rt_place_is_certain(const struct rt_frame *frame)
 {
     struct rt_mark_place place;
     struct rt_frame looked = *frame;
     if (!rt_unwind_look(&looked)) return true;
     if (!find_place(&looked, &place)) {
+        if (rt_has_marks() && is_counting(&looked)) return false;
         /* in front of the first mark of a marked function, or in another function */
         struct rt_frame there = {.regs = {[RT_RIP] = rt_next_mark(looked.regs[RT_RIP])},
                                  .interrupted = true};

@@ -50,5 +50,12 @@ def case_reset(b):
     check(b, exe, "reset")
 
 
+def case_hash(b):
+    """A signal while the runtime puts a path that is new into a hash table."""
+    exe = b.path("forked")
+    b.cc("--fp-mode=check", "--fp-exits", "--fp-array-paths=16", "-O1", SOURCE, "-o", exe)
+    check(b, exe, "new")
+
+
 if __name__ == "__main__":
     harness.main(__doc__, ("--count", {"type": int, "default": 64}))
