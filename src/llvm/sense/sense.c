@@ -291,32 +291,26 @@ static bool has_later_condition(struct fp_sense *s, const struct fp_body *body, 
     return false;
 }
 
-/* Does a branch on one side of && or || decide the whole? All sides are on its line then, and no
- * other side has a branch of its own. */
-static bool decides_whole(struct fp_sense *s, const struct fp_body *body, uint32_t block,
-                          LLVMValueRef branch)
-{
-    const struct fp_surveyed_block *blocks = body->f->blocks;
-    uint32_t whole = blocks[block].whole;
-    for (uint32_t b = 0; whole != FP_NONE && b < body->f->nblocks; b++)
-        if (b != block && (blocks[b].whole == whole || b == whole) &&
-            (blocks[b].line != blocks[block].line || has_branch(s, body, b, branch)))
-            return false;
-    return whole != FP_NONE;
-}
+/* The other sides of the && or || that a block's condition is one side of. */
+struct other_sides {
+    uint32_t n;
+    uint32_t with_branch; /* that still have a branch of their own */
+    uint32_t elsewhere;   /* on another line */
+};
 
-/* Has another side of the same && or || no branch of its own? Then it may be decided together with
- * this one. */
-static bool may_join_side(struct fp_sense *s, const struct fp_body *body, uint32_t block,
-                          LLVMValueRef branch)
+static struct other_sides other_sides_of(struct fp_sense *s, const struct fp_body *body,
+                                         uint32_t block, LLVMValueRef branch)
 {
     const struct fp_surveyed_block *blocks = body->f->blocks;
+    struct other_sides sides = {0};
     uint32_t whole = blocks[block].whole;
-    for (uint32_t b = 0; whole != FP_NONE && b < body->f->nblocks; b++)
-        if (b != block && (blocks[b].whole == whole || b == whole) &&
-            !has_branch(s, body, b, branch))
-            return true;
-    return false;
+    for (uint32_t b = 0; whole != FP_NONE && b < body->f->nblocks; b++) {
+        if (b == block || (blocks[b].whole != whole && b != whole)) continue;
+        sides.n++;
+        sides.with_branch += has_branch(s, body, b, branch);
+        sides.elsewhere += blocks[b].line != blocks[block].line;
+    }
+    return sides;
 }
 
 /* Which way is true, and of what. */
@@ -332,9 +326,11 @@ static struct claim claim_of_joined(struct fp_sense *s, const struct fp_body *bo
                                     LLVMValueRef branch, enum fate_of fate)
 {
     uint32_t whole = body->f->blocks[block].whole, way = FP_NONE;
-    if (decides_whole(s, body, block, branch)) way = true_way_by(s, body, whole, branch, WHOLE);
+    struct other_sides sides = other_sides_of(s, body, block, branch);
+    if (whole != FP_NONE && !sides.with_branch && !sides.elsewhere)
+        way = true_way_by(s, body, whole, branch, WHOLE);
     if (way <= 1) return (struct claim){way, false};
-    if (may_join_side(s, body, block, branch)) return (struct claim){FP_NONE, true};
+    if (sides.with_branch < sides.n) return (struct claim){FP_NONE, true};
     return (struct claim){true_way_by(s, body, block, branch, fate), whole != FP_NONE};
 }
 
