@@ -386,7 +386,7 @@ static void add_stand_ins(struct invocation *in, struct cc_words *command)
         return;
     }
     push(in, command, part(in, "footpath-interpose.o"));
-    if (!local) push(in, command, "-Wl,--defsym=__footpath_threads_share=1"); /* rt_threads.c */
+    if (!local) push(in, command, "-Wl,--undefined=__footpath_threads_share"); /* rt_share.c */
     for (size_t i = 0; i < sizeof exported / sizeof *exported; i++)
         push(in, command,
              fp_arena_printf(&in->arena, "-Wl,--export-dynamic-symbol=%s", exported[i]));

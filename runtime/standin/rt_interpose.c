@@ -19,9 +19,22 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 
-/* Weak: a program without instrumented code gets these stand-ins and no runtime. */
-#pragma weak rt_create_thread
-#pragma weak rt_create_c11_thread
+/* A program without instrumented code gets these stand-ins and no runtime: these two are used
+ * where rt_threads.c is not linked. They are not weak references, as a hidden symbol that
+ * nobody defines is not NULL in position-independent programs that gold linked: it is the
+ * program's base. */
+__attribute__((weak)) int rt_create_thread(create_function *real, pthread_t *thread,
+                                           const pthread_attr_t *attributes,
+                                           void *(*routine)(void *), void *arg)
+{
+    return real(thread, attributes, routine, arg);
+}
+
+__attribute__((weak)) int rt_create_c11_thread(c11_function *real, thrd_t *thread,
+                                               thrd_start_t routine, void *arg)
+{
+    return real(thread, routine, arg);
+}
 
 extern create_function __interceptor_pthread_create __attribute__((weak));
 extern sigaction_function __interceptor_sigaction __attribute__((weak));
@@ -34,16 +47,14 @@ STAND_IN int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     create_function *real = __interceptor_pthread_create;
     if (!real) real = (create_function *)dlsym(RTLD_NEXT, "pthread_create");
     if (!real) return EAGAIN;
-    return rt_create_thread ? rt_create_thread(real, thread, attributes, routine, arg)
-                            : real(thread, attributes, routine, arg);
+    return rt_create_thread(real, thread, attributes, routine, arg);
 }
 
 STAND_IN int thrd_create(thrd_t *thread, thrd_start_t routine, void *arg)
 {
     c11_function *real = (c11_function *)dlsym(RTLD_NEXT, "thrd_create");
     if (!real) return thrd_error;
-    return rt_create_c11_thread ? rt_create_c11_thread(real, thread, routine, arg)
-                                : real(thread, routine, arg);
+    return rt_create_c11_thread(real, thread, routine, arg);
 }
 
 /* Tells the runtime that what follows is linked (rt_sample.c). */

@@ -402,13 +402,13 @@ static int begin_c11(void *context)
     return start.c11(start.arg);
 }
 
-/* Set by the linker where threads share counters. Then threads begin without us, and %gs
+/* rt_share.c sets it where threads share counters. Then threads begin without us, and %gs
  * is left alone. */
-extern char __footpath_threads_share __attribute__((weak)) FP_HIDDEN;
+const char rt_threads_share __attribute__((weak)) = 0;
 
 static bool threads_are_ours(void)
 {
-    return rt_this.process && !&__footpath_threads_share;
+    return rt_this.process && !rt_threads_share;
 }
 
 int rt_create_thread(create_function *real, pthread_t *thread, const pthread_attr_t *attributes,

@@ -23,6 +23,8 @@ enum {
 };
 
 void rt_threads_start(void) FP_HIDDEN;
+/* 1 where threads share counters: rt_share.c. */
+extern const char rt_threads_share FP_HIDDEN;
 /* The lock of the table of copies. With `patient` false this fails after a while: a signal
  * handler may have interrupted the owner. */
 bool rt_threads_lock(struct rt_process *process, bool patient) FP_HIDDEN;

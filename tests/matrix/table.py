@@ -119,8 +119,19 @@ def completed(columns, part, wanted, rng):
     return cell
 
 
+def threads_by_linkers(llvm):
+    """Three columns together: each linker has its own way with symbols that no file of a program
+    defines, and the runtime has such symbols where threads begin."""
+    first = {name: values[0] for name, values in COLUMNS.items() if values}
+    ways = [{"mode": "none"}] + [{"mode": "check", "threads": threads} for threads in ("local", "atomic")]
+    for linker, kind, way in itertools.product(COLUMNS["linker"], COLUMNS["kind"], ways):
+        cell = dict(first, **way, linker=linker, kind=kind, level="-O1", llvm=llvm, program="threads_many.c")
+        if sensible(cell):
+            yield cell
+
+
 def sample(llvms):
-    return cover(dict(COLUMNS, llvm=llvms, program=PROGRAMS), {}, random.Random(1))
+    return cover(dict(COLUMNS, llvm=llvms, program=PROGRAMS), {}, random.Random(1)) + list(threads_by_linkers(llvms[0]))
 
 
 def everything(llvms, mode):
