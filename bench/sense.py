@@ -5,7 +5,8 @@
 Builds every program with clang's coverage (-fprofile-instr-generate -fcoverage-mapping) and with
 footpath-cc at each level, runs all on the same input and compares, on the lines that have one
 condition by llvm-cov, how often it was true and false. Conditions of several lines that are
-tested at once are compared as wholes, where they have only && or only ||.
+tested at once are compared as wholes, where they have only && or only ||. A side of && or || has
+a column, and is compared with llvm-cov's branch around that column.
 
   branches    conditional branches that were executed, and the share that has a label
   of one way  those of them that have a label on one of their two ways only
@@ -13,14 +14,19 @@ tested at once are compared as wholes, where they have only && or only ||.
   own         further branches, on lines where llvm-cov has no condition: the compiler's own, as
               of `delete p` or of complex numbers
   bare        further branches, which have no line: a library function that the compiler wrote out
+  copies      further branches that choose between copies of a loop's body: of kind loop, without sense
   lines       lines with one condition that have a label and were executed
   opposite    lines that say the opposite: mostly true here, mostly false there
   too many    lines whose true or false count is above llvm-cov's. A copy whose condition was known
               is gone, so counts may be lower; no copy can make them higher
   exact       lines where both counts are equal
+  sides       sides of && and || that have a label and were executed; in brackets: those that are
+              opposite or too many
 
-Ends with status 1 where more than --most percent of the lines are opposite or too many, or fewer
-than --least percent of the branches have a label.
+The level `rolled` is -O2 without unrolling and vector loops. There are no copies there: if some branch
+is called one, that is wrong. Ends with status 1 where that happens, where more than --most percent of
+the lines or sides are opposite or too many, or where fewer than --least percent of the branches have a
+label.
 """
 import argparse
 import json
@@ -31,6 +37,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from dataclasses import dataclass
 
 import corpus
 import inputs
@@ -50,7 +57,8 @@ UNSEEN = [
         "prog", "", "cd {src} && mkdir -p resources/out && {exe} >/dev/null", "", cxx=True),
 ]
 SLACK = 0.01  # two builds of a program that hashes addresses differ a little
-LEVELS = {"-O0": ("-O0", ""), "-O2": ("-O2", ""), "early": ("-O2", "--fp-at=early"), "-O2 -g": ("-O2 -g", "")}
+LEVELS = {"-O0": ("-O0", ""), "-O2": ("-O2", ""), "early": ("-O2", "--fp-at=early"), "-O2 -g": ("-O2 -g", ""),
+          "rolled": ("-O2 -fno-unroll-loops -fno-vectorize", "")}
 
 
 def run(program, exe, folder, where, env):
@@ -98,8 +106,39 @@ def wholes_of(functions):
     return found
 
 
+class Regions:
+    """Branches by llvm-cov, found by a place inside them: file -> {(begin, end): (true, false)}."""
+
+    def __init__(self, functions):
+        self.found, self.expansions = defaultdict(dict), defaultdict(set)
+        for function in functions:
+            files = [os.path.normpath(name) for name in function["filenames"]]
+            for a, b, c, d, yes, no, file, _, _ in function["branches"]:
+                before = self.found[files[file]].get(((a, b), (c, d)), (0, 0))
+                self.found[files[file]][(a, b), (c, d)] = (before[0] + yes, before[1] + no)
+            for a, b, c, d, _, file, _, kind in function["regions"]:
+                if kind == 1:
+                    self.expansions[files[file]].add(((a, b), (c, d)))
+        self.by_line = {file: self.sorted_by_line(found) for file, found in self.found.items()}
+
+    @staticmethod
+    def sorted_by_line(found):
+        lines = defaultdict(list)
+        for begin, end in found:
+            for line in range(begin[0], end[0] + 1):
+                lines[line].append((begin, end))
+        return lines
+
+    def around(self, file, place):
+        """(where, (true, false)) of the one branch around a place that is not in a macro; else None."""
+        inside = [r for r in self.by_line.get(file, {}).get(place[0], []) if r[0] <= place < r[1]]
+        if len(inside) != 1 or any(a <= place < b for a, b in self.expansions[file]):
+            return None
+        return "%s:%d:%d" % (file, *inside[0][0]), self.found[file][inside[0]]
+
+
 def coverage(program, folder, where):
-    """file -> line -> {column: (true, false)}, by llvm-cov; and file -> conditions of several lines."""
+    """file -> line -> {column: (true, false)}, by llvm-cov; file -> conditions of several lines; and branches by place."""
     kept = os.path.join(folder, program.name + ".coverage.json")
     if not os.path.exists(kept):
         measure_coverage(program, folder, where, kept)
@@ -116,7 +155,7 @@ def coverage(program, folder, where):
         for line, column, _, _, _, file, _, kind in function["regions"]:
             if kind == 1:
                 lines[files[file]][line][("expansion", column)] = (0, 0)
-    return lines, wholes_of(functions)
+    return lines, wholes_of(functions), Regions(functions)
 
 
 def measure_coverage(program, folder, where, kept):
@@ -132,8 +171,21 @@ def measure_coverage(program, folder, where, kept):
         subprocess.run(["llvm-cov-" + LLVM, "export", "-instr-profile", data, exe], stdout=out, check=True)
 
 
+@dataclass
+class Branch:
+    file: str
+    line: int
+    column: int   # 0: not known
+    count: int
+    says: dict    # sense -> count
+    cases: bool   # it has some label
+    part: bool    # one side of && or ||
+    name: str
+    block: int
+
+
 def branches(program, folder, where, level):
-    """All executed conditional branches: (file, line, {sense: count}) each."""
+    """All executed conditional branches (see Branch); how many have no line; how many choose between copies."""
     flags, ours = LEVELS[level]
     env = {"FOOTPATH_CC_FLAGS": "--fp-llvm=%s %s" % (LLVM, ours)}
     exe = corpus.build(program, folder, os.path.join(BIN, "footpath-cc"), os.path.join(BIN, "footpath-c++"),
@@ -143,7 +195,7 @@ def branches(program, folder, where, level):
         os.remove(profile)
     run(program, exe, folder, where, {"FOOTPATH_OUT": profile})
     shown = subprocess.run([os.path.join(BIN, "footpath"), "show", "--json", profile], stdout=subprocess.PIPE, check=True).stdout
-    found, bare = [], 0
+    found, bare, copies = [], 0, 0
     for function in json.loads(shown)["functions"]:
         by_block = defaultdict(list)
         for edge in function.get("edges", []):
@@ -157,9 +209,13 @@ def branches(program, folder, where, level):
                 continue
             says = {way["sense"]: way["count"] for way in ways if "sense" in way}
             cases = any(way.get("branch") for way in ways)
+            if not cases and ways[0].get("kind") == "loop":
+                copies += 1
+                continue
             part = any("part" in way for way in ways)
-            found.append((os.path.normpath(ways[0]["file"]), ways[0].get("line"), count, says, cases, part, function["name"], block))
-    return found, bare
+            found.append(Branch(os.path.normpath(ways[0]["file"]), ways[0]["line"], ways[0].get("column", 0), count, says, cases, part,
+                                function["name"], block))
+    return found, bare, copies
 
 
 def expected(lines, wholes, file, line, part):
@@ -173,39 +229,55 @@ def expected(lines, wholes, file, line, part):
     return "%s:%d" % (file, line), next(iter(places.values()))
 
 
-def compare(lines, wholes, found, verbose):
-    row = dict(branches=0, own=0, labelled=0, executed=0, executed_labelled=0, one=0, lines=0, opposite=0, many=0, exact=0)
-    sums, known = defaultdict(lambda: [0, 0, []]), {}
-    silent = defaultdict(int)
-    for file, line, count, says, cases, part, name, block in found:
-        if not says and not cases and file in lines and not lines[file].get(line):
+class Sums:
+    """What labels say of each place, beside what llvm-cov counts there."""
+
+    def __init__(self):
+        self.sums, self.known = defaultdict(lambda: [0, 0, []]), {}
+
+    def add(self, one, branch):
+        self.known[one[0]] = one[1]
+        self.sums[one[0]][0] += branch.says.get(True, 0)
+        self.sums[one[0]][1] += branch.says.get(False, 0)
+        self.sums[one[0]][2].append("%s:%d" % (branch.name, branch.block))
+
+    def judge(self, verbose):
+        """(places, opposite, too many, exact)"""
+        opposite = many = exact = 0
+        for place, (yes, no, names) in sorted(self.sums.items()):
+            cov_yes, cov_no = self.known[place]
+            slack = SLACK * (cov_yes + cov_no)
+            above = yes > cov_yes + slack or no > cov_no + slack
+            turned = above and ((yes > no and cov_no > cov_yes) or (no > yes and cov_yes > cov_no))
+            opposite, many, exact = opposite + turned, many + above, exact + ((yes, no) == (cov_yes, cov_no))
+            if verbose and above:
+                print("  %s in %s: true %d false %d; llvm-cov %d %d" % (place, " ".join(names), yes, no, cov_yes, cov_no))
+        return len(self.sums), opposite, many, exact
+
+
+def compare(lines, wholes, regions, found, verbose):
+    row = dict(branches=0, own=0, labelled=0, executed=0, executed_labelled=0, one=0)
+    whole, sides, silent = Sums(), Sums(), defaultdict(int)
+    for b in found:
+        if not b.says and not b.cases and b.file in lines and not lines[b.file].get(b.line):
             row["own"] += 1
             continue
         row["branches"] += 1
-        row["executed"] += count
-        if says or cases:
+        row["executed"] += b.count
+        if b.says or b.cases:
             row["labelled"] += 1
-            row["executed_labelled"] += count
+            row["executed_labelled"] += b.count
         else:
-            silent[(file, line, name, block)] += count
-        row["one"] += len(says) == 1
-        one = expected(lines, wholes, file, line, part) if says else None
+            silent[(b.file, b.line, b.name, b.block)] += b.count
+        row["one"] += len(b.says) == 1
+        one = expected(lines, wholes, b.file, b.line, b.part) if b.says else None
         if one and one[1]:
-            known[one[0]] = one[1]
-            sums[one[0]][0] += says.get(True, 0)
-            sums[one[0]][1] += says.get(False, 0)
-            sums[one[0]][2].append("%s:%d" % (name, block))
-    for place, (yes, no, names) in sorted(sums.items()):
-        cov_yes, cov_no = known[place]
-        row["lines"] += 1
-        slack = SLACK * (cov_yes + cov_no)
-        many = yes > cov_yes + slack or no > cov_no + slack
-        opposite = many and ((yes > no and cov_no > cov_yes) or (no > yes and cov_yes > cov_no))
-        row["opposite"] += opposite
-        row["many"] += many
-        row["exact"] += (yes, no) == (cov_yes, cov_no)
-        if verbose and (opposite or many):
-            print("  %s in %s: true %d false %d; llvm-cov %d %d" % (place, " ".join(names), yes, no, cov_yes, cov_no))
+            whole.add(one, b)
+        side = regions.around(b.file, (b.line, b.column)) if b.says and b.part and b.column else None
+        if side:
+            sides.add(side, b)
+    row["lines"], row["opposite"], row["many"], row["exact"] = whole.judge(verbose)
+    row["sides"], _, row["wrong_sides"], _ = sides.judge(verbose)
     if verbose:
         for (file, line, name, block), count in sorted(silent.items(), key=lambda item: -item[1])[:verbose]:
             print("  no label: %s:%s in %s:%d, %d times" % (file, line, name, block, count))
@@ -234,19 +306,20 @@ def main():
     where = os.path.join(folder, "inputs")
     where = inputs.make(where) or where
     bad = 0
-    print("| program | level | branches | with label | of one way | weighted | own | bare | lines | opposite | too many | exact |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    print("| program | level | branches | with label | of one way | weighted | own | bare | copies | lines | opposite | too many | exact | sides |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
     for program in programs:
-        lines, wholes = coverage(program, folder, where)
+        covered = coverage(program, folder, where)
         for level in args.levels.split(","):
-            found, bare = branches(program, folder, where, level)
-            row = compare(lines, wholes, found, args.verbose)
+            found, bare, copies = branches(program, folder, where, level)
+            row = compare(*covered, found, args.verbose)
             labelled = percent(row["labelled"], row["branches"])
-            wrong = percent(max(row["opposite"], row["many"]), row["lines"])
-            bad += labelled < args.least or wrong > args.most
-            print("| %s | %s | %d | %.1f%% | %.1f%% | %.1f%% | %d | %d | %d | %d | %d | %.1f%% |" % (
-                program.name, level, row["branches"], labelled, percent(row["one"], row["branches"]), percent(row["executed_labelled"], row["executed"]), row["own"], bare,
-                row["lines"], row["opposite"], row["many"], percent(row["exact"], row["lines"])), flush=True)
+            wrong = max(percent(max(row["opposite"], row["many"]), row["lines"]), percent(row["wrong_sides"], row["sides"]))
+            bad += labelled < args.least or wrong > args.most or (level == "rolled" and copies > 0)
+            print("| %s | %s | %d | %.1f%% | %.1f%% | %.1f%% | %d | %d | %d | %d | %d | %d | %.1f%% | %d (%d) |" % (
+                program.name, level, row["branches"], labelled, percent(row["one"], row["branches"]),
+                percent(row["executed_labelled"], row["executed"]), row["own"], bare, copies, row["lines"], row["opposite"], row["many"],
+                percent(row["exact"], row["lines"]), row["sides"], row["wrong_sides"]), flush=True)
     if not args.work:
         shutil.rmtree(folder)
     return 1 if bad else 0
