@@ -221,7 +221,9 @@ FOOTPATH_PUBLIC const char *footpath_branch(struct footpath *fp,
 enum footpath_construct {
     FOOTPATH_CONSTRUCT_NONE, /* not known */
     FOOTPATH_CONSTRUCT_IF,
-    FOOTPATH_CONSTRUCT_LOOP,   /* the condition of for, while, do: true makes another round */
+    /* The condition of for, while, do: true makes another round. Where no way of the branch has a
+     * sense, the compiler made it, to choose between copies of the body. */
+    FOOTPATH_CONSTRUCT_LOOP,
     FOOTPATH_CONSTRUCT_CHOICE, /* c ? a : b */
     FOOTPATH_CONSTRUCT_VALUE,  /* a && b or a || b whose value is kept */
     FOOTPATH_CONSTRUCT_SWITCH,

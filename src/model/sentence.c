@@ -66,6 +66,18 @@ static const char *place_text(struct telling *t, const struct footpath_place *pl
                                   place->line);
 }
 
+/* Does a branch only choose between copies of a loop's body, which the compiler made? Such a branch
+ * belongs to a loop, and no way of it has a label (docs/sense.md). */
+static bool chooses_copy(const struct fp_function *f, uint32_t edge)
+{
+    const struct fp_cfg *cfg = f->paths.cfg;
+    uint32_t block = cfg->edges[edge].src;
+    if (f->source.blocks[block].construct != FP_CONSTRUCT_LOOP) return false;
+    for (uint32_t i = cfg->first_out[block]; i < cfg->first_out[block + 1]; i++)
+        if (f->source.edges[i].label != FP_LABEL_NONE) return false;
+    return true;
+}
+
 /* The condition as it is written, or where it stands. */
 static const char *subject_of(struct telling *t, const struct footpath_step *step)
 {
@@ -76,6 +88,8 @@ static const char *subject_of(struct telling *t, const struct footpath_step *ste
         return is_switch ? fp_arena_printf(t->arena, "switch (%s)", text) : text;
     }
     const char *place = place_text(t, &step->place);
+    if (chooses_copy(t->f, step->edge))
+        return fp_arena_printf(t->arena, "unrolled loop at %s", place);
     bool needs_column = step->meaning.sense != FOOTPATH_SENSE_NONE && step->place.column;
     return needs_column ? fp_arena_printf(t->arena, "%s:%u", place, step->place.column) : place;
 }

@@ -17,9 +17,9 @@ static void json_branch(struct fp_json *j, const char *branch, struct footpath_m
 {
     bool holds = meaning.sense == FOOTPATH_SENSE_TRUE;
     fp_json_key(j, "branch"), fp_json_string(j, branch);
-    if (meaning.sense == FOOTPATH_SENSE_NONE) return;
     if (meaning.construct)
         fp_json_key(j, "kind"), fp_json_string(j, footpath_construct_name(meaning.construct));
+    if (meaning.sense == FOOTPATH_SENSE_NONE) return;
     if (meaning.is_part) fp_json_key(j, "part"), fp_json_bool(j, true);
     if (text) fp_json_key(j, "text"), fp_json_string(j, text);
     if (holds || meaning.sense == FOOTPATH_SENSE_FALSE)

@@ -92,10 +92,10 @@ NO_SENSE, TRUE, FALSE, CASE, DEFAULT = range(5)  # enum footpath_sense
 def branch_as_json(profile, function, edge, branch):
     meaning, written = profile.meaning(function, edge), profile.condition(function, edge)
     shown = {"branch": branch} if written is None else {"branch": branch, "text": written}
-    if meaning.sense == NO_SENSE:
-        return shown
     if meaning.construct:
         shown["kind"] = ("if", "loop", "choice", "value", "switch")[meaning.construct - 1]
+    if meaning.sense == NO_SENSE:
+        return shown
     if meaning.is_part:
         shown["part"] = True
     if meaning.sense in (TRUE, FALSE):

@@ -4,7 +4,7 @@
 
 forms.c tells for each line how often each of its conditions held and did not. A branch that
 was optimised away or merged with another may say nothing; none may say anything else. joined.c
-has conditions that optimisation merges.
+has conditions that optimisation merges, unrolled.c loops that it copies.
 """
 import os
 import re
@@ -18,6 +18,7 @@ from harness import equal, expect
 HERE = os.path.dirname(os.path.abspath(__file__))
 FORMS = os.path.join(HERE, "forms.c")
 JOINED = os.path.join(HERE, "joined.c")
+UNROLLED = os.path.join(HERE, "unrolled.c")
 
 
 def pairs_of(text):
@@ -164,6 +165,39 @@ def case_sides(b):
         for key, counts in said_of_sides(b, *flags).items():
             if key[0] in lines:
                 at_most(counts, plain[key], "line %d column %d, %s" % (*key, " ".join(flags)))
+
+
+def loops_of(b, rounds, *flags):
+    """Of unrolled.c: line -> [rounds, times left]; the lines of branches that choose between copies of a body; and of branches
+    without any label."""
+    b.cc(*flags, UNROLLED, "-o", "unrolled", silent=True)
+    said, copies, mute = defaultdict(lambda: [0, 0]), [], []
+    for function in b.json("show", "--json", b.profile("unrolled", "unrolled.prof", str(rounds)))["functions"]:
+        by_block = defaultdict(list)
+        for edge in function.get("edges", []):
+            by_block[edge["from"]].append(edge)
+        for ways in by_block.values():
+            for way in ways:
+                if way.get("kind") == "loop" and "sense" in way:
+                    said[way["line"]][0 if way["sense"] else 1] += way["count"]
+            if len(ways) == 2 and not any(way.get("branch") for way in ways):
+                (copies if ways[0].get("kind") == "loop" else mute).append(ways[0].get("line"))
+    return said, copies, mute
+
+
+def case_unrolled(b):
+    """A test that the compiler made around copies of a loop's body is told as such, and no other is. Each round is told
+    once at most, and so is the end, also where a loop has fewer rounds than it has copies."""
+    for rounds in (1, 3, 20):
+        plain, copies, mute = loops_of(b, rounds, "-O0")
+        equal((len(plain), copies, mute), (11, [], []), "at -O0")
+        for flags in (("-O2",), ("-O3",), ("-Os",), ("-O2", "-mavx2"), ("-O2", "--fp-at=early"), ("-O2", "-g")):
+            for line, counts in loops_of(b, rounds, *flags)[0].items():
+                at_most(counts, plain[line], "line %d, up to %d rounds, %s" % (line, rounds, " ".join(flags)))
+    _, copies, mute = loops_of(b, 20, "-O2")
+    expect(len(copies) >= 5, "branches between copies: %s" % copies)
+    expect(len(mute) <= 2, "branches without label at -O2: %s" % mute)
+    equal(loops_of(b, 20, "-O2", "-fno-unroll-loops", "-fno-vectorize")[1:], ([], []), "without unrolling there are no copies")
 
 
 KINDS = (("for", "loop"), ("while", "loop"), ("} while", "loop"), ("switch", "switch"), ("int ", "value"),

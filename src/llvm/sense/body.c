@@ -3,13 +3,24 @@
 
 #include "llvm/shim.h"
 
-uint32_t fp_body_block(const struct fp_body *body, LLVMValueRef instruction)
+static uint32_t block_at(const struct fp_body *body, LLVMValueRef instruction,
+                         enum fp_position_of of)
 {
     struct fp_shim_place place;
     bool more = fp_shim_place(instruction, &place);
     while (more && (place.subprogram != body->subprogram || place.inlined_at != body->inlined_at))
         more = place.inlined_at && fp_shim_outer_place(place.inlined_at, &place);
-    return more ? fp_surveyed_block(body->f, place.line, place.column, FP_OF_ANY) : FP_NONE;
+    return more ? fp_surveyed_block(body->f, place.line, place.column, of) : FP_NONE;
+}
+
+uint32_t fp_body_block(const struct fp_body *body, LLVMValueRef instruction)
+{
+    return block_at(body, instruction, FP_OF_ANY);
+}
+
+uint32_t fp_body_end(const struct fp_body *body, LLVMValueRef terminator)
+{
+    return block_at(body, terminator, FP_OF_END);
 }
 
 static bool is_jump(LLVMValueRef instruction)
@@ -47,11 +58,48 @@ bool fp_body_find_at(const struct fp_sense *s, LLVMValueRef instruction, enum fp
     return *block != FP_NONE && body->f->blocks[*block].nways > 1;
 }
 
+bool fp_is_remainder(const struct fp_comparison *then, const struct fp_comparison *now)
+{
+    return now->equality && now->of_low_bits && now->with_zero &&
+           (then->left != FP_LEFT_BITS || !then->mask);
+}
+
+/* The one loop whose condition is on a line, or FP_NONE. */
+static uint32_t loop_on_line(const struct fp_surveyed *f, uint32_t line)
+{
+    uint32_t found = FP_NONE;
+    for (uint32_t b = 0; b < f->nblocks; b++) {
+        if (f->blocks[b].line != line || f->blocks[b].construct != FP_CONSTRUCT_LOOP) continue;
+        if (found != FP_NONE) return FP_NONE;
+        found = b;
+    }
+    return found;
+}
+
+/* Of a test of an unrolled loop's remainder: the number of rounds still has the loop's place. */
+static void find_loop_of_remainder(LLVMValueRef branch, const struct fp_body *body, uint32_t *block)
+{
+    const struct fp_surveyed_block *b = &body->f->blocks[*block];
+    struct fp_shim_place place;
+    if (!fp_ir_is_branch(branch) || b->construct == FP_CONSTRUCT_LOOP) return;
+    LLVMValueRef condition = LLVMGetCondition(branch);
+    struct fp_comparison now = fp_survey_comparison(condition);
+    if (!LLVMIsAICmpInst(condition) || !fp_is_remainder(&b->comparison, &now)) return;
+    LLVMValueRef rounds = LLVMGetOperand(condition, 0);
+    if (!LLVMIsAInstruction(rounds) || !fp_body_has(body, rounds)) return;
+    if (!fp_shim_place(rounds, &place) || !place.line) return;
+    uint32_t loop = loop_on_line(body->f, place.line);
+    if (loop != FP_NONE) *block = loop;
+}
+
 bool fp_body_find(const struct fp_sense *s, LLVMValueRef terminator, struct fp_body *body,
                   uint32_t *block)
 {
     if (!s->survey) return false;
-    if (fp_body_find_at(s, terminator, FP_OF_END, body, block)) return true;
+    if (fp_body_find_at(s, terminator, FP_OF_END, body, block)) {
+        find_loop_of_remainder(terminator, body, block);
+        return true;
+    }
     if (!fp_ir_is_branch(terminator)) return false;
     LLVMValueRef condition = LLVMGetCondition(terminator);
     return LLVMIsAInstruction(condition) && fp_body_find_at(s, condition, FP_OF_TEST, body, block);

@@ -21,6 +21,9 @@ struct fp_body {
  * that were inlined, from it. FP_NONE where that is not known. */
 uint32_t fp_body_block(const struct fp_body *body, LLVMValueRef instruction);
 
+/* The same of a branch: the block that it ends. Other instructions may share its place. */
+uint32_t fp_body_end(const struct fp_body *body, LLVMValueRef terminator);
+
 /* Is a value of this body itself, not of a function that was inlined there? */
 bool fp_body_has(const struct fp_body *body, LLVMValueRef value);
 
@@ -29,8 +32,14 @@ bool fp_body_has(const struct fp_body *body, LLVMValueRef value);
 bool fp_body_find_at(const struct fp_sense *sense, LLVMValueRef instruction, enum fp_position_of of,
                      struct fp_body *body, uint32_t *block);
 
+/* Is a comparison the compiler's own, whether an unrolled loop has a remainder? `then`: what stood
+ * in its place. */
+bool fp_is_remainder(const struct fp_comparison *then, const struct fp_comparison *now);
+
 /* The block that a branch comes from: by its own place or, where passes took that away or several
- * share it, by the place of what it tests. */
+ * share it, by the place of what it tests. Whether an unrolled loop has a remainder is asked of
+ * the loop's condition. Where the body begins with a condition, passes may give the test the place
+ * of that one. */
 bool fp_body_find(const struct fp_sense *sense, LLVMValueRef terminator, struct fp_body *body,
                   uint32_t *block);
 

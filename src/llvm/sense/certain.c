@@ -51,12 +51,17 @@ static const uint8_t *marks_of(struct fp_sense *s, const struct fp_surveyed *f, 
     return marks;
 }
 
+/* How much is believed of stores: one may be what a loop stored in every round and now stores once,
+ * behind its end. */
+enum stores { STORES_STAY, STORES_MAY_LEAVE };
+
 /* May passes move an instruction behind a branch that came after it? */
-static bool may_sink(LLVMValueRef instruction)
+static bool may_sink(LLVMValueRef instruction, enum stores stores)
 {
-    return !LLVMIsAStoreInst(instruction) && !LLVMIsACallInst(instruction) &&
-           !LLVMIsAInvokeInst(instruction) && !fp_ir_is_branch(instruction) &&
-           !LLVMIsASwitchInst(instruction) && !LLVMIsAReturnInst(instruction);
+    return (!LLVMIsAStoreInst(instruction) || stores == STORES_MAY_LEAVE) &&
+           !LLVMIsACallInst(instruction) && !LLVMIsAInvokeInst(instruction) &&
+           !fp_ir_is_branch(instruction) && !LLVMIsASwitchInst(instruction) &&
+           !LLVMIsAReturnInst(instruction);
 }
 
 /* The one way that leads to a block: 0, 1, or FP_NONE where both or none do. */
@@ -67,12 +72,6 @@ static uint32_t way_of_marks(uint8_t marks)
     case BY_SECOND: return 1;
     default: return FP_NONE;
     }
-}
-
-bool fp_is_remainder(const struct fp_comparison *then, const struct fp_comparison *now)
-{
-    return now->equality && now->of_low_bits && now->with_zero &&
-           (then->left != FP_LEFT_BITS || !then->mask);
 }
 
 bool fp_ir_is_own(const struct fp_sense *s, LLVMValueRef branch)
@@ -89,12 +88,20 @@ bool fp_ir_is_own(const struct fp_sense *s, LLVMValueRef branch)
     return of_loop || fp_is_remainder(&then, &now);
 }
 
+/* What is looked for behind a branch. */
+struct search {
+    const uint8_t *marks; /* of the blocks of the survey */
+    enum stores stores;
+};
+
 /* The way of the condition that alone leads to an instruction. */
 static uint32_t certain_way(const struct fp_sense *s, const struct fp_body *body,
-                            LLVMValueRef instruction, const uint8_t *marks)
+                            LLVMValueRef instruction, const struct search *search)
 {
+    const uint8_t *marks = search->marks;
     uint32_t block = fp_ir_is_own(s, instruction) ? FP_NONE : fp_body_block(body, instruction);
-    if (block == FP_NONE || (marks[block] & BEFORE && may_sink(instruction))) return FP_NONE;
+    if (block == FP_NONE || (marks[block] & BEFORE && may_sink(instruction, search->stores)))
+        return FP_NONE;
     return way_of_marks(marks[block]);
 }
 
@@ -113,15 +120,16 @@ static uint32_t certain_way_of_phi(const struct fp_body *body, LLVMValueRef phi,
 
 /* Walks on from a successor of a branch to the next branch. */
 static uint32_t follow_certainly(const struct fp_sense *s, const struct fp_body *body,
-                                 LLVMValueRef branch, unsigned successor, const uint8_t *marks)
+                                 LLVMValueRef branch, unsigned successor,
+                                 const struct search *search)
 {
     LLVMBasicBlockRef before = LLVMGetInstructionParent(branch);
     LLVMBasicBlockRef block = LLVMGetSuccessor(branch, successor);
     for (int k = 0; k < FP_FARTHEST_BLOCKS; k++) {
         LLVMValueRef at = LLVMGetFirstInstruction(block);
         for (; at; at = LLVMGetNextInstruction(at)) {
-            uint32_t way = LLVMIsAPHINode(at) ? certain_way_of_phi(body, at, before, marks)
-                                              : certain_way(s, body, at, marks);
+            uint32_t way = LLVMIsAPHINode(at) ? certain_way_of_phi(body, at, before, search->marks)
+                                              : certain_way(s, body, at, search);
             if (way != FP_NONE) return way;
         }
         LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
@@ -139,16 +147,76 @@ static bool is_loop_head(LLVMBasicBlockRef block)
     return use && LLVMGetNextUse(use);
 }
 
-bool fp_certain_label(struct fp_sense *s, const struct fp_body *body, uint32_t block,
-                      LLVMValueRef terminator, struct fp_edge_info *labels)
+/* The way of the condition that all instructions of a block come from; FP_NONE where they do not
+ * agree, or none tells. */
+static uint32_t way_of_block(const struct fp_body *body, uint32_t from, LLVMBasicBlockRef block,
+                             const uint8_t *marks)
+{
+    uint32_t found = FP_NONE;
+    for (LLVMValueRef at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at)) {
+        uint32_t of = LLVMIsAPHINode(at) ? FP_NONE : fp_body_block(body, at);
+        uint32_t way = of == FP_NONE || of == from ? FP_NONE : way_of_marks(marks[of]);
+        if (way == FP_NONE || way == found) continue;
+        if (found != FP_NONE) return FP_NONE;
+        found = way;
+    }
+    return found;
+}
+
+/* Does a block branch to itself? Most unrolled and vector loops do. */
+static bool goes_round(LLVMBasicBlockRef block)
+{
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+    for (unsigned i = 0; i < LLVMGetNumSuccessors(end); i++)
+        if (fp_ir_is_branch(end) && LLVMGetSuccessor(end, i) == block) return true;
+    return false;
+}
+
+/* Does a way lead to a loop of one block that is rounds of the condition's loop? Passes do not move
+ * instructions into loops, so all that stands there tells. */
+static bool leads_to_rounds(const struct fp_body *body, uint32_t from, LLVMBasicBlockRef to,
+                            const uint8_t *marks)
+{
+    const struct fp_surveyed_block *b = &body->f->blocks[from];
+    if (b->construct != FP_CONSTRUCT_LOOP) return false;
+    for (int k = 0; k < FP_FARTHEST_BLOCKS; k++) {
+        if (goes_round(to)) return way_of_block(body, from, to, marks) == b->true_way;
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(to);
+        if (!fp_ir_goes_on(end)) return false;
+        to = LLVMGetSuccessor(end, 0);
+    }
+    return false;
+}
+
+static uint32_t way_taken(const struct fp_sense *s, const struct fp_body *body, uint32_t block,
+                          LLVMValueRef terminator, unsigned i, const struct search *search)
+{
+    LLVMBasicBlockRef to = LLVMGetSuccessor(terminator, i);
+    bool again = to == LLVMGetInstructionParent(terminator);
+    if (again && leads_to_rounds(body, block, to, search->marks))
+        return body->f->blocks[block].true_way;
+    return follow_certainly(s, body, terminator, i, search);
+}
+
+/* Does a branch ask whether rounds of an unrolled loop are left? Where they are, a test before this
+ * one may have said so. */
+static bool asks_for_remainder(const struct fp_surveyed_block *b, LLVMValueRef terminator)
+{
+    if (!fp_ir_is_branch(terminator)) return false;
+    struct fp_comparison now = fp_survey_comparison(LLVMGetCondition(terminator));
+    return fp_is_remainder(&b->comparison, &now);
+}
+
+/* Labels what is certain; gives the number of labels. */
+static unsigned label_by(struct fp_sense *s, const struct fp_body *body, uint32_t block,
+                         LLVMValueRef terminator, const struct search *search,
+                         struct fp_edge_info *labels)
 {
     const struct fp_surveyed_block *b = &body->f->blocks[block];
     unsigned n = LLVMGetNumSuccessors(terminator), found = 0, held = 0;
-    bool own = false;
-    if (b->true_way == FP_NONE) return false;
-    const uint8_t *marks = marks_of(s, body->f, block);
+    bool remainder = asks_for_remainder(b, terminator), own = remainder;
     for (unsigned i = 0; i < n; i++) {
-        uint32_t way = follow_certainly(s, body, terminator, i, marks);
+        uint32_t way = way_taken(s, body, block, terminator, i, search);
         own |= way == FP_CONFLICT;
         if (way > 1) continue;
         labels[i].label = way == b->true_way ? FP_LABEL_TRUE : FP_LABEL_FALSE;
@@ -158,8 +226,62 @@ bool fp_certain_label(struct fp_sense *s, const struct fp_body *body, uint32_t b
     for (unsigned i = 0; i < n; i++) {
         bool outside = own && b->construct == FP_CONSTRUCT_LOOP &&
                        labels[i].label == FP_LABEL_TRUE &&
-                       !is_loop_head(LLVMGetSuccessor(terminator, i));
+                       (remainder || !is_loop_head(LLVMGetSuccessor(terminator, i)));
         if (labels[i].label && (same || outside)) labels[i].label = FP_LABEL_NONE, found--;
     }
     return found;
+}
+
+bool fp_certain_label(struct fp_sense *s, const struct fp_body *body, uint32_t block,
+                      LLVMValueRef terminator, struct fp_edge_info *labels)
+{
+    if (body->f->blocks[block].true_way == FP_NONE) return false;
+    struct search search = {marks_of(s, body->f, block), STORES_STAY};
+    if (label_by(s, body, block, terminator, &search, labels)) return true;
+    search.stores = STORES_MAY_LEAVE;
+    return label_by(s, body, block, terminator, &search, labels);
+}
+
+/* Does a way lead to another test of the condition, or to one of the compiler's own? */
+static bool leads_to_test(const struct fp_sense *s, const struct fp_body *body, uint32_t from,
+                          LLVMValueRef branch, unsigned successor)
+{
+    LLVMBasicBlockRef to = LLVMGetSuccessor(branch, successor);
+    for (int k = 0; k < FP_FARTHEST_BLOCKS; k++) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(to);
+        if (fp_ir_is_own(s, end)) return true;
+        if (!fp_ir_goes_on(end))
+            return end != branch && fp_ir_is_branch(end) && fp_body_end(body, end) == from;
+        to = LLVMGetSuccessor(end, 0);
+    }
+    return false;
+}
+
+bool fp_chooses_copy(struct fp_sense *s, const struct fp_body *body, uint32_t block,
+                     LLVMValueRef branch)
+{
+    const struct fp_surveyed_block *b = &body->f->blocks[block];
+    if (b->construct != FP_CONSTRUCT_LOOP || b->true_way == FP_NONE || !fp_ir_is_branch(branch))
+        return false;
+    struct search search = {marks_of(s, body->f, block), STORES_MAY_LEAVE};
+    for (unsigned i = 0; i < 2; i++)
+        if (!leads_to_rounds(body, block, LLVMGetSuccessor(branch, i), search.marks) &&
+            follow_certainly(s, body, branch, i, &search) != b->true_way &&
+            !leads_to_test(s, body, block, branch, i))
+            return false;
+    return true;
+}
+
+bool fp_chooses_copy_of_loop(struct fp_sense *s, LLVMValueRef branch)
+{
+    struct fp_body body;
+    struct fp_shim_place place;
+    uint32_t block;
+    if (!s->survey || !fp_ir_is_branch(branch) || !fp_shim_place(branch, &place)) return false;
+    if (fp_body_find_at(s, branch, FP_OF_END, &body, &block) || !body.f || !body.f->tagged)
+        return false;
+    for (uint32_t b = 0; block == FP_NONE && b < body.f->nblocks; b++)
+        if (body.f->blocks[b].line == place.line && fp_chooses_copy(s, &body, b, branch))
+            return true;
+    return false;
 }

@@ -94,7 +94,7 @@ static enum leads leads_to_branch(const struct fp_sense *s, const struct fp_body
 {
     if (LLVMGetNumSuccessors(end) < 2 || end == branch) return LEADS_NOWHERE;
     if (fp_ir_is_own(s, end)) return LEADS_TO_OWN;
-    return fp_body_block(body, end) == s->from ? LEADS_TO_SAME : LEADS_NOWHERE;
+    return fp_body_end(body, end) == s->from ? LEADS_TO_SAME : LEADS_NOWHERE;
 }
 
 /* Walks on from a successor of a branch to the next branch. */
@@ -484,7 +484,8 @@ static void label_condition(struct fp_sense *s, const struct fp_body *body, uint
     }
     if (claim.way <= 1)
         label_ways(s, claim.way, terminator, labels);
-    else if (!fp_certain_label(s, body, block, terminator, labels))
+    else if (!fp_certain_label(s, body, block, terminator, labels) &&
+             !fp_chooses_copy(s, body, block, terminator))
         return;
     branch->construct = b->construct;
     branch->is_part = claim.is_part;
@@ -500,8 +501,9 @@ void fp_sense_label(struct fp_sense *s, LLVMValueRef terminator, struct fp_edge_
     LLVMOpcode opcode = LLVMGetInstructionOpcode(terminator);
     if (n < 2 || (opcode != LLVMBr && opcode != LLVMSwitch)) return;
     if (!fp_body_find(s, terminator, &body, &block)) {
-        if (fp_body_find_behind_step(s, terminator, &body, &block) &&
-            fp_certain_label(s, &body, block, terminator, labels))
+        if ((fp_body_find_behind_step(s, terminator, &body, &block) &&
+             fp_certain_label(s, &body, block, terminator, labels)) ||
+            fp_chooses_copy_of_loop(s, terminator))
             branch->construct = FP_CONSTRUCT_LOOP;
         return;
     }
