@@ -368,7 +368,8 @@ static void add_user_words(struct invocation *in, struct cc_words *command, bool
  * library leaves signals to its program. */
 static void add_stand_ins(struct invocation *in, struct cc_words *command)
 {
-    bool local = in->flags.threads == FP_THREADS_LOCAL || in->flags.mode == FP_MODE_PEP;
+    bool local = in->flags.threads == FP_THREADS_LOCAL || in->flags.mode == FP_MODE_PEP ||
+                 in->flags.calls == FP_CALLS_INCLUSIVE;
     static const char *const exported[] = {
         "pthread_create", "thrd_create",    "sigaction",    "signal",          "bsd_signal",
         "sysv_signal",    "__sysv_signal",  "siginterrupt", "pthread_sigmask", "sigprocmask",

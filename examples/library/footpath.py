@@ -29,8 +29,9 @@ Warning = struct("Warning", (c_int, "kind"), (TEXT, "message"))
 Module = struct("Module", (TEXT, "path"), (c_void_p, "build_id_bytes"), (c_size_t, "build_id_size"),
                 (c_uint64, "runs"), (TEXT, "problem"))
 Summary = struct("Summary", (c_size_t, "files files_skipped functions"), (c_uint64, "runs"), (TEXT, "program"),
-                 (c_int, "combined has_paths cycles"), (c_double, "cost"), (c_uint64, "path_count"),
-                 (c_uint32, "bins"), (c_uint64 * 4, "events"), (c_uint64, "left_out"), (TEXT, "left_out_why"))
+                 (c_int, "combined has_paths cycles inclusive"), (c_double, "cost"), (c_uint64, "path_count"),
+                 (c_uint32, "bins"), (c_uint64 * 4, "events"), (c_uint64, "left_out"), (TEXT, "left_out_why"),
+                 (c_int, "call_costs"))
 Function = struct("Function", (TEXT, "linkage_name file"), (c_uint32, "line index"), (POINTER(Module), "module"),
                   (TEXT, "not_measured"), (c_int, "has_paths has_lines"), (c_uint32, "nblocks nedges cuts doors laps"),
                   (c_uint64, "calls possible_paths executed_paths path_count"), (c_double, "cost"))

@@ -87,6 +87,9 @@ struct fp_site {
 /* A thread's cycles that paths have been charged with: a word per thread, one for all modules of a
  * process (llvm/emit/ircycles.c). */
 #define FP_CHARGED_SYMBOL "__footpath_charged"
+/* With --fp-calls=inclusive: what a thread's blocks have cost so far, likewise
+ * (llvm/emit/ircallcost.c). */
+#define FP_SPENT_SYMBOL "__footpath_spent"
 #define FP_HASH_MISS_SYMBOL "__footpath_hash_miss"
 #define FP_HASH_SHARED_SYMBOL "__footpath_hash_shared"
 

@@ -289,6 +289,7 @@ void footpath_summarize(struct footpath *fp, struct footpath_summary *s)
     s->has_paths = fp->report->have_paths;
     s->cycles = fp->report->cycles;
     s->inclusive = fp->report->inclusive;
+    s->call_costs = fp->report->call_costs;
     s->cost = fp->report->cost;
     s->path_count = fp->report->count;
 }

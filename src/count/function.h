@@ -35,6 +35,7 @@ enum fp_function_flag {
     FP_FUNCTION_VALUES = 1 << 22,     /* its hash table also counts values (values.h) */
     FP_FUNCTION_CALLS = 1 << 23,      /* `calls` lists what each block calls */
     FP_FUNCTION_OWN_CYCLES = 1 << 24, /* cycles are without those of instrumented callees */
+    FP_FUNCTION_CALL_COSTS = 1 << 25, /* what its calls cost is measured (layout.call_slot) */
 };
 
 /* Where an instruction comes from is a line in a scope. A scope is a function, or a function
@@ -151,6 +152,7 @@ struct fp_layout {
     uint64_t edge_slots;
     uint64_t direct_slots; /* the compiler's: words beside a hash table (footpath/abi.h) */
     uint32_t *flow_slot;   /* per flow edge: its counter, or FP_NONE */
+    uint32_t call_slot;    /* with FP_FUNCTION_CALL_COSTS: the first of its edge counters */
     /* per block, see fp_plan; the last three with FP_FUNCTION_EXITS */
     uint32_t *at_end;
     bool *counted, *has_register;

@@ -26,6 +26,12 @@ uint32_t fp_layout_add_edge(struct fp_function *f)
     return (uint32_t)f->layout.edge_slots++;
 }
 
+void fp_layout_add_calls(struct fp_function *f)
+{
+    f->layout.call_slot = (uint32_t)f->layout.edge_slots;
+    f->layout.edge_slots = fp_layout_call(f, f->source.ncalls);
+}
+
 uint64_t fp_layout_stride(const struct fp_function *f)
 {
     return f->flags & FP_FUNCTION_CYCLES ? 2 : 1;

@@ -5,7 +5,10 @@
  *            per id: the count, then the cycles.
  *   table    a hash table of paths (footpath/abi.h). The laps are words in front of
  *            the edge counters.
- *   edges    one word per counted flow edge, then those of a P3 copy.
+ *   edges    one word per counted flow edge, then those of a P3 copy, then what
+ *            calls cost: of the function the frame that is active and what calls
+ *            of it cost while it was active already, of each call in the order of
+ *            source.calls what it cost and how often it returned.
  *
  * A copy that counts some of the paths (struct fp_copy_info) counts sums of labels
  * instead of ids. "id" below means the sum there.
@@ -33,6 +36,21 @@ struct fp_place {
     uint64_t table, path; /* with in_table */
 };
 
+/* Of what calls cost: slots from layout.call_slot on. */
+enum {
+    FP_CALL_ACTIVE, /* address of the outermost active frame of the function, or 0 */
+    FP_CALL_AGAIN,  /* cost of the calls that were made while there was one */
+    FP_CALL_FIRST,  /* of the first call: FP_CALL_COST, then FP_CALL_RETURNS */
+    FP_CALL_COST = 0,
+    FP_CALL_RETURNS,
+    FP_CALL_SLOTS
+};
+
+static inline uint64_t fp_layout_call(const struct fp_function *f, uint32_t call)
+{
+    return (uint64_t)f->layout.call_slot + FP_CALL_FIRST + (uint64_t)call * FP_CALL_SLOTS;
+}
+
 /* ---- the compiler's side ---- */
 
 /* Arranges the path counters for num_ids ids, in an array where array_paths allows.
@@ -42,6 +60,9 @@ void fp_layout_paths(struct fp_function *f, uint64_t num_ids, uint64_t array_pat
 
 /* Adds a word behind the edge counters; returns its slot. */
 uint32_t fp_layout_add_edge(struct fp_function *f);
+
+/* Adds the words of what calls cost. needs: the list of calls. */
+void fp_layout_add_calls(struct fp_function *f);
 
 /* Words from the counter of one id to that of the next, in an array. */
 uint64_t fp_layout_stride(const struct fp_function *f);

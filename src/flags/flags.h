@@ -55,6 +55,9 @@ enum fp_map_place { FP_MAP_PACKED, FP_MAP_PLAIN, FP_MAP_SEPARATE };
  * called. */
 enum fp_metric_of_paths { FP_METRIC_COUNT, FP_METRIC_CYCLES, FP_METRIC_INCLUSIVE };
 
+/* What is known of a call: how often it was made, or also what it cost with all that it called. */
+enum fp_calls { FP_CALLS_COUNT, FP_CALLS_INCLUSIVE };
+
 /* The flags' values. Texts are NULL where the flag is not given. */
 struct fp_flags {
     enum fp_mode mode;
@@ -65,6 +68,7 @@ struct fp_flags {
     enum fp_use_paths paths;
     unsigned by;                    /* enum fp_guide_by: how several runs are taken together */
     enum fp_metric_of_paths cycles; /* what is measured beside the count */
+    enum fp_calls calls;
     bool early, exits;
     bool inline_small;        /* early: small functions are inlined before counting */
     bool strip_lines;         /* line tables were only asked for by footpath-cc, for the map */

@@ -44,6 +44,9 @@ static void say_counters(struct dump *d)
                   layout->path_slots, FP_COUNTER_PREFIX);
     }
     say_words(d, "edge counters: array", layout->edge_slots, FP_EDGE_COUNTER_PREFIX);
+    if (d->f->flags & FP_FUNCTION_CALL_COSTS)
+        fp_say(&d->out, "  costs of %u calls: edge counters from %u\n", d->f->source.ncalls,
+               layout->call_slot);
     const struct fp_copy_info *copy = d->f->copy;
     if (copy && copy->turns_slot != FP_NONE)
         fp_say(&d->out, "  invocations: edge counter %u\n", copy->turns_slot);

@@ -5,7 +5,9 @@
  * decided here is which functions are left alone, and why; the reason goes into the map,
  * so that reports can say it.
  */
+#include "count/layout.h"
 #include "llvm/dump.h"
+#include "llvm/emit/ircallcost.h"
 #include "llvm/emit/ircopy.h"
 #include "llvm/emit/iredges.h"
 #include "llvm/emit/irframe.h"
@@ -110,6 +112,14 @@ static bool wants_values(const struct fp_work *work)
            !work->division;
 }
 
+/* Costs are instructions, of all blocks that run: neither cycles nor samples. */
+static bool wants_call_costs(const struct fp_work *work)
+{
+    const struct fp_flags *flags = &work->flags;
+    return flags->calls == FP_CALLS_INCLUSIVE && flags->mode != FP_MODE_PEP && !flags->cycles &&
+           !work->division;
+}
+
 /* What is compiled into the function. */
 static void set_flags(const struct fp_job *job)
 {
@@ -126,6 +136,7 @@ static void set_flags(const struct fp_job *job)
     if (fp_ir_has_one_body(function)) f->flags |= FP_FUNCTION_ONE_BODY;
     if (flags->callees) fp_ir_list_callees(job->arena, function, f);
     fp_ir_list_calls(job->ir);
+    if (wants_call_costs(job->work)) f->flags |= FP_FUNCTION_CALL_COSTS;
     if (wants_values(job->work) && fp_ir_has_values(function)) f->flags |= FP_FUNCTION_VALUES;
 }
 
@@ -159,13 +170,15 @@ static void edit(const struct fp_job *job)
     struct fp_editor ed;
     uint32_t turn;
     bool optnone = !work->optimizing || fp_ir_has_attribute(ir->function, "optnone");
-    bool sampled = f->flags & FP_FUNCTION_SAMPLED; /* each thread in counters of its own */
+    /* each thread in counters of its own */
+    bool sampled = f->flags & FP_FUNCTION_SAMPLED, costs = f->flags & FP_FUNCTION_CALL_COSTS;
     bool turns = fp_p3_takes_turns(job, &turn);
     bool exits = f->flags & FP_FUNCTION_EXITS, slot = exits && fp_ir_needs_slot(f);
-    fp_editor_init(&ed, ir, sampled ? FP_THREADS_LOCAL : work->flags.threads, optnone);
+    fp_editor_init(&ed, ir, sampled || costs ? FP_THREADS_LOCAL : work->flags.threads, optnone);
     if (turns) fp_ir_emit_turns(&ed, work->division->ncopies, turn);
     if (!work->flags.early) fp_ir_emit_live_mark(ir);
     if (exits) fp_ir_emit_marks(&ed, slot);
+    if (costs) fp_ir_emit_call_costs(&ed);
     if (f->flags & FP_FUNCTION_EDGES) fp_ir_emit_edges(&ed);
     if (f->flags & FP_FUNCTION_COPY && !turns) fp_ir_emit_calls(&ed);
     if (f->flags & FP_FUNCTION_VALUES) fp_ir_emit_values(&ed);
@@ -185,6 +198,7 @@ static void instrument(struct fp_job *job)
     fp_job_truncate(job);
     fp_job_number(job);
     fp_job_choose_edges(job);
+    if (job->f->flags & FP_FUNCTION_CALL_COSTS) fp_layout_add_calls(job->f);
     set_id(job);
     if (!work->division)
         fp_job_plan(job);

@@ -596,6 +596,12 @@ void fp_shim_copy_blocks(const LLVMBasicBlockRef *Old, LLVMBasicBlockRef *Fresh,
     for (unsigned I = 0; I < N; I++) Fresh[I] = wrap(New[I]);
 }
 
+bool fp_shim_is_must_tail(LLVMValueRef Instruction)
+{
+    const auto *Call = dyn_cast<CallInst>(unwrap(Instruction));
+    return Call && Call->isMustTailCall();
+}
+
 void fp_shim_touches_nothing(LLVMValueRef Call)
 {
     unwrap<CallInst>(Call)->setDoesNotAccessMemory();

@@ -84,6 +84,9 @@ void fp_shim_copy_blocks(const LLVMBasicBlockRef *old, LLVMBasicBlockRef *fresh,
 /* Of a call: it neither reads nor writes memory, nor throws. */
 void fp_shim_touches_nothing(LLVMValueRef call);
 
+/* Is the instruction a call that must stay a tail call? */
+bool fp_shim_is_must_tail(LLVMValueRef instruction);
+
 /* Does a condition that is known to be true, or false, decide another? */
 bool fp_shim_implies(LLVMValueRef known, bool is_true, LLVMValueRef condition);
 

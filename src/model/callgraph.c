@@ -52,9 +52,15 @@ static uint32_t find_function(const struct caller *c, uint32_t caller, const cha
 
 /* ---- edges ---- */
 
+/* What is known of some calls. */
+struct call_facts {
+    uint64_t count, returns;
+    double cost; /* measured, of those that returned */
+};
+
 /* The calls of one function by another, or through pointers (name NULL), become one edge. */
 static void add_count(struct caller *c, uint32_t caller, struct fp_strtable *known,
-                      const char *name, uint32_t line, uint64_t count)
+                      const char *name, uint32_t line, struct call_facts facts)
 {
     uint64_t *edge = fp_strtable_add(known, name ? name : "");
     if (!*edge) {
@@ -64,7 +70,9 @@ static void add_count(struct caller *c, uint32_t caller, struct fp_strtable *kno
         *edge = c->edges.len;
     }
     struct fp_call_edge *known_edge = &c->edges.at[*edge - 1];
-    known_edge->count = fp_add_saturated(known_edge->count, count);
+    known_edge->count = fp_add_saturated(known_edge->count, facts.count);
+    known_edge->returns = fp_add_saturated(known_edge->returns, facts.returns);
+    known_edge->whole += facts.cost;
 }
 
 /* Those of the program that ran: its file may have been built again. */
@@ -94,6 +102,17 @@ static const char *name_at(struct caller *c, const struct fp_module *module, uin
     return first ? first->name : NULL;
 }
 
+/* Takes `count` calls out of an edge, with their part of what is measured. */
+static struct call_facts take_calls(struct fp_call_edge *edge, uint64_t count)
+{
+    double part = (double)count / (double)edge->count;
+    struct call_facts taken = {count, (uint64_t)((double)edge->returns * part), edge->whole * part};
+    edge->count -= taken.count;
+    edge->returns -= taken.returns;
+    edge->whole -= taken.cost;
+    return taken;
+}
+
 /* With --fp-values: which functions the calls through pointers led to. What is left of the edge at
  * `pointers` led to where there is no symbol. */
 static void resolve_pointers(struct caller *c, uint32_t index, struct fp_strtable *known,
@@ -109,8 +128,8 @@ static void resolve_pointers(struct caller *c, uint32_t index, struct fp_strtabl
         const char *name = name_at(c, rf->module, fp_value_target(values[i].key, table));
         uint64_t count = values[i].count < rest->count ? values[i].count : rest->count;
         if (!name || !count) continue;
-        rest->count -= count;
-        add_count(c, index, known, fp_arena_strdup(c->arena, name), rest->line, count);
+        uint32_t line = rest->line;
+        add_count(c, index, known, fp_arena_strdup(c->arena, name), line, take_calls(rest, count));
     }
     if (!c->edges.at[pointers].count) c->edges.at[pointers] = fp_vec_pop(&c->edges);
 }
@@ -121,11 +140,16 @@ static void add_calls(struct caller *c, uint32_t index)
     const struct fp_source *source = &rf->function->source;
     struct fp_strtable known; /* name -> 1 + its edge */
     struct fp_arena arena = {0};
+    uint64_t again;
+    const struct fp_call_cost *costs =
+        fp_profile_call_costs(&arena, rf->module, rf->function, &again);
+    c->graph->again[index] = (double)again;
     fp_strtable_init(&known, &arena);
     for (uint32_t i = 0; rf->edges.blocks && i < source->ncalls; i++) {
         const struct fp_call *call = &source->calls[i];
-        uint64_t count = rf->edges.blocks[call->block];
-        if (count) add_count(c, index, &known, call->callee, call->line, count);
+        struct call_facts facts = {.count = rf->edges.blocks[call->block]};
+        if (costs) facts.returns = costs[i].returns, facts.cost = (double)costs[i].cost;
+        if (facts.count) add_count(c, index, &known, call->callee, call->line, facts);
     }
     const uint64_t *pointers = fp_strtable_find(&known, "");
     if (pointers && rf->function->flags & FP_FUNCTION_VALUES)
@@ -138,6 +162,7 @@ static void list_edges(struct caller *c)
     struct fp_call_graph *g = c->graph;
     size_t n = c->report->nfunctions;
     g->first_out = FP_NEW_ARRAY(c->arena, size_t, n + 1);
+    g->again = FP_NEW_ARRAY(c->arena, double, n);
     for (size_t i = 0; i < n; i++) {
         g->first_out[i] = c->edges.len;
         add_calls(c, (uint32_t)i);
@@ -226,35 +251,73 @@ static uint32_t *order_functions(struct caller *c)
 
 /* ---- costs ---- */
 
-/* Each caller's part of a function's inclusive cost, by calls that are not recursive. */
-static void share_out(const struct caller *c, uint32_t f)
+/* Calls whose cost is not measured. In recursion they get nothing. */
+static double unmeasured(const struct fp_call_edge *edge)
 {
-    struct fp_call_graph *g = c->graph;
+    return edge->recursive || edge->returns >= edge->count ? 0
+                                                           : (double)(edge->count - edge->returns);
+}
+
+/* What no measured call accounts for goes to the others, by their numbers. Returns what is left for
+ * calls from elsewhere. */
+static double share_out(struct fp_call_graph *g, uint32_t f, double rest)
+{
     double calls = (double)g->elsewhere[f];
     for (size_t k = g->first_in[f]; k < g->first_in[f + 1]; k++) {
-        const struct fp_call_edge *edge = &g->edges[g->by_callee[k]];
-        if (!edge->recursive) calls += (double)edge->count;
+        rest -= g->edges[g->by_callee[k]].whole;
+        calls += unmeasured(&g->edges[g->by_callee[k]]);
     }
+    if (rest < 0) rest = 0;
     for (size_t k = g->first_in[f]; k < g->first_in[f + 1]; k++) {
         struct fp_call_edge *edge = &g->edges[g->by_callee[k]];
-        if (!edge->recursive && calls > 0)
-            edge->cost = g->inclusive[f] * (double)edge->count / calls;
+        if (calls > 0) edge->whole += rest * unmeasured(edge) / calls;
+        edge->cost = edge->whole;
     }
+    return calls > 0 ? rest * (double)g->elsewhere[f] / calls : 0;
+}
+
+/* Takes the cost of inner calls off the edges into a function: off those that close a circle of
+ * known calls, or off all of them and the calls from elsewhere alike. Returns what is left. */
+static double take_off(struct fp_call_graph *g, uint32_t f, bool recursive, double again,
+                       double from_elsewhere)
+{
+    double all = recursive ? 0 : from_elsewhere;
+    for (size_t k = g->first_in[f]; k < g->first_in[f + 1]; k++) {
+        const struct fp_call_edge *edge = &g->edges[g->by_callee[k]];
+        if (edge->recursive >= recursive) all += edge->cost;
+    }
+    double kept = all > again ? 1 - again / all : 0;
+    for (size_t k = g->first_in[f]; k < g->first_in[f + 1]; k++) {
+        struct fp_call_edge *edge = &g->edges[g->by_callee[k]];
+        if (edge->recursive >= recursive) edge->cost *= kept;
+    }
+    return again - all * (1 - kept);
+}
+
+/* Needs: the edges out of `f` have their costs, but for those that close a circle and are not
+ * measured. */
+static void cost_of(struct caller *c, uint32_t f)
+{
+    struct fp_call_graph *g = c->graph;
+    double all = c->report->functions[f].cost, again = g->again[f];
+    for (size_t e = g->first_out[f]; !c->report->inclusive && e < g->first_out[f + 1]; e++) {
+        if (g->edges[e].callee == FP_NONE) g->edges[e].cost = g->edges[e].whole;
+        all += g->edges[e].whole;
+    }
+    if (again > all) again = all;
+    g->inclusive[f] = all - again;
+    double from_elsewhere = share_out(g, f, all);
+    /* calls that close a circle are inner ones; which of the others are is not known */
+    if (again > 0) again = take_off(g, f, true, again, from_elsewhere);
+    if (again > 0) take_off(g, f, false, again, from_elsewhere);
 }
 
 static void add_costs(struct caller *c)
 {
-    struct fp_call_graph *g = c->graph;
     size_t n = c->report->nfunctions;
     const uint32_t *order = order_functions(c);
-    g->inclusive = FP_NEW_ARRAY(c->arena, double, n);
-    for (size_t i = 0; i < n; i++) {
-        uint32_t f = order[i];
-        g->inclusive[f] = c->report->functions[f].cost;
-        for (size_t e = g->first_out[f]; !c->report->inclusive && e < g->first_out[f + 1]; e++)
-            g->inclusive[f] += g->edges[e].cost;
-        share_out(c, f);
-    }
+    c->graph->inclusive = FP_NEW_ARRAY(c->arena, double, n);
+    for (size_t i = 0; i < n; i++) cost_of(c, order[i]);
 }
 
 void fp_call_graph_make(struct fp_arena *arena, const struct fp_report *report,

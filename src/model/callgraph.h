@@ -6,10 +6,12 @@
  * callee's calls that no caller accounts for came through pointers or from code that is not
  * instrumented.
  *
- * Inclusive cost is what a function and all it called cost. How much of a callee's cost belongs to
- * each of its callers is not measured; each gets its part of the calls, as in gprof. In recursion
- * the call that closes a circle gets nothing: the cost is already that of the first call. Where
- * costs were measured with those of callees (report->inclusive), nothing is added up.
+ * Inclusive cost is what a function and all it called cost. With --fp-calls=inclusive the cost of
+ * each call is measured. Of other calls, and of those that never returned, it is not known how much
+ * of the callee's cost belongs to each: what is left of that cost is shared out by their numbers,
+ * as in gprof. In recursion only the outermost call of a function counts, for its cost has that of
+ * the inner ones; where nothing is measured, the call that closes a circle gets nothing. Where
+ * costs of paths were measured with those of callees (report->inclusive), nothing is added up.
  */
 #ifndef FP_MODEL_CALLGRAPH_H
 #define FP_MODEL_CALLGRAPH_H
@@ -21,8 +23,10 @@ struct fp_call_edge {
     const char *name; /* linkage name of the callee; NULL: through pointers to what is not known */
     uint32_t line;    /* of the call, in the caller's file; of several: the first */
     uint64_t count;
-    double cost;    /* of the callee's inclusive cost: the part of these calls */
-    bool recursive; /* closes a circle of calls */
+    double cost;      /* of the callee's inclusive cost: the part of these calls */
+    double whole;     /* what the calls cost, in recursion each inner one, too */
+    uint64_t returns; /* how many were measured: with --fp-calls=inclusive those that returned */
+    bool recursive;   /* closes a circle of calls */
 };
 
 struct fp_call_graph {
@@ -32,6 +36,7 @@ struct fp_call_graph {
     uint32_t *by_callee; /* edges with a callee, by callee */
     size_t *first_in;    /* per function, and one more: in by_callee */
     double *inclusive;   /* per function */
+    double *again;       /* per function: measured cost of calls while it was active already */
     uint64_t *elsewhere; /* per function: calls that no edge has */
 };
 

@@ -36,6 +36,7 @@ struct fp_report {
     uint64_t count;    /* of all paths */
     bool cycles;       /* cost is in cycles */
     bool inclusive;    /* and with those of callees: shares do not add up to the whole */
+    bool call_costs;   /* what calls cost was measured in every function */
     bool have_paths;
 };
 

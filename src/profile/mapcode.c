@@ -248,6 +248,7 @@ static void encode_payload(struct fp_writer *w, struct string_table *t, const st
     if (f->flags & (FP_FUNCTION_COPY | FP_FUNCTION_HITS)) encode_copy(w, f);
     if (f->flags & FP_FUNCTION_CALLEES) encode_callees(w, t, f);
     if (f->flags & FP_FUNCTION_CALLS) encode_calls(w, t, f);
+    if (f->flags & FP_FUNCTION_CALL_COSTS) fp_write_uint(w, f->layout.call_slot);
 }
 
 void fp_map_encode(struct fp_writer *writer, const struct fp_function *function)
@@ -556,6 +557,15 @@ static bool decode_calls(struct decoder *d)
     return !d->r->failed;
 }
 
+static bool decode_call_costs(struct decoder *d)
+{
+    struct fp_function *f = d->f;
+    f->layout.call_slot = fp_read_index(d->r, f->layout.edge_slots, "counter");
+    if (d->r->failed || fp_layout_call(f, f->source.ncalls) <= f->layout.edge_slots)
+        return !d->r->failed;
+    return fp_reader_fail(d->r, "expected counters of %u calls", f->source.ncalls);
+}
+
 /* Flags about path counters need path counters, and flags about edge counters need edge
  * counters. */
 static bool check_flags(struct decoder *d)
@@ -616,5 +626,6 @@ bool fp_map_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_f
     if (!check_slots(&d)) return false;
     if (f->flags & FP_FUNCTION_CALLEES && !decode_callees(&d)) return false;
     if (f->flags & FP_FUNCTION_CALLS && !decode_calls(&d)) return false;
+    if (f->flags & FP_FUNCTION_CALL_COSTS && !decode_call_costs(&d)) return false;
     return !reader->failed;
 }

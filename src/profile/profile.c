@@ -319,6 +319,21 @@ static uint64_t edge_word(const struct fp_module *module, const struct fp_functi
                : 0;
 }
 
+struct fp_call_cost *fp_profile_call_costs(struct fp_arena *arena, const struct fp_module *module,
+                                           const struct fp_function *f, uint64_t *again)
+{
+    *again = 0;
+    if (!(f->flags & FP_FUNCTION_CALL_COSTS)) return NULL;
+    struct fp_call_cost *costs = FP_NEW_ARRAY(arena, struct fp_call_cost, f->source.ncalls + 1);
+    *again = edge_word(module, f, f->layout.call_slot + FP_CALL_AGAIN);
+    for (uint32_t i = 0; i < f->source.ncalls; i++) {
+        uint32_t slot = (uint32_t)fp_layout_call(f, i);
+        costs[i].cost = edge_word(module, f, slot + FP_CALL_COST);
+        costs[i].returns = edge_word(module, f, slot + FP_CALL_RETURNS);
+    }
+    return costs;
+}
+
 static int by_id(const void *a, const void *b)
 {
     const struct fp_path_count *x = a, *y = b;

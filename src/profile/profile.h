@@ -92,6 +92,16 @@ struct fp_counts {
 void fp_profile_counts(struct fp_arena *arena, const struct fp_module *module,
                        const struct fp_function *function, struct fp_counts *counts);
 
+/* What a call cost, all that it called included, and how often it returned. */
+struct fp_call_cost {
+    uint64_t cost, returns;
+};
+
+/* Of one function with FP_FUNCTION_CALL_COSTS: per call of source.calls; `again` is the cost of the
+ * calls of this function that were made while it was active. NULL for other functions. */
+struct fp_call_cost *fp_profile_call_costs(struct fp_arena *arena, const struct fp_module *module,
+                                           const struct fp_function *f, uint64_t *again);
+
 /* A value that a call was given (values.h). */
 struct fp_value_count {
     uint64_t key, count;

@@ -67,20 +67,25 @@ static void spend_block(struct fp_arena *arena, struct spent *s, const struct fp
     }
 }
 
+/* Stands for callers and for callees that are not known. */
+static const char ELSEWHERE[] = "(elsewhere)";
+static const char NOT_KNOWN[] = "(through pointers, or from what is not measured)";
+
 static void say_call(struct grind *g, const struct fp_report_function *callee, uint64_t count,
                      uint32_t line, double cost)
 {
-    say_named(g, "cfi", &g->files, callee->function->file);
-    say_named(g, "cfn", &g->functions, callee->name);
-    fp_say(g->out, "calls=%" PRIu64 " %u\n%u %.0f\n", count, callee->function->line, line, cost);
+    say_named(g, "cfi", &g->files, callee ? callee->function->file : ELSEWHERE);
+    say_named(g, "cfn", &g->functions, callee ? callee->name : NOT_KNOWN);
+    fp_say(g->out, "calls=%" PRIu64 " %u\n%u %.0f\n", count, callee ? callee->function->line : 0,
+           line, cost);
 }
 
 /* Calls that no function accounts for. Readers add up the calls of a function, so that without
  * these its inclusive cost would be too low. */
 static void say_elsewhere(struct grind *g, const struct fp_report *report)
 {
-    say_named(g, "fl", &g->files, "(elsewhere)");
-    say_named(g, "fn", &g->functions, "(through pointers, or from what is not measured)");
+    say_named(g, "fl", &g->files, ELSEWHERE);
+    say_named(g, "fn", &g->functions, NOT_KNOWN);
     for (size_t i = 0; i < report->nfunctions; i++)
         if (g->calls.elsewhere[i])
             say_call(g, &report->functions[i], g->calls.elsewhere[i], 0,
@@ -88,14 +93,16 @@ static void say_elsewhere(struct grind *g, const struct fp_report *report)
     fp_say(g->out, "\n");
 }
 
-/* Calls of functions that have counts; what others cost is not known. */
+/* Calls of functions that have counts. What others cost is not known, unless calls were measured:
+ * then it is what measured functions cost that they called. */
 static void say_calls(struct grind *g, const struct fp_report *report, uint32_t caller)
 {
     const struct fp_function *f = report->functions[caller].function;
     for (size_t e = g->calls.first_out[caller]; e < g->calls.first_out[caller + 1]; e++) {
         const struct fp_call_edge *edge = &g->calls.edges[e];
-        if (edge->callee == FP_NONE) continue;
-        say_call(g, &report->functions[edge->callee], edge->count,
+        bool known = edge->callee != FP_NONE;
+        if (!known && edge->cost <= 0) continue;
+        say_call(g, known ? &report->functions[edge->callee] : NULL, edge->count,
                  edge->line ? edge->line : f->line, edge->cost);
     }
 }

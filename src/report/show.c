@@ -221,7 +221,7 @@ static void show_inclusive(struct show_view *v)
         if (!v->functions[i].not_measured && v->functions[i].calls)
             ranks[n++] = (struct inclusive_rank){footpath_inclusive(v->o.fp, &v->functions[i]), i};
     if (n) qsort(ranks, n, sizeof *ranks, by_inclusive);
-    if (!v->summary.inclusive)
+    if (!v->summary.inclusive && !v->summary.call_costs)
         fp_say(v->o.out, "Inclusive costs are estimates: what a function cost is divided among its "
                          "callers by their calls.\n\n");
     fp_say(v->o.out, "%sinclusive   self          calls  function, called by%s\n",

@@ -10,6 +10,7 @@
 #include "report/siteparts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_FRAMES = 4000, MOST_DEPTH = 250 };
 static const double SMALLEST_SHARE = 0.0005;
@@ -82,6 +83,24 @@ static void add_function(struct flame *fl, uint32_t parent, struct flame_part pa
     add_parts(fl, me, parts, nparts, depth);
 }
 
+/* Where calls were measured, what is called through pointers is in its caller's frame, too, as cost
+ * of no function above it. The roots then are more than the whole program: all but main() are made
+ * smaller. */
+static void scale_roots(const struct flame *fl, struct flame_part *roots, size_t n, double *sum)
+{
+    const struct fp_report *report = fl->calls->report;
+    double main_cost = 0;
+    if (report->inclusive || *sum <= report->cost * (1 + 1e-9)) return;
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(report->functions[roots[i].function].function->name, "main"))
+            main_cost += roots[i].cost;
+    double room = report->cost > main_cost ? report->cost - main_cost : 0;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(report->functions[roots[i].function].function->name, "main"))
+            roots[i].cost *= room / (*sum - main_cost);
+    *sum = main_cost + room;
+}
+
 /* Functions that nobody in the graph calls, for the part of their cost that has no caller. */
 static void add_roots(struct flame *fl)
 {
@@ -97,6 +116,7 @@ static void add_roots(struct flame *fl)
         roots[nroots++] = (struct flame_part){f, rest};
         all.cost += rest;
     }
+    scale_roots(fl, roots, nroots, &all.cost);
     fp_vec_push(&fl->arena, &fl->frames, all);
     if (fl->least < all.cost * SMALLEST_SHARE) fl->least = all.cost * SMALLEST_SHARE;
     add_parts(fl, 0, roots, nroots, 0);

@@ -235,6 +235,7 @@ void fp_site_json_index(struct fp_json *j, struct fp_pages *site)
     fp_json_key(j, "unit"), fp_json_string(j, r->inclusive ? "inclusive-cycles"
                                               : r->cycles  ? "cycles"
                                                            : "instructions");
+    if (r->call_costs) fp_json_key(j, "call_costs"), fp_json_bool(j, true);
     fp_json_key(j, "have_paths"), fp_json_bool(j, r->have_paths);
     fp_json_key(j, "source_lines"), fp_json_uint(j, FP_SITE_SOURCE_LINES);
     json_runs(j, r->profile);

@@ -10,15 +10,16 @@ import re
 from common import HERE, OPTIONS, Tester, harness
 
 CALLS = os.path.join(HERE, "programs", "calls.cc")
+COSTS = os.path.join(HERE, "programs", "costs.cc")
 # caller and callee: how often, with one argument or none
 KNOWN = {("main", "twice"): 10, ("main", "throws"): 10, ("main", "leaf"): 5, ("main", "recursive"): 1, ("main", None): 5,
          ("twice", "leaf"): 30, ("throws", "leaf"): 5, ("recursive", "recursive"): 10, ("recursive", "leaf"): 10}
 LEVELS = (["-O0"], ["-O1"], ["-O2", "-fno-optimize-sibling-calls"])
 
 
-def built(t, *flags):
+def built(t, *flags, source=CALLS):
     program = t.path("calls%s" % "".join(flags))
-    harness.run(os.path.join(t.args.bin, "footpath-c++"), "--fp-llvm=" + t.args.llvm, *flags, CALLS, "-o", program, env=harness.environment())
+    harness.run(os.path.join(t.args.bin, "footpath-c++"), "--fp-llvm=" + t.args.llvm, *flags, source, "-o", program, env=harness.environment())
     return t.profile(program, program + ".prof")
 
 
@@ -73,10 +74,12 @@ def case_inclusive(t):
     t.equal([f["inclusive_cost"] for f in one], [costs["leaf"]], "of one function alone")
 
 
-def inclusive_of(text):
-    """Shares by function, from callgrind_annotate --inclusive=yes."""
+def inclusive_of(text, without="\n"):
+    """Shares by function, from callgrind_annotate --inclusive=yes. NAME'2 is a function that was active already."""
     found = {}
     for share, name in re.findall(r"^ *[\d,]+ \( *([\d.]+)%\) +\S*:(\S[^\[\n]*?)(?: \[.*)?$", text, re.M):
+        if without in name:
+            continue
         found[short(name.split("'")[0])] = max(found.get(short(name.split("'")[0]), 0), float(share))
     return found
 
@@ -94,6 +97,43 @@ def case_callgrind(t):
         t.check({"main", "leaf", "twice", "throws", "recursive"} <= set(shares), "%s: %s" % (name, shares))
         parts.append(shares["twice"] / shares["leaf"])
     t.check(abs(parts[0] - parts[1]) < 0.02, "twice() of leaf(): %.3f by footpath, %.3f by valgrind" % tuple(parts))
+
+
+def case_measured(t):
+    """With --fp-calls=inclusive each call has what it cost, so that nothing is left over: the two roots are the whole program, and
+    what the callers of a function paid is what the function cost."""
+    for level in LEVELS:
+        for mode in (["--fp-exits"], ["--fp-mode=check"], ["--fp-at=early", "--fp-exits"], ["--fp-threads=shared", "--fp-exits"]):
+            flags = [*level, *mode, "--fp-calls=inclusive"]
+            profile = built(t, *flags, "-pthread", source=COSTS)
+            functions = {short(f["name"]): f for f in t.json("show", "--json", profile)["functions"]}
+            cost = {name: sum(p["count"] * p["instructions"] for p in f["paths"]) for name, f in functions.items()}
+            inclusive = {name: f["inclusive_cost"] for name, f in functions.items()}
+            paid = {(name, short(c.get("name"))): c["cost"] for name, f in functions.items() for c in f["callees"]}
+            t.equal(round(inclusive["main"] + inclusive["other"]), round(sum(cost.values())), "the whole program, %s" % flags)
+            for name in ("work", "costly", "cheap", "throws", "passes", "catches", "jumps", "returns_twice", "outer"):
+                t.equal(round(sum(c for (_, callee), c in paid.items() if callee == name)), round(inclusive[name]), "%s, %s" % (name, flags))
+            t.equal(round(inclusive["outer"]), round(cost["outer"] + cost["inner"] + paid["inner", "work"]), "outer, %s" % flags)
+            t.check(paid["costly", "work"] > 50 * paid["cheap", "work"], "%s: %s" % (flags, paid))
+            t.check("estimates" not in t.tool("show", "--inclusive", profile), "measured")
+            if "--fp-mode=check" in flags:
+                t.tool("verify", profile)
+
+
+def case_measured_callgrind(t):
+    """The callers of work() call it at very different costs; valgrind measures the same shares as footpath. What throws
+    has the unwinder's cost there, and none here; of a call that longjmp ends valgrind sees no end."""
+    harness.needs("valgrind", "callgrind_annotate")
+    t.tool("export", "--format", "callgrind", "-o", "ours.out", built(t, "-O1", "--fp-exits", "--fp-calls=inclusive", "-pthread", source=COSTS))
+    harness.run("clang++-" + t.args.llvm, "-O1", "-gdwarf-4", "-pthread", COSTS, "-o", t.path("plain"))
+    harness.run("valgrind", "--tool=callgrind", "--callgrind-out-file=" + t.path("theirs.out"), t.path("plain"), cwd=t.folder)
+    shares = []
+    for name in ("ours.out", "theirs.out"):
+        found = inclusive_of(harness.run("callgrind_annotate", "--inclusive=yes", "--threshold=100", t.path(name), cwd="/").stdout, "'")
+        shares.append({name: found[name] / found["work"] for name in ("cheap", "costly", "outer", "inner", "other")})
+    for name in shares[0]:
+        t.check(abs(shares[0][name] - shares[1][name]) < 0.02, "%s of work(): %.3f by footpath, %.3f by valgrind" %
+                (name, shares[0][name], shares[1][name]))
 
 
 if __name__ == "__main__":

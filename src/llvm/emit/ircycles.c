@@ -30,17 +30,10 @@ LLVMValueRef fp_code_read_cycles(struct fp_code *c)
     return LLVMBuildCall2(c->ed->builder, type, function, NULL, 0, "");
 }
 
-/* Weak and visible, so that all modules of a process share one: the functions of a library take
- * their time off that of the program's. */
+/* One for all modules: the functions of a library take their time off that of the program's. */
 static LLVMValueRef charged_word(struct fp_code *c)
 {
-    LLVMValueRef word = LLVMGetNamedGlobal(c->ed->module, FP_CHARGED_SYMBOL);
-    if (word) return word;
-    word = LLVMAddGlobal(c->ed->module, c->ed->i64, FP_CHARGED_SYMBOL);
-    LLVMSetInitializer(word, LLVMConstInt(c->ed->i64, 0, 0));
-    LLVMSetLinkage(word, LLVMWeakAnyLinkage);
-    LLVMSetThreadLocalMode(word, LLVMInitialExecTLSModel); /* no call, no memory made meanwhile */
-    return word;
+    return fp_edit_thread_word(c->ed, FP_CHARGED_SYMBOL);
 }
 
 static LLVMValueRef load_charged(struct fp_code *c)

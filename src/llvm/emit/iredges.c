@@ -2,31 +2,14 @@
 #include "llvm/emit/iredges.h"
 
 #include "footpath/abi.h"
-#include "llvm/shim.h"
 
-/* Unwind edges that meet in one pad carry no code. Each brings the address of
- * its counter along in a phi, and the body of the pad counts there. */
-static void count_unwinds(struct fp_editor *ed, uint32_t pad, LLVMValueRef *address_of)
+/* Unwind edges bring the addresses of their counters to the body of the pad. */
+static void count_unwinds(struct fp_editor *ed, uint32_t pad, const LLVMValueRef *address_of)
 {
     const struct fp_cfg *cfg = ed->ir->f->paths.cfg;
-    uint32_t body = cfg->edges[cfg->first_out[pad]].dst;
-    uint32_t first = cfg->first_in[pad], degree = fp_cfg_in_degree(cfg, pad);
-    LLVMValueRef where = NULL;
-    bool any = false;
-    for (uint32_t k = 0; k < degree; k++) any |= address_of[cfg->in_edges[first + k]] != NULL;
-    if (!any) return;
-    if (degree == 1) {
-        where = address_of[cfg->in_edges[first]];
-    } else {
-        fp_shim_position_at_head(ed->builder, ed->ir->blocks[pad].bb);
-        where = LLVMBuildPhi(ed->builder, fp_edit_pointer_type(ed, ed->i64), "");
-        for (uint32_t k = 0; k < degree; k++) {
-            uint32_t e = cfg->in_edges[first + k];
-            LLVMValueRef value = address_of[e] ? address_of[e] : LLVMGetUndef(LLVMTypeOf(where));
-            LLVMAddIncoming(where, &value, &ed->ir->blocks[cfg->edges[e].src].bb, 1);
-        }
-    }
-    fp_edit_at_head(ed, body);
+    LLVMValueRef where = fp_edit_join_unwinds(ed, pad, address_of);
+    if (!where) return;
+    fp_edit_at_head(ed, cfg->edges[cfg->first_out[pad]].dst);
     fp_edit_add_to(ed, where, NULL);
 }
 

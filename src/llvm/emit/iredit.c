@@ -40,7 +40,7 @@ void fp_editor_finish(struct fp_editor *ed)
 }
 
 /* The builder takes over the position's debug location; ours has line 0. */
-static void position_before(struct fp_editor *ed, LLVMValueRef inst)
+void fp_edit_before(struct fp_editor *ed, LLVMValueRef inst)
 {
     LLVMMetadataRef location = LLVMGetCurrentDebugLocation2(ed->builder);
     LLVMPositionBuilderBefore(ed->builder, inst);
@@ -62,7 +62,7 @@ static void settle(struct fp_editor *ed)
 void fp_edit_at_head(struct fp_editor *ed, uint32_t block)
 {
     settle(ed);
-    position_before(ed, ed->ir->blocks[block].begin);
+    fp_edit_before(ed, ed->ir->blocks[block].begin);
 }
 
 void fp_edit_at_end(struct fp_editor *ed, uint32_t block)
@@ -71,7 +71,7 @@ void fp_edit_at_end(struct fp_editor *ed, uint32_t block)
     LLVMValueRef end = ed->ir->blocks[block].end;
     ed->pending = block;
     ed->before_pending = LLVMGetPreviousInstruction(end);
-    position_before(ed, end);
+    fp_edit_before(ed, end);
 }
 
 static LLVMBasicBlockRef block_before(struct fp_editor *ed, LLVMBasicBlockRef target)
@@ -133,7 +133,7 @@ void fp_edit_on_edge(struct fp_editor *ed, uint32_t e, bool behind)
             ed->edge_block[e] = hub ? arrival_block(ed, e) : split_edge(ed, e);
             ed->has_block[e] = true;
         }
-        position_before(ed, LLVMGetBasicBlockTerminator(ed->edge_block[e]));
+        fp_edit_before(ed, LLVMGetBasicBlockTerminator(ed->edge_block[e]));
     }
 }
 
@@ -187,6 +187,35 @@ static void add_in_one(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef 
     LLVMAttributeRef attribute = LLVMCreateTypeAttribute(ed->context, kind, ed->i64);
     LLVMAddCallSiteAttribute(call, 1, attribute);
     LLVMAddCallSiteAttribute(call, 3, attribute);
+}
+
+/* Weak and visible, so that all modules of a process share one. */
+LLVMValueRef fp_edit_thread_word(struct fp_editor *ed, const char *name)
+{
+    LLVMValueRef word = LLVMGetNamedGlobal(ed->module, name);
+    if (word) return word;
+    word = LLVMAddGlobal(ed->module, ed->i64, name);
+    LLVMSetInitializer(word, LLVMConstInt(ed->i64, 0, 0));
+    LLVMSetLinkage(word, LLVMWeakAnyLinkage);
+    LLVMSetThreadLocalMode(word, LLVMInitialExecTLSModel); /* no call, no memory made meanwhile */
+    return word;
+}
+
+LLVMValueRef fp_edit_join_unwinds(struct fp_editor *ed, uint32_t pad, const LLVMValueRef *values)
+{
+    const struct fp_cfg *cfg = ed->ir->f->paths.cfg;
+    uint32_t first = cfg->first_in[pad], degree = fp_cfg_in_degree(cfg, pad);
+    LLVMValueRef some = NULL;
+    for (uint32_t k = 0; k < degree && !some; k++) some = values[cfg->in_edges[first + k]];
+    if (!some || degree == 1) return some;
+    fp_shim_position_at_head(ed->builder, ed->ir->blocks[pad].bb);
+    LLVMValueRef joined = LLVMBuildPhi(ed->builder, LLVMTypeOf(some), "");
+    for (uint32_t k = 0; k < degree; k++) {
+        uint32_t e = cfg->in_edges[first + k];
+        LLVMValueRef value = values[e] ? values[e] : LLVMGetUndef(LLVMTypeOf(joined));
+        LLVMAddIncoming(joined, &value, &ed->ir->blocks[cfg->edges[e].src].bb, 1);
+    }
+    return joined;
 }
 
 void fp_edit_add_to(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef amount)

@@ -33,6 +33,9 @@ void fp_edit_at_head(struct fp_editor *ed, uint32_t block);
 void fp_edit_at_end(struct fp_editor *ed, uint32_t block);
 void fp_edit_on_edge(struct fp_editor *ed, uint32_t edge, bool behind);
 
+/* In front of an instruction. */
+void fp_edit_before(struct fp_editor *ed, LLVMValueRef instruction);
+
 /* Would code on the edge need a new block? */
 bool fp_edit_is_critical(const struct fp_editor *ed, uint32_t edge);
 
@@ -47,6 +50,13 @@ LLVMValueRef fp_edit_counters(struct fp_editor *ed, const char *prefix, uint64_t
 /* Address of word `index` of the counters; index may lie outside. */
 LLVMValueRef fp_edit_word(struct fp_editor *ed, LLVMValueRef counters, uint64_t slots,
                           int64_t index);
+
+/* A word of each thread, one for all modules of a process. */
+LLVMValueRef fp_edit_thread_word(struct fp_editor *ed, const char *name);
+
+/* Unwind edges that meet in one pad carry no code. Each brings its value along (values: per cfg
+ * edge; NULL where any will do); the one that arrived is returned, NULL if there is none. */
+LLVMValueRef fp_edit_join_unwinds(struct fp_editor *ed, uint32_t pad, const LLVMValueRef *values);
 
 /* *pointer += amount (1 if NULL), as one instruction or atomically where asked. */
 void fp_edit_add_to(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef amount);

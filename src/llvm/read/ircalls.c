@@ -114,6 +114,7 @@ static uint32_t line_of(LLVMValueRef inst)
 void fp_ir_list_calls(struct fp_ir *ir)
 {
     FP_VEC(struct fp_call) calls = {0};
+    FP_VEC(LLVMValueRef) instructions = {0};
     struct fp_source *source = &ir->f->source;
     uint32_t nblocks = ir->f->paths.cfg->nblocks;
     for (uint32_t b = 0; b < nblocks; b++) {
@@ -121,12 +122,15 @@ void fp_ir_list_calls(struct fp_ir *ir)
         if (!block->bb || !block->begin) continue;
         for (LLVMValueRef inst = block->begin; inst; inst = LLVMGetNextInstruction(inst)) {
             const char *callee;
-            if (fp_ir_is_call(inst) && find_callee(ir->arena, inst, &callee))
+            if (fp_ir_is_call(inst) && find_callee(ir->arena, inst, &callee)) {
                 fp_vec_push(ir->arena, &calls, (struct fp_call){callee, b, line_of(inst)});
+                fp_vec_push(ir->arena, &instructions, inst);
+            }
             if (inst == block->call) break;
         }
     }
     source->calls = calls.at;
     source->ncalls = (uint32_t)calls.len;
+    ir->calls = instructions.at;
     ir->f->flags |= FP_FUNCTION_CALLS;
 }

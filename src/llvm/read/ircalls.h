@@ -26,7 +26,7 @@ bool fp_ir_is_call(LLVMValueRef instruction);
 /* The names of functions called by name, one per call, in f->source.callees. */
 void fp_ir_list_callees(struct fp_arena *arena, LLVMValueRef function, struct fp_function *f);
 
-/* What each block calls, in f->source.calls. Needs: the blocks as they were read. */
+/* What each block calls, in f->source.calls and ir->calls. Needs: the blocks as they were read. */
 void fp_ir_list_calls(struct fp_ir *ir);
 
 /* All calls of a function with values, in the order of its instructions. Needs: the

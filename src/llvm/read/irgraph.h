@@ -30,6 +30,7 @@ struct fp_ir {
     struct fp_table first_of;              /* bb -> its first cfg block */
     uint32_t hub;                          /* FP_NONE if there is none */
     double *weights;                       /* per cfg edge: LLVM's estimate */
+    LLVMValueRef *calls;                   /* per call of f->source.calls */
     struct fp_lap_variable *lap_variables; /* per lap, or NULL: irlapvars.h */
 };
 

@@ -2,10 +2,12 @@
 "use strict";
 (() => {
   const {el, number, percent, share} = footpath;
-  const measured = () => footpath.data.unit === "inclusive-cycles";
+  const measured = () => footpath.data.call_costs || footpath.data.unit === "inclusive-cycles";
 
   /* The words under a table or list with inclusive costs. */
-  footpath.inclusiveNote = () => measured()
+  footpath.inclusiveNote = () => footpath.data.call_costs
+    ? "Inclusive costs were measured: each call from before it to behind it, with all that was called on the way. Of calls through pointers only the caller is known."
+    : measured()
     ? "Inclusive costs were measured: cycles from a function's entry to its exit, with all that it called."
     : "Inclusive cost is an estimate: the cost of a function and of all that it called. What a callee cost is divided among its callers by number of calls, as gprof does. Calls by name are counted exactly; of calls through pointers only the caller is known.";
   footpath.inclusiveLabel = () => (measured() ? "Inclusive" : "Inclusive, est.");

@@ -339,7 +339,7 @@
     const node = el("div.function", null,
       el("div.head", null, el("p.crumbs", null, el("a", {href: "#/"}, "Overview"), el("a", {href: "#/file/" + row.file + "/" + row.line}, base(d.files[row.file][0]) + ":" + row.line)),
         el("h1.mono", null, row.name),
-        el("p.facts", null, el("span", null, el("b", null, percent(row.cost, d.totals.cost)), " of all " + d.unit), el("span", {title: footpath.inclusiveNote()}, el("b", null, percent(row.inclusive, d.totals.cost)), d.unit === "inclusive-cycles" ? " inclusive" : " inclusive, estimated"),
+        el("p.facts", null, el("span", null, el("b", null, percent(row.cost, d.totals.cost)), " of all " + d.unit), el("span", {title: footpath.inclusiveNote()}, el("b", null, percent(row.inclusive, d.totals.cost)), footpath.inclusiveLabel() === "Inclusive" ? " inclusive" : " inclusive, estimated"),
           el("a", {href: "#/f/" + index + "/c"}, el("b", null, number(row.calls)), Number(row.calls) === 1 ? " call" : " calls"),
           row.inclusive > 0 ? el("a", {href: "#/flame/" + index}, "flame graph") : null),
         footpath.legend()), detail, chooser, panels);
