@@ -27,8 +27,7 @@ extern struct rt_local rt_local FP_HIDDEN;
 /* This thread's. rt_local itself is the first thread's. */
 #define RT_LOCAL ((__seg_gs struct rt_local *)(uintptr_t)&rt_local)
 
-/* What all modules of the process share. All of it is 0 at first. The table of copies is
- * last: few of its pages are ever touched. */
+/* What all modules of the process share. All of it is 0 at first. */
 struct rt_process {
     struct rt_core_process core;
     struct rt_exits_process exits;

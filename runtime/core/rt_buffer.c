@@ -1,4 +1,4 @@
-/* A buffer that grows by mremap, and packed integers in it (as base/varint.h).
+/* A buffer that grows, and packed integers in it (as base/varint.h).
  *
  * Not handled: a buffer that found no memory stays failed; the caller checks at the end.
  */
@@ -7,25 +7,86 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { FIRST_SIZE = 1 << 16 };
+/* ---- memory ---- */
+
+/* A buffer begins in a room, if one is free: most buffers stay small, and then the kernel
+ * need not be asked. The small rooms share a page. */
+enum { SMALL_ROOM = 1 << 11, LARGE_ROOM = 1 << 14, NROOMS = 4, FIRST_SIZE = 1 << 16 };
+RT_APART(unsigned char, rt_rooms, 2 * (1 << 11) + 2 * (1 << 14));
+
+static struct room {
+    unsigned char *bytes;
+    size_t size;
+    uint32_t taken;
+} rooms[NROOMS] = {
+    {rt_rooms, SMALL_ROOM, 0},
+    {rt_rooms + SMALL_ROOM, SMALL_ROOM, 0},
+    {rt_rooms + 2 * SMALL_ROOM, LARGE_ROOM, 0},
+    {rt_rooms + 2 * SMALL_ROOM + LARGE_ROOM, LARGE_ROOM, 0},
+};
+
+static struct room *room_of(const struct rt_buffer *b)
+{
+    for (size_t i = 0; i < NROOMS; i++)
+        if (b->bytes == rooms[i].bytes) return &rooms[i];
+    return NULL;
+}
+
+static struct room *take_room(size_t size)
+{
+    for (size_t i = 0; i < NROOMS; i++)
+        if (rooms[i].size >= size && !__atomic_exchange_n(&rooms[i].taken, 1, __ATOMIC_ACQUIRE))
+            return &rooms[i];
+    return NULL;
+}
+
+static void give_memory_back(const struct rt_buffer *b)
+{
+    struct room *room = room_of(b);
+    if (room)
+        __atomic_store_n(&room->taken, 0, __ATOMIC_RELEASE);
+    else if (b->bytes)
+        munmap(b->bytes, b->cap);
+}
+
+static void move_to(struct rt_buffer *b, void *bytes, size_t cap)
+{
+    if (b->len) memcpy(bytes, b->bytes, b->len);
+    give_memory_back(b);
+    b->bytes = bytes;
+    b->cap = cap;
+}
+
+/* Makes the memory `cap` bytes long, outside of the rooms. */
+static bool grow(struct rt_buffer *b, size_t cap)
+{
+    bool mapped = b->bytes && !room_of(b);
+    void *bytes = mapped
+                      ? mremap(b->bytes, b->cap, cap, MREMAP_MAYMOVE)
+                      : mmap(NULL, cap, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (bytes == MAP_FAILED) return false;
+    if (!mapped) move_to(b, bytes, cap);
+    b->bytes = bytes;
+    b->cap = cap;
+    return true;
+}
 
 static bool make_room(struct rt_buffer *b, size_t more)
 {
     if (b->failed) return false;
     if (b->cap - b->len >= more) return true;
-    size_t cap = b->cap ? b->cap * 2 : FIRST_SIZE;
-    while (cap - b->len < more) cap *= 2;
-    void *bytes = b->bytes
-                      ? mremap(b->bytes, b->cap, cap, MREMAP_MAYMOVE)
-                      : mmap(NULL, cap, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (bytes == MAP_FAILED) {
-        b->failed = true;
-        return false;
+    struct room *room = take_room(b->len + more);
+    if (room) {
+        move_to(b, room->bytes, room->size);
+        return true;
     }
-    b->bytes = bytes;
-    b->cap = cap;
-    return true;
+    size_t cap = b->cap > FIRST_SIZE / 2 ? b->cap * 2 : FIRST_SIZE;
+    while (cap - b->len < more) cap *= 2;
+    b->failed = !grow(b, cap);
+    return !b->failed;
 }
+
+/* ---- putting ---- */
 
 void rt_put_bytes(struct rt_buffer *b, const void *bytes, size_t len)
 {
@@ -66,6 +127,6 @@ void rt_put_string(struct rt_buffer *b, const char *string)
 
 void rt_buffer_free(struct rt_buffer *b)
 {
-    if (b->bytes) munmap(b->bytes, b->cap);
+    give_memory_back(b);
     *b = (struct rt_buffer){0};
 }

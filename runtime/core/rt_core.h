@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/single_threaded.h>
 #include <sys/types.h>
 #include <ucontext.h>
 #include <sys/syscall.h>
@@ -34,6 +35,19 @@
 /* For functions that the program or libc calls. The caller's stack may not be aligned to
  * 16 bytes (interrupt handlers, hand-written code), and we call libc. */
 #define RT_ENTRY __attribute__((force_align_arg_pointer))
+
+/* For functions that are seldom called and have large variables: in line they would make
+ * the stack of their caller touch more pages. */
+#define RT_SELDOM __attribute__((noinline, cold))
+
+/* Defines an array of `size` bytes, all 0, of which most programs touch no page or few. It
+ * lies apart from other variables: those are small and share pages. A page that is touched
+ * costs a process as much as ten system calls. */
+#define RT_APART(type, name, size)                                                    \
+    extern type name[(size) / sizeof(type)] FP_HIDDEN;                                \
+    _Static_assert((size) % sizeof(type) == 0, "whole elements");                     \
+    __asm__(".pushsection footpath_apart,\"aw\",@nobits\n.balign 4096\n.globl " #name \
+            "\n.hidden " #name "\n" #name ": .skip " #size "\n.popsection\n")
 
 struct rt_frame;     /* core/rt_unwind.h */
 struct rt_local;     /* rt.h */
@@ -62,8 +76,9 @@ bool rt_somebody_reads(void) FP_HIDDEN;
 
 /* Sets of signals: bit number - 1. */
 struct rt_held {
-    uint64_t mask, pending; /* before rt_hold_signals */
-    uint64_t raised;        /* by our own writes */
+    uint64_t mask;    /* before rt_hold_signals */
+    uint64_t pending; /* before it, of the signals that our writes may raise */
+    uint64_t raised;  /* by our own writes */
 };
 
 /* From rt_hold_signals to rt_release_signals this thread takes no signal. */
@@ -76,7 +91,7 @@ uint64_t rt_signals_pending(void) FP_HIDDEN;
 /* ---- a growing buffer of packed integers: rt_buffer.c ---- */
 
 struct rt_buffer {
-    unsigned char *bytes; /* from mmap */
+    unsigned char *bytes; /* from mmap, or a room of rt_buffer.c */
     size_t len, cap;
     bool failed; /* out of memory: everything put from then on is dropped */
 };
@@ -148,18 +163,19 @@ extern struct rt_module rt_this FP_HIDDEN;
  * another thread had that lock would wait for ever. Everybody else uses process->core.modules. */
 void rt_each_module(void (*call)(struct rt_module *module, void *context), void *context) FP_HIDDEN;
 
+/* What is always used stands in front: a page that is never touched costs nothing. */
 struct rt_identity {
-    char path[4096];
-    unsigned char build_id[64];
-    size_t build_id_len;
     uintptr_t load_bias; /* run-time address less link-time address */
+    size_t build_id_len;
+    unsigned char build_id[64];
+    char path[4096];
 };
 
 /* Is this module the executable? The executable ends when the process ends. */
 bool rt_is_program(void) FP_HIDDEN;
-/* This module and the program. Found once, at the start: finding them takes the loader's
- * lock (see rt_each_module). */
-extern struct rt_identity rt_identity FP_HIDDEN, rt_program FP_HIDDEN;
+/* The program, and this module, which may be the program. Found once, at the start: finding
+ * them takes the loader's lock (see rt_each_module). */
+extern struct rt_identity rt_program FP_HIDDEN, *rt_identity FP_HIDDEN;
 
 /* ---- what all modules of the process share: rt_process.c ---- */
 
@@ -169,8 +185,6 @@ struct rt_process *rt_process_get(void) FP_HIDDEN;
 /* ---- settings from the environment: rt_settings.c ---- */
 
 struct rt_settings {
-    char out[4096]; /* pattern from the environment or the program; empty: the default */
-    char folder[4096];
     bool log;
     char map;        /* FOOTPATH_MAP: '0', '1', or 0 where it is not set */
     bool privileged; /* the program has other rights than the user who started it */
@@ -180,6 +194,8 @@ struct rt_settings {
     bool full_stride;         /* a stride between all samples, not only before the first */
     uint64_t tick_ns;
     uint64_t dump_ns; /* between two profiles of a program that goes on, or 0 */
+    const char *out;  /* pattern from the environment or the program; NULL: the default */
+    char folder[4096];
 };
 
 extern struct rt_settings rt_settings FP_HIDDEN;
@@ -224,6 +240,12 @@ static inline uint32_t rt_thread_id(void)
 {
     return (uint32_t)syscall(SYS_gettid);
 }
+/* Does libc know of no other thread? Threads made by a bare clone are not seen. */
+#pragma weak __libc_single_threaded
+static inline bool rt_has_one_thread(void)
+{
+    return &__libc_single_threaded && __libc_single_threaded;
+}
 uint64_t rt_now_ms(void) FP_HIDDEN;
 void rt_sleep_ms(void) FP_HIDDEN; /* 1 ms */
 /* Calls with the name of every entry of a folder. Returns how many calls returned true. */
@@ -232,6 +254,13 @@ uint32_t rt_each_entry(const char *folder, bool (*call)(const char *name, void *
 /* Maps the memory of a table at the first need, and keeps its address in *link. Several
  * threads and handlers may do so at once: all get the same memory. NULL: no memory. */
 void *rt_map_once(void **link, size_t size) FP_HIDDEN;
+
+/* ---- the arguments of the program: rt_arguments.c ---- */
+
+/* Notes where they are. As constructors get them; not used where they are something else. */
+void rt_arguments_note(int count, char **arguments, char **environment) FP_HIDDEN;
+/* Puts their number, then each. */
+void rt_put_arguments(struct rt_buffer *out) FP_HIDDEN;
 
 /* ---- the record of a run: rt_write.c ---- */
 
@@ -245,7 +274,7 @@ void rt_clear_counters(void) FP_HIDDEN;
 /* ---- which thread writes: rt_writer.c ---- */
 
 struct rt_writing {
-    uint32_t writer;         /* the thread that writes now, or 0 */
+    uint64_t writer;         /* the thread that writes now (pthread_self), or 0 */
     uint32_t wish;           /* a thread wants a profile of the program as it goes on */
     uint32_t honouring;      /* a thread writes for such a wish now */
     uint32_t lock_waited_ms; /* for the lock of the file, since we last had it */

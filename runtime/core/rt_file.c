@@ -82,10 +82,10 @@ static enum put read_header(struct rt_file *file, bool locked)
         file->info.st_size = sizeof *header;
         return rt_write_at(file->fd, header, sizeof *header, 0) ? PUT : FAILED;
     }
-    if (pread(file->fd, header, sizeof *header, 0) != sizeof *header ||
-        memcmp(header->magic, FP_PROFILE_MAGIC, sizeof header->magic) ||
-        header->oldest_reader > FP_PROFILE_VERSION)
-        return NO_PROFILE;
+    const void *bytes = rt_window_at(file->window, file->fd, 0, sizeof *header);
+    if (!bytes || memcmp(bytes, FP_PROFILE_MAGIC, sizeof header->magic)) return NO_PROFILE;
+    memcpy(header, bytes, sizeof *header);
+    if (header->oldest_reader > FP_PROFILE_VERSION) return NO_PROFILE;
     if (!locked) return LOCKED;
     bool any = is_valid(&header->commits[0], file->info.st_size) ||
                is_valid(&header->commits[1], file->info.st_size);
@@ -112,12 +112,13 @@ static bool try_lock(int fd)
 }
 
 /* Unlocks before it closes: a child of fork has the file open too, which would keep it
- * locked. */
+ * locked. A thread that is alone does not fork meanwhile. */
 static void close_file(struct rt_file *file)
 {
     if (file->fd < 0) return;
     int saved = errno;
-    flock(file->fd, LOCK_UN);
+    file->window->len = 0;
+    if (!rt_has_one_thread()) flock(file->fd, LOCK_UN);
     open_now = -1;
     close(file->fd);
     file->fd = -1;
@@ -143,17 +144,15 @@ static enum put open_profile(struct rt_file *file)
 }
 
 /* A file that is no profile stays as it is; ours goes beside it. */
-static enum put open_beside(struct rt_file *file)
+static RT_SELDOM enum put open_beside(struct rt_file *file)
 {
-    enum put opened = open_profile(file);
-    if (opened != NO_PROFILE) return opened;
     close_file(file);
     char other[RT_LONGEST_NAME];
     struct rt_text before = {other, 0, sizeof other};
     rt_text_add(&before, file->path);
     rt_text_add_char(&file->name, '.');
     rt_text_add_hex(&file->name, file->program >> 32, 8);
-    opened = open_profile(file);
+    enum put opened = open_profile(file);
     if (opened == PUT && file->is_new && rt_somebody_reads())
         rt_warn(other, " is not a profile; writing ", file->path, NULL);
     return opened;
@@ -195,6 +194,7 @@ bool rt_append(struct rt_file *file, const void *record, size_t len)
 {
     int last;
     off_t end = end_of(file, &last);
+    rt_window_cut(file->window, (uint64_t)end);
     return rt_write_at(file->fd, record, len, end) && commit_length(file, end + (off_t)len);
 }
 
@@ -248,7 +248,7 @@ struct writing {
 /* KEY in the name of the run's file beside the profile. */
 static uint64_t key_of_run(void)
 {
-    const struct rt_identity *id = &rt_identity;
+    const struct rt_identity *id = rt_identity;
     return rt_checksum(id->path, strlen(id->path),
                        rt_checksum(id->build_id, id->build_id_len, rt_settings.run_id));
 }
@@ -267,7 +267,7 @@ static void make_record(struct writing *w)
 {
     struct fp_record_header header = {.magic = FP_RECORD_MAGIC, .type = FP_RECORD_RUN};
     rt_put_bytes(&w->record, &header, sizeof header);
-    rt_put_run(&w->record, w->why, w->frame, &rt_identity, &rt_program);
+    rt_put_run(&w->record, w->why, w->frame, rt_identity, &rt_program);
     rt_finish_record(&w->record);
 }
 
@@ -275,7 +275,8 @@ static enum put put_record(struct writing *w)
 {
     struct rt_file *file = &w->file;
     static bool is_aside; /* a dump of this run */
-    enum put opened = open_beside(file);
+    enum put opened = open_profile(file);
+    if (opened == NO_PROFILE) opened = open_beside(file);
     if (opened == LOCKED && w->last_try) {
         w->aside = is_aside =
             rt_put_aside(file, key_of_run(), w->record.bytes, w->record.len, &file->name);
@@ -319,13 +320,18 @@ static enum put write_once(struct writing *w)
     static uint64_t run_ended; /* the run whose last record is written: two threads may _exit */
     struct rt_held held;
     char path[RT_LONGEST_NAME];
+    struct rt_window window;
     if (!rt_writer_begin(&held, w->why == RT_MEANWHILE))
         return w->why == RT_MEANWHILE ? NOTHING : BUSY;
     holding = &held;
     enum put put = NOTHING;
     path[0] = 0;
-    w->file = (struct rt_file){
-        .path = path, .name = {path, 0, sizeof path}, .fd = -1, .program = program_id(&rt_program)};
+    window.at = window.len = 0; /* the bytes are read before they are looked at */
+    w->file = (struct rt_file){.path = path,
+                               .name = {path, 0, sizeof path},
+                               .fd = -1,
+                               .window = &window,
+                               .program = program_id(&rt_program)};
     if (run_ended != rt_settings.run_id && rt_output_wanted(&rt_program)) {
         rt_output_name(&w->file.name, &rt_program);
         if (!w->record.len) make_record(w);

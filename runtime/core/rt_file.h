@@ -1,4 +1,5 @@
-/* Shared by the files that write profiles: rt_open.c, rt_file.c, rt_aside.c, rt_map.c. */
+/* Shared by the files that write profiles: rt_open.c, rt_window.c, rt_file.c,
+ * rt_aside.c, rt_map.c. */
 #ifndef FP_RT_FILE_H
 #define FP_RT_FILE_H
 
@@ -21,6 +22,23 @@ const char *rt_why_not(const char *name, const struct stat *info) FP_HIDDEN;
 bool rt_is_null(const struct stat *info) FP_HIDDEN; /* /dev/null */
 void rt_folder_of(struct rt_text *folder, const char *name) FP_HIDDEN;
 
+/* ---- reading: rt_window.c ---- */
+
+bool rt_read_at(int fd, void *bytes, size_t len, uint64_t at) FP_HIDDEN;
+
+/* A piece of a file in memory. `at` and `len` are 0 at first; the rest need not be set. */
+struct rt_window {
+    uint64_t at;
+    size_t len;
+    unsigned char bytes[1024];
+};
+
+/* The bytes of a part of the file, valid until the next call. NULL: not in the file, or too
+ * long. */
+const void *rt_window_at(struct rt_window *window, int fd, uint64_t at, size_t len) FP_HIDDEN;
+/* What is at `end` and behind is, or may be, no longer in the file. */
+void rt_window_cut(struct rt_window *window, uint64_t end) FP_HIDDEN;
+
 /* ---- one profile, open: rt_file.c ---- */
 
 struct rt_file {
@@ -29,10 +47,11 @@ struct rt_file {
     int fd;
     struct stat info;
     struct fp_profile_header header;
-    bool created;        /* by this process, just now */
-    bool is_new;         /* it was empty, and has a header now */
-    uint64_t program;    /* which build it must be of */
-    const char *problem; /* why it is not written to; NULL: errno says */
+    struct rt_window *window; /* of the records */
+    bool created;             /* by this process, just now */
+    bool is_new;              /* it was empty, and has a header now */
+    uint64_t program;         /* which build it must be of */
+    const char *problem;      /* why it is not written to; NULL: errno says */
 };
 
 bool rt_write_at(int fd, const void *bytes, size_t len, off_t at) FP_HIDDEN;

@@ -29,19 +29,6 @@ struct extent {
     uint64_t at, len;
 };
 
-static bool read_at(int fd, void *bytes, size_t len, uint64_t at)
-{
-    while (len) {
-        ssize_t got = pread(fd, bytes, len, (off_t)at);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return false;
-        bytes = (char *)bytes + got;
-        at += (uint64_t)got;
-        len -= (size_t)got;
-    }
-    return true;
-}
-
 /* A length and the bytes of a part of a file. */
 static bool put_extent(struct rt_buffer *out, int fd, struct extent part)
 {
@@ -49,7 +36,7 @@ static bool put_extent(struct rt_buffer *out, int fd, struct extent part)
     rt_put_uint(out, part.len);
     while (part.len) {
         size_t some = part.len < sizeof bytes ? part.len : sizeof bytes;
-        if (!read_at(fd, bytes, some, part.at)) return false;
+        if (!rt_read_at(fd, bytes, some, part.at)) return false;
         rt_put_bytes(out, bytes, some);
         part.at += some;
         part.len -= some;
@@ -59,31 +46,31 @@ static bool put_extent(struct rt_buffer *out, int fd, struct extent part)
 
 /* ---- is the map there already? ---- */
 
-static uint64_t get_uint(const unsigned char **at, const unsigned char *end)
+/* Reads a packed integer and moves *at behind it. UINT64_MAX: there is none. */
+static uint64_t read_uint(const struct rt_file *file, uint64_t *at, uint64_t end)
 {
+    enum { LONGEST = 10 };
+    size_t len = end - *at < LONGEST ? (size_t)(end - *at) : LONGEST;
+    const unsigned char *bytes = rt_window_at(file->window, file->fd, *at, len);
     uint64_t value = 0;
-    for (unsigned shift = 0; *at < end && shift < 64; shift += 7) {
-        unsigned char byte = *(*at)++;
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80)) return value;
+    for (size_t i = 0; bytes && i < len; i++) {
+        value |= (uint64_t)(bytes[i] & 0x7f) << (7 * i);
+        ++*at;
+        if (!(bytes[i] & 0x80)) return value;
     }
     return UINT64_MAX;
 }
 
 /* Is the map at that place of this build? It begins with path and build-id of a module. */
-static bool is_ours(int fd, uint64_t at, uint64_t length)
+static bool is_ours(const struct rt_file *file, uint64_t at, uint64_t length)
 {
-    unsigned char head[4096 + 128];
-    const struct rt_identity *id = &rt_identity;
-    size_t len = length < sizeof head ? length : sizeof head;
-    if (!read_at(fd, head, len, at)) return false;
-    const unsigned char *next = head, *end = head + len;
-    uint64_t path = get_uint(&next, end);
-    if (path > (uint64_t)(end - next)) return false;
-    next += path;
-    uint64_t build_id = get_uint(&next, end);
-    return build_id == id->build_id_len && build_id <= (uint64_t)(end - next) &&
-           !memcmp(next, id->build_id, build_id);
+    uint64_t end = at + length, path = read_uint(file, &at, end);
+    if (path > end - at) return false;
+    at += path;
+    uint64_t build_id = read_uint(file, &at, end);
+    if (build_id != rt_identity->build_id_len || build_id > end - at) return false;
+    const void *bytes = rt_window_at(file->window, file->fd, at, build_id);
+    return bytes && !memcmp(bytes, rt_identity->build_id, build_id);
 }
 
 static bool has_map(const struct rt_file *file)
@@ -91,11 +78,14 @@ static bool has_map(const struct rt_file *file)
     struct fp_record_header record;
     uint64_t end = rt_file_end(file), at = sizeof file->header;
     for (int i = 0; i < MOST_RECORDS; i++) {
-        if (end - at < sizeof record || !read_at(file->fd, &record, sizeof record, at))
-            return false;
+        const void *bytes = end - at < sizeof record
+                                ? NULL
+                                : rt_window_at(file->window, file->fd, at, sizeof record);
+        if (!bytes) return false;
+        memcpy(&record, bytes, sizeof record);
         at += sizeof record;
         if (record.magic != FP_RECORD_MAGIC || record.length > end - at) return true;
-        if (record.type == FP_RECORD_MAP && is_ours(file->fd, at, record.length)) return true;
+        if (record.type == FP_RECORD_MAP && is_ours(file, at, record.length)) return true;
         at += record.length;
     }
     return true;
@@ -113,12 +103,12 @@ struct map_parts {
 static bool is_this_build(int fd, const Elf64_Shdr *section)
 {
     enum { HEADER = 16 };
-    unsigned char note[HEADER + sizeof rt_identity.build_id];
+    unsigned char note[HEADER + sizeof rt_identity->build_id];
     uint32_t len = 0;
-    size_t size = HEADER + rt_identity.build_id_len;
-    if (section->sh_size < size || !read_at(fd, note, size, section->sh_offset)) return false;
+    size_t size = HEADER + rt_identity->build_id_len;
+    if (section->sh_size < size || !rt_read_at(fd, note, size, section->sh_offset)) return false;
     memcpy(&len, note + 4, sizeof len);
-    return len == rt_identity.build_id_len && !memcmp(note + HEADER, rt_identity.build_id, len);
+    return len == rt_identity->build_id_len && !memcmp(note + HEADER, rt_identity->build_id, len);
 }
 
 static void look_at_section(int fd, const Elf64_Shdr *section, const char *name,
@@ -137,18 +127,22 @@ static bool find_sections(int fd, struct map_parts *parts)
 {
     Elf64_Ehdr header;
     Elf64_Shdr names, section;
-    if (!read_at(fd, &header, sizeof header, 0) || memcmp(header.e_ident, ELFMAG, SELFMAG) ||
+    struct rt_window headers = {.len = 0}, strings = {.len = 0};
+    if (!rt_read_at(fd, &header, sizeof header, 0) || memcmp(header.e_ident, ELFMAG, SELFMAG) ||
         header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shentsize != sizeof section ||
         header.e_shstrndx >= header.e_shnum ||
-        !read_at(fd, &names, sizeof names, header.e_shoff + header.e_shstrndx * sizeof names))
+        !rt_read_at(fd, &names, sizeof names, header.e_shoff + header.e_shstrndx * sizeof names))
         return false;
     for (uint32_t i = 0; i < header.e_shnum; i++) {
-        char name[sizeof FP_MAP_LIVE_SECTION] = "";
-        if (!read_at(fd, &section, sizeof section, header.e_shoff + i * sizeof section))
-            return false;
-        if (section.sh_name + sizeof name > names.sh_size) continue;
-        if (!read_at(fd, name, sizeof name, names.sh_offset + section.sh_name)) return false;
-        if (!memchr(name, 0, sizeof name)) continue; /* a longer one */
+        enum { LONGEST = sizeof FP_MAP_LIVE_SECTION };
+        const void *bytes =
+            rt_window_at(&headers, fd, header.e_shoff + i * sizeof section, sizeof section);
+        if (!bytes) return false;
+        memcpy(&section, bytes, sizeof section);
+        if (section.sh_name + LONGEST > names.sh_size) continue;
+        const char *name = rt_window_at(&strings, fd, names.sh_offset + section.sh_name, LONGEST);
+        if (!name) return false;
+        if (!memchr(name, 0, LONGEST)) continue; /* a longer one */
         look_at_section(fd, &section, name, parts);
     }
     return true;
@@ -157,7 +151,7 @@ static bool find_sections(int fd, struct map_parts *parts)
 /* Each part of a map file: its length, then its bytes. */
 static bool next_part(int fd, uint64_t *at, struct extent *part)
 {
-    if (!read_at(fd, &part->len, sizeof part->len, *at)) return false;
+    if (!rt_read_at(fd, &part->len, sizeof part->len, *at)) return false;
     part->at = *at + sizeof part->len;
     *at = part->at + part->len;
     return part->len <= MOST_BYTES;
@@ -165,17 +159,17 @@ static bool next_part(int fd, uint64_t *at, struct extent *part)
 
 static bool find_in_map_file(int fd, struct map_parts *parts)
 {
-    unsigned char build_id[sizeof rt_identity.build_id];
+    unsigned char build_id[sizeof rt_identity->build_id];
     uint32_t magic = 0;
     uint64_t at = 8;
     struct extent id;
-    if (!read_at(fd, &magic, sizeof magic, 0) || magic != FP_MAP_FILE_MAGIC) return false;
+    if (!rt_read_at(fd, &magic, sizeof magic, 0) || magic != FP_MAP_FILE_MAGIC) return false;
     if (!next_part(fd, &at, &id) || !next_part(fd, &at, &parts->map) ||
         !next_part(fd, &at, &parts->live))
         return false;
-    parts->same_build = id.len == rt_identity.build_id_len && id.len <= sizeof build_id &&
-                        read_at(fd, build_id, id.len, id.at) &&
-                        !memcmp(build_id, rt_identity.build_id, id.len);
+    parts->same_build = id.len == rt_identity->build_id_len && id.len <= sizeof build_id &&
+                        rt_read_at(fd, build_id, id.len, id.at) &&
+                        !memcmp(build_id, rt_identity->build_id, id.len);
     return true;
 }
 
@@ -186,17 +180,17 @@ static int open_for_reading(const char *name)
 
 static int open_map_file(void)
 {
-    char path[sizeof rt_identity.path + 16];
+    char path[sizeof rt_identity->path + 16];
     struct rt_text name = {path, 0, sizeof path};
-    rt_text_add(&name, rt_identity.path);
+    rt_text_add(&name, rt_identity->path);
     rt_text_add(&name, FP_MAP_FILE_SUFFIX);
     return open_for_reading(path);
 }
 
 /* The file that has the map, open; or -1. */
-static int find_map(struct map_parts *parts)
+static RT_SELDOM int find_map(struct map_parts *parts)
 {
-    int fd = open_for_reading(rt_is_program() ? "/proc/self/exe" : rt_identity.path);
+    int fd = open_for_reading(rt_is_program() ? "/proc/self/exe" : rt_identity->path);
     if (fd < 0 || !find_sections(fd, parts)) goto none;
     if (!parts->map.len) {
         close(fd);
@@ -218,7 +212,7 @@ static bool make_record(struct rt_buffer *record, int fd, const struct map_parts
 {
     struct fp_record_header header = {.magic = FP_RECORD_MAGIC, .type = FP_RECORD_MAP};
     rt_put_bytes(record, &header, sizeof header);
-    rt_put_module(record, &rt_identity);
+    rt_put_module(record, rt_identity);
     if (!put_extent(record, fd, parts->map) || !put_extent(record, fd, parts->live)) return false;
     rt_finish_record(record);
     return true;
@@ -230,7 +224,7 @@ void rt_put_map(struct rt_file *file)
     struct map_parts parts = {0};
     struct rt_buffer record = {0};
     int saved = errno, fd;
-    if (!rt_map_wanted() || !rt_identity.build_id_len || (done && done == file->header.id)) return;
+    if (!rt_map_wanted() || !rt_identity->build_id_len || (done && done == file->header.id)) return;
     if (!has_map(file) && (fd = find_map(&parts)) >= 0) {
         if (make_record(&record, fd, &parts)) rt_append(file, record.bytes, record.len);
         close(fd);

@@ -26,7 +26,7 @@ extern const char hash_empty __asm__(FP_HASH_EMPTY_SYMBOL) FP_HIDDEN; /* rt_hash
 
 struct rt_local rt_local __attribute__((section("footpath_local"), used));
 
-struct rt_module rt_this = {.version = 3};
+struct rt_module rt_this = {.version = 4};
 
 /* A note of type 1 named "footpath". Its content is the distance from there to rt_this. */
 __asm__(".pushsection .note.footpath,\"a\",@note\n"
@@ -84,7 +84,8 @@ void rt_each_module(void (*call)(struct rt_module *, void *), void *context)
 
 /* ---- identity ---- */
 
-struct rt_identity rt_identity, rt_program;
+RT_APART(struct rt_identity, rt_library, 4176); /* in use where this module is not the program */
+struct rt_identity rt_program, *rt_identity = &rt_program;
 
 static void identify(const struct dl_phdr_info *info, struct rt_identity *id)
 {
@@ -121,8 +122,7 @@ static int visit_identity(struct dl_phdr_info *info, size_t size, void *context)
     (void)size;
     bool *first = context, is_this = holds(info, &rt_this);
     if (*first) identify(info, &rt_program);
-    if (*first && is_this) rt_identity = rt_program;
-    if (!*first && is_this) identify(info, &rt_identity);
+    if (!*first && is_this) identify(info, rt_identity = rt_library);
     *first = false;
     return 0;
 }
@@ -187,9 +187,11 @@ static void take_over(void)
 
 /* Early among constructors: exit handlers run in reverse order, so ours run after the
  * program's. */
-__attribute__((constructor(101))) RT_ENTRY static void start(void)
+__attribute__((constructor(101))) RT_ENTRY static void start(int count, char **arguments,
+                                                             char **environment)
 {
     int saved = errno;
+    rt_arguments_note(count, arguments, environment);
     rt_this.ranges[RT_COUNTERS] = (struct rt_range){counters_start, counters_end};
     rt_this.ranges[RT_TABLES] = (struct rt_range){tables_start, tables_end};
     rt_this.ranges[RT_LOCALS] = (struct rt_range){locals_start, locals_end};
@@ -223,7 +225,13 @@ __attribute__((constructor(101))) RT_ENTRY static void start(void)
 
 bool rt_is_program(void)
 {
-    return rt_identity.load_bias == rt_program.load_bias;
+    return rt_identity == &rt_program;
+}
+
+/* Does some module count the paths in flight? Another one may write its profile here too. */
+static bool frames_matter(void)
+{
+    return rt_has_marks() || !rt_this.process || rt_this.process->core.nmodules > 1;
 }
 
 /* Late among destructors: runs at exit and when a library is unloaded. */
@@ -231,13 +239,13 @@ __attribute__((destructor(101))) RT_ENTRY static void finish(void)
 {
     if (rt_is_confined()) return;
     int saved = errno;
-    struct rt_frame frame;
-    rt_unwind_here(&frame);
+    struct rt_frame frame, *here = frames_matter() ? &frame : NULL;
+    if (here) rt_unwind_here(here);
     bool process_ends = rt_is_program();
     bool goes = !process_ends && !(rt_this.process && rt_this.process->core.exiting);
     rt_sample_forget_module(process_ends);
     if (goes) rt_periodic_forget_module();
-    rt_write_profile(RT_AT_END, &frame);
+    rt_write_profile(RT_AT_END, here);
     if (goes) rt_end_forget_module();
     if (goes) rt_stop_forget_module();
     rt_threads_forget_module(process_ends);

@@ -31,7 +31,7 @@ void rt_folder_of(struct rt_text *folder, const char *name)
     for (const char *at = name; slash && at < slash; at++) rt_text_add_char(folder, *at);
 }
 
-static bool may_be_of_others(const char *name)
+static RT_SELDOM bool may_be_of_others(const char *name)
 {
     char path[LONGEST];
     struct rt_text folder = {path, 0, sizeof path};
@@ -70,7 +70,7 @@ static const char *link_target(int link, char *target, size_t size)
     return NULL;
 }
 
-static const char *follow(struct rt_text *name)
+static RT_SELDOM const char *follow(struct rt_text *name)
 {
     char path[LONGEST], target[LONGEST];
     struct rt_text folder = {path, 0, sizeof path};
@@ -99,7 +99,7 @@ int rt_create(const char *name, int how)
 
 /* Creates the folder of the profile where that alone is missing. A name with more folders
  * missing is taken for a mistake, and so is one that needs a folder in the root. */
-static bool make_folder(const char *name)
+static RT_SELDOM bool make_folder(const char *name)
 {
     char path[LONGEST];
     struct rt_text folder = {path, 0, sizeof path};

@@ -3,9 +3,9 @@
  *
  * A program that is not instrumented may unload its last instrumented library. Threads keep
  * their bases and copies, so the struct stays for the next library. A library that makes the
- * struct leaves an anchor: one page of an empty file in memory, never touched. In
- * /proc/self/maps the anchor has a name by which it is found, and the address of the struct
- * as its offset.
+ * struct maps memory for it, since its own goes with it, and leaves an anchor: one page of an
+ * empty file in memory, never touched. In /proc/self/maps the anchor has a name by which it is
+ * found, and the address of the struct as its offset.
  *
  * Not handled: without /proc the struct is not found again once no instrumented module is
  * loaded.
@@ -83,6 +83,8 @@ static void take_from(struct rt_module *module, void *context)
     if (module->process) *process = module->process;
 }
 
+RT_APART(struct rt_process, rt_of_program, 5112); /* in use where this module is the program */
+
 struct rt_process *rt_process_get(void)
 {
     struct rt_process *process = NULL;
@@ -90,8 +92,9 @@ struct rt_process *rt_process_get(void)
     bool is_program = rt_is_program();
     if (!process && !is_program) process = find_anchor();
     if (process) return process;
-    process = mmap(NULL, sizeof *process, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    process = is_program ? rt_of_program
+                         : mmap(NULL, sizeof *process, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (process == MAP_FAILED) return NULL;
     rt_hide_from_helgrind(process, sizeof *process);
     if (!is_program) leave_anchor(process);

@@ -117,11 +117,13 @@ void rt_settings_share_output(void)
         rt_this.process->core.program_out = __footpath_out;
 }
 
+RT_APART(char, rt_out, 4096);
+
 void rt_settings_set_output(const char *pattern)
 {
-    struct rt_text out = {rt_settings.out, 0, sizeof rt_settings.out};
-    rt_settings.out[0] = 0;
+    struct rt_text out = {rt_out, 0, sizeof rt_out};
     rt_text_add(&out, pattern ? pattern : "");
+    rt_settings.out = out.len ? rt_out : NULL;
 }
 
 /* Says which letter behind a per cent sign stands for nothing. */
@@ -138,7 +140,7 @@ static void check_pattern(const char *pattern)
 
 static const char *output_pattern(void)
 {
-    if (rt_settings.out[0]) return rt_settings.out;
+    if (rt_settings.out) return rt_settings.out;
     if (__footpath_out[0]) return __footpath_out;
     return rt_this.process && rt_this.process->core.program_out ? rt_this.process->core.program_out
                                                                 : "footpath.prof";
@@ -157,7 +159,7 @@ static bool may_write(void)
 }
 
 /* Old versions of autoconf run a.out. It is theirs where conftest.c lies beside it. */
-static bool is_beside_conftest(const char *path)
+static RT_SELDOM bool is_beside_conftest(const char *path)
 {
     char name[RT_LONGEST_NAME];
     struct rt_text text = {name, 0, sizeof name};

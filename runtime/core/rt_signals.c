@@ -19,6 +19,9 @@
 /* 32 and 33 are libc's; rt_stop.c uses 33 to hold threads. */
 static const uint64_t held_signals = ~(BIT(32) | BIT(33));
 
+/* The signals that our own writes may raise. */
+static const uint64_t raised_by_writes = BIT(SIGXFSZ) | BIT(SIGPIPE);
+
 uint64_t rt_signals_pending(void)
 {
     uint64_t pending = 0;
@@ -26,10 +29,11 @@ uint64_t rt_signals_pending(void)
     return pending;
 }
 
+/* Only a signal that was blocked before can be pending. */
 void rt_hold_signals(struct rt_held *held)
 {
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &held_signals, &held->mask, sizeof held->mask);
-    held->pending = rt_signals_pending();
+    held->pending = held->mask & raised_by_writes ? rt_signals_pending() : 0;
     held->raised = 0;
 }
 

@@ -314,25 +314,6 @@ void rt_clear_counters(void)
 
 /* ---- the record ---- */
 
-static void put_arguments(struct rt_buffer *out)
-{
-    enum { MOST = 1 << 16, MOSTLY = 1 << 12 };
-    char few[MOSTLY], *text = few, *large = MAP_FAILED;
-    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    ssize_t len = fd >= 0 ? read(fd, few, MOSTLY - 1) : 0;
-    uint64_t count = 0;
-    if (len == MOSTLY - 1)
-        large = mmap(NULL, MOST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (large != MAP_FAILED) len = pread(fd, text = large, MOST - 1, 0);
-    if (len < 0) len = 0;
-    text[len] = 0;
-    for (ssize_t i = 0; i < len; i++) count += text[i] == 0 || i + 1 == len;
-    rt_put_uint(out, count);
-    for (ssize_t i = 0; i < len; i += (ssize_t)strlen(text + i) + 1) rt_put_string(out, text + i);
-    if (fd >= 0) close(fd);
-    if (large != MAP_FAILED) munmap(large, MOST);
-}
-
 static uint64_t link_address(const struct rt_identity *id, const char *place)
 {
     return place ? (uint64_t)((uintptr_t)place - id->load_bias) : 0;
@@ -376,7 +357,7 @@ static void put_head(struct rt_buffer *out, enum rt_why why, const struct rt_ide
     rt_put_string(out, uname(&host) == 0 ? host.nodename : "");
     rt_put_string(out, program->path);
     rt_put_string(out, rt_settings.folder);
-    put_arguments(out);
+    rt_put_arguments(out);
     rt_put_module(out, id);
 }
 

@@ -12,6 +12,8 @@
  */
 #include "rt.h"
 
+#include <pthread.h>
+
 enum { MOST_WAIT_MS = 10000, MOST_LOCK_WAIT_MS = 1000, MOST_AGAIN = 8 };
 
 static struct rt_writing alone; /* in use where there is no memory for struct rt_process */
@@ -23,8 +25,8 @@ struct rt_writing *rt_writing(void)
 
 static bool take(struct rt_writing *writing)
 {
-    uint32_t nobody = 0;
-    return __atomic_compare_exchange_n(&writing->writer, &nobody, rt_thread_id(), false,
+    uint64_t nobody = 0;
+    return __atomic_compare_exchange_n(&writing->writer, &nobody, (uint64_t)pthread_self(), false,
                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
@@ -44,8 +46,8 @@ bool rt_writer_begin(struct rt_held *held, bool only_wish)
         rt_hold_signals(held);
         if (take(writing) || (only_wish && leave_wish(writing))) return true;
         /* the writer is this thread: a fault interrupted its write */
-        bool hopeless =
-            only_wish || __atomic_load_n(&writing->writer, __ATOMIC_RELAXED) == rt_thread_id();
+        bool hopeless = only_wish || __atomic_load_n(&writing->writer, __ATOMIC_RELAXED) ==
+                                         (uint64_t)pthread_self();
         rt_release_signals(held);
         if (!until) until = rt_now_ms() + MOST_WAIT_MS;
         if (hopeless || rt_now_ms() >= until) return false;

@@ -16,7 +16,8 @@
 typedef void handler(int signal, siginfo_t *info, void *context);
 
 /* Per signal: the action that the program set last, and its handler with SA_RESETHAND. */
-static struct sigaction told[NSIG];
+RT_APART(struct sigaction, rt_told, 65 * 152);
+_Static_assert(sizeof rt_told / sizeof *rt_told == NSIG, "one per signal");
 static handler *once[NSIG];
 
 static bool is(const struct sigaction *action, handler *which)
@@ -41,7 +42,7 @@ static void call_once(int signal, siginfo_t *info, void *context)
     handler *program = once[signal];
     struct sigaction action;
     rt_default_action(&action);
-    told[signal].sa_handler = SIG_DFL;
+    rt_told[signal].sa_handler = SIG_DFL;
     sigaction(signal, &action, NULL);
     program(signal, info, context);
 }
@@ -66,17 +67,17 @@ int rt_set_action(rt_sigaction *real, int signal, const struct sigaction *action
                   struct sigaction *old)
 {
     if (!fatal_handler() || !rt_is_fatal(signal)) return real(signal, action, old);
-    struct sigaction before, set, told_before = told[signal];
     if (action && is(action, fatal_handler()))
         return real(signal, action, old); /* from rt_end.c, or above */
+    struct sigaction before, set, told_before = rt_told[signal];
     if (action) {
         set = instead_of(signal, action);
-        told[signal] = *action;
-        told[signal].sa_flags |= SET_BY_LIBC;
+        rt_told[signal] = *action;
+        rt_told[signal].sa_flags |= SET_BY_LIBC;
     }
     int result = real(signal, action ? &set : NULL, &before);
     if (result < 0) {
-        told[signal] = told_before;
+        rt_told[signal] = told_before;
         return result;
     }
     if (old) *old = is(&before, fatal_handler()) || is(&before, call_once) ? told_before : before;

@@ -163,8 +163,25 @@ static bool dies_already(void)
     return false;
 }
 
+/* A signal that comes before it is known whether our handler of it stays. */
+static struct {
+    int signal; /* whose handler is being set, or 0 */
+    bool struck;
+    siginfo_t info;
+} early;
+
+static bool came_early(int signal, const siginfo_t *info)
+{
+    if (signal != __atomic_load_n(&early.signal, __ATOMIC_SEQ_CST) || !was_sent(signal, info))
+        return false;
+    early.info = *info;
+    __atomic_store_n(&early.struck, true, __ATOMIC_SEQ_CST);
+    return true;
+}
+
 static void die(int signal, siginfo_t *info, void *context)
 {
+    if (came_early(signal, info)) return;
     bool step = dying_of && signal == SIGTRAP;
     if (step) signal = dying_of;
     if ((step || was_sent(signal, info)) && go_on_a_little(context)) {
@@ -250,34 +267,45 @@ static void watch_dump_signal(void)
     if (sigaction(signal, &action, &before_dump) == 0) dump_signal = signal;
 }
 
+enum { STACK_SIZE = 1 << 16 };
+RT_APART(char, rt_signal_stack, 1 << 16);
+
+/* Sets the stack and puts one that was there back: mostly there is none, so that is one
+ * system call. */
 void rt_provide_signal_stack(void **memory)
 {
-    enum { SIZE = 1 << 16 };
-    stack_t stack;
-    if (sigaltstack(NULL, &stack) < 0 || !(stack.ss_flags & SS_DISABLE)) return;
+    stack_t before;
     if (!*memory) {
-        void *made = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+        void *made = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (made == MAP_FAILED) return;
         *memory = made;
     }
-    stack = (stack_t){.ss_sp = *memory, .ss_size = SIZE};
-    sigaltstack(&stack, NULL);
+    stack_t stack = {.ss_sp = *memory, .ss_size = STACK_SIZE};
+    if (sigaltstack(&stack, &before) == 0 && !(before.ss_flags & SS_DISABLE))
+        sigaltstack(&before, NULL);
 }
 
 /* Sets our handler and puts an action that was not SIG_DFL back: for most signals that is
- * one system call. Signals are held, so none comes in between. */
+ * one system call. A signal that comes in between is sent again. */
+static void watch_fatal(int signal)
+{
+    struct sigaction old, action;
+    rt_default_action(&action);
+    early.struck = false;
+    __atomic_store_n(&early.signal, signal, __ATOMIC_SEQ_CST);
+    if (sigaction(signal, &action, &old) == 0 &&
+        (old.sa_flags & SA_SIGINFO || old.sa_handler != SIG_DFL))
+        sigaction(signal, &old, NULL);
+    __atomic_store_n(&early.signal, 0, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&early.struck, __ATOMIC_SEQ_CST))
+        syscall(SYS_rt_tgsigqueueinfo, getpid(), rt_thread_id(), signal, &early.info);
+}
+
 static void watch_fatal_signals(void)
 {
-    struct rt_held held;
-    rt_hold_signals(&held);
-    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
-        struct sigaction old, action;
-        rt_default_action(&action);
-        if (!rt_is_fatal(fatal[i]) || sigaction(fatal[i], &action, &old) < 0) continue;
-        if (old.sa_flags & SA_SIGINFO || old.sa_handler != SIG_DFL) sigaction(fatal[i], &old, NULL);
-    }
-    rt_release_signals(&held);
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
+        if (rt_is_fatal(fatal[i])) watch_fatal(fatal[i]);
 }
 
 static bool watches; /* this module's handlers serve all modules */
@@ -289,6 +317,7 @@ void rt_end_watch(void)
         return;
     watches = true;
     static void *signal_stack;
+    if (rt_is_program()) signal_stack = rt_signal_stack; /* a library may be unloaded */
     rt_provide_signal_stack(&signal_stack);
     if (rt_this.process) rt_this.process->exits.fatal_handler = die;
     watch_fatal_signals();

@@ -113,14 +113,24 @@ void __footpath_before_setcontext(const ucontext_t *to)
 
 /* Contexts that wait to be switched back to. When the program ends, their frames are left. */
 enum { MOST_CONTEXTS = 4096 };
-static const ucontext_t *waiting[MOST_CONTEXTS];
+RT_APART(const ucontext_t *, rt_waiting, 4096 * 8);
+static size_t nwaiting; /* no place from here on was ever used */
+
+static void note_used(size_t place)
+{
+    size_t used = __atomic_load_n(&nwaiting, __ATOMIC_RELAXED);
+    while (used <= place && !__atomic_compare_exchange_n(&nwaiting, &used, place + 1, false,
+                                                         __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        continue;
+}
 
 void __footpath_before_swapcontext(const ucontext_t *from) FP_HIDDEN;
 void __footpath_before_swapcontext(const ucontext_t *from)
 {
     for (size_t i = 0; i < MOST_CONTEXTS; i++) {
         const ucontext_t *free_place = NULL;
-        if (__atomic_compare_exchange_n(&waiting[i], &free_place, from, false, __ATOMIC_ACQ_REL,
+        note_used(i);
+        if (__atomic_compare_exchange_n(&rt_waiting[i], &free_place, from, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_RELAXED) ||
             free_place == from)
             return;
@@ -130,17 +140,17 @@ void __footpath_before_swapcontext(const ucontext_t *from)
 void __footpath_after_swapcontext(const ucontext_t *from) FP_HIDDEN;
 void __footpath_after_swapcontext(const ucontext_t *from)
 {
-    for (size_t i = 0; i < MOST_CONTEXTS; i++)
-        if (__atomic_load_n(&waiting[i], __ATOMIC_ACQUIRE) == from)
-            __atomic_store_n(&waiting[i], NULL, __ATOMIC_RELEASE);
+    for (size_t i = 0; i < __atomic_load_n(&nwaiting, __ATOMIC_ACQUIRE); i++)
+        if (__atomic_load_n(&rt_waiting[i], __ATOMIC_ACQUIRE) == from)
+            __atomic_store_n(&rt_waiting[i], NULL, __ATOMIC_RELEASE);
 }
 
 /* Reads with care: the memory of a context may have been unmapped. */
 uint64_t rt_in_flight_waiting(struct rt_buffer *out)
 {
     uint64_t count = 0;
-    for (size_t i = 0; i < MOST_CONTEXTS; i++) {
-        const ucontext_t *from = __atomic_load_n(&waiting[i], __ATOMIC_ACQUIRE);
+    for (size_t i = 0; i < __atomic_load_n(&nwaiting, __ATOMIC_ACQUIRE); i++) {
+        const ucontext_t *from = __atomic_load_n(&rt_waiting[i], __ATOMIC_ACQUIRE);
         if (!from) continue;
         ucontext_t copy;
         struct rt_frame frame, reading = {.careful = true};

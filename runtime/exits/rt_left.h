@@ -4,8 +4,6 @@
 
 #include "rt.h"
 
-#include <sys/single_threaded.h>
-
 struct rt_left {
     uint64_t function, block, reg; /* reg: 0 in a block where the slot holds nothing */
 };
@@ -28,13 +26,11 @@ void *rt_pool_take(struct rt_pool *pool, size_t size, uint32_t most) FP_HIDDEN;
 /* The entry of this key, made at the first need. NULL: no memory. */
 struct rt_left_count *rt_left_entry(const struct rt_left *left) FP_HIDDEN;
 
-#pragma weak __libc_single_threaded
-
 /* One instruction either way: a signal handler may come between. */
 static inline void rt_left_add(struct rt_left_count *entry, int64_t weight)
 {
     if (!entry) return;
-    if (&__libc_single_threaded && __libc_single_threaded)
+    if (rt_has_one_thread())
         __asm__("addq %1, %0" : "+m"(entry->count) : "er"(weight));
     else
         __atomic_fetch_add(&entry->count, weight, __ATOMIC_RELAXED);

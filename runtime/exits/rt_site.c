@@ -46,14 +46,13 @@ static bool is_ours(uint64_t address)
 
 enum { TABLE_BITS = 12, PLACES = 8, SITES = 1 << TABLE_BITS };
 
-static struct {
-    struct rt_site *places[SITES + PLACES];
-    struct rt_pool pool; /* SITES of them */
-} table;
+RT_APART(struct rt_site *, rt_sites, (4096 + 8) * 8);
+_Static_assert(sizeof rt_sites / sizeof *rt_sites == SITES + PLACES, "a place per site");
+static struct rt_pool pool; /* SITES of them */
 
 static struct rt_site *new_site(void)
 {
-    return rt_pool_take(&table.pool, sizeof(struct rt_site), SITES);
+    return rt_pool_take(&pool, sizeof(struct rt_site), SITES);
 }
 
 /* Finds where the frame holds its path register. True too where the function has none. */
@@ -95,7 +94,7 @@ static uint64_t home_of(uint64_t address)
 /* Two threads may publish a site for the same address: both are used. */
 __attribute__((noinline)) static RT_ENTRY struct rt_site *make_site(uint64_t address)
 {
-    struct rt_site site, *made = NULL, **home = &table.places[home_of(address)];
+    struct rt_site site, *made = NULL, **home = &rt_sites[home_of(address)];
     if (!is_ours(address)) return NULL;
     fill(&site, address);
     for (int i = 0; i < PLACES; i++) {
@@ -112,7 +111,7 @@ __attribute__((noinline)) static RT_ENTRY struct rt_site *make_site(uint64_t add
 
 struct rt_site *rt_site_at(uint64_t address)
 {
-    struct rt_site **home = &table.places[home_of(address)];
+    struct rt_site **home = &rt_sites[home_of(address)];
     for (int i = 0; i < PLACES; i++) {
         struct rt_site *site = __atomic_load_n(&home[i], __ATOMIC_ACQUIRE);
         if (!site) return make_site(address);

@@ -58,12 +58,20 @@ static void nothing(void *context)
     (void)context;
 }
 
+/* When a program starts, libc knows of all threads. Later some may have been made by a bare
+ * clone. */
+static bool is_alone(void)
+{
+    struct stat about;
+    if (rt_is_program() && rt_has_one_thread()) return true;
+    return stat("/proc/self/task", &about) == 0 && about.st_nlink == 3; /* one, ".", ".." */
+}
+
 /* Repeats until no more threads are found: a thread may be making another one just now. */
 void rt_adopt_threads(void)
 {
     struct rt_process *process = rt_this.process;
-    struct stat about;
-    bool alone = stat("/proc/self/task", &about) == 0 && about.st_nlink == 3; /* one, ".", ".." */
+    bool alone = is_alone();
     for (int rounds = 0; !alone && rounds < 8 && rt_each_thread(give_copy, process); rounds++) {
         rt_with_threads_stopped(take_base, nothing, NULL);
         if (rt_thread_id() != (uint32_t)getpid()) take_base(NULL, NULL);

@@ -239,7 +239,8 @@ void rt_with_threads_stopped(void (*visit)(const struct rt_frame *, void *), voi
                              void *context)
 {
     struct rt_process *process = rt_this.process;
-    if (!process || __atomic_exchange_n(&stop.active, 1, __ATOMIC_ACQ_REL)) {
+    bool alone = rt_has_one_thread() && process && !process->threads.nregions;
+    if (!process || alone || __atomic_exchange_n(&stop.active, 1, __ATOMIC_ACQ_REL)) {
         work(context);
         return;
     }

@@ -239,13 +239,20 @@ static struct rt_region *given_to(struct rt_process *process, uint32_t tid)
     return NULL;
 }
 
+static bool has_room(struct rt_process *process)
+{
+    struct rt_threads_process *threads = &process->threads;
+    return threads->nregions < RT_MOST_REGIONS &&
+           rt_map_once((void **)&threads->regions, RT_MOST_REGIONS * sizeof *threads->regions);
+}
+
 /* The thread's copy, a free one or a new one. needs: the lock. */
 static struct rt_region *find_region(struct rt_process *process, uint32_t tid)
 {
     struct rt_region *region = given_to(process, tid);
     if (!region) region = abandoned(process);
     int64_t bias;
-    if (!region && process->threads.nregions < RT_MOST_REGIONS && new_copy(process, &bias)) {
+    if (!region && has_room(process) && new_copy(process, &bias)) {
         region = &process->threads.regions[process->threads.nregions];
         region->bias = bias;
         __atomic_store_n(&process->threads.nregions, process->threads.nregions + 1,
@@ -357,13 +364,13 @@ struct start {
 };
 
 enum { MOST_STARTS = 256 };
-static struct start starts[MOST_STARTS]; /* of threads not begun yet */
+RT_APART(struct start, rt_starts, 256 * 24); /* of threads not begun yet */
 
 static struct start *free_start(void)
 {
     for (;;) {
         for (size_t i = 0; i < MOST_STARTS; i++)
-            if (!__atomic_exchange_n(&starts[i].used, 1, __ATOMIC_ACQUIRE)) return &starts[i];
+            if (!__atomic_exchange_n(&rt_starts[i].used, 1, __ATOMIC_ACQUIRE)) return &rt_starts[i];
         sched_yield();
     }
 }
@@ -438,7 +445,7 @@ int rt_create_c11_thread(c11_function *real, thrd_t *thread, thrd_start_t routin
 void rt_threads_start(void)
 {
     struct rt_process *process = rt_process_get();
-    rt_hide_from_helgrind(starts, sizeof starts);
+    rt_hide_from_helgrind(rt_starts, sizeof rt_starts);
     if (!process) {
         rt_warn("no memory to tell threads apart; counts of threads may be lost", NULL);
         return;
@@ -494,5 +501,5 @@ void rt_threads_after_fork(void)
         bool mine = process->threads.regions[i].bias == RT_LOCAL->core.bias;
         process->threads.regions[i].tid = mine ? rt_thread_id() : 0;
     }
-    for (size_t i = 0; i < MOST_STARTS; i++) starts[i].used = 0;
+    for (size_t i = 0; i < MOST_STARTS; i++) rt_starts[i].used = 0;
 }

@@ -79,9 +79,9 @@ struct rt_threads_process {
     uint32_t held;     /* the profile is being written: threads that begin wait */
     uint32_t stopping; /* some module holds the other threads (rt_stop.c) */
     uint32_t norphans;
-    int64_t nowhere; /* bias of the copy to count in while paused, or 0 */
+    int64_t nowhere;           /* bias of the copy to count in while paused, or 0 */
+    struct rt_region *regions; /* RT_MOST_REGIONS of them; mapped for the first copy */
     struct rt_orphan orphans[RT_MOST_ORPHANS];
-    struct rt_region regions[RT_MOST_REGIONS];
 };
 
 #endif
