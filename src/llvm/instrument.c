@@ -34,27 +34,49 @@
 
 /* ---- which functions ---- */
 
-static const char done_mark[] = "footpath"; /* attribute: do not do it twice */
+/* Marks are attributes, which LLVM copies to the parts of a function that it splits. */
+static const char done_mark[] = "footpath";        /* do not do it twice */
+static const char later_mark[] = "footpath-later"; /* at the late point, with --fp-at=early too */
 
-static bool has_mark(LLVMValueRef function)
+static bool has_mark(LLVMValueRef function, const char *mark)
 {
     return LLVMGetStringAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                         done_mark, sizeof done_mark - 1) != NULL;
+                                         mark, (unsigned)strlen(mark)) != NULL;
 }
 
-static void set_mark(LLVMValueRef function)
+static void set_mark(LLVMValueRef function, const char *mark)
 {
     LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
     LLVMAddAttributeAtIndex(
         function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-        LLVMCreateStringAttribute(context, done_mark, sizeof done_mark - 1, "1", 1));
+        LLVMCreateStringAttribute(context, mark, (unsigned)strlen(mark), "1", 1));
 }
 
 /* Not compiled here at all, so not to be mentioned. */
 static bool is_absent(LLVMValueRef function)
 {
     return LLVMIsDeclaration(function) ||
-           LLVMGetLinkage(function) == LLVMAvailableExternallyLinkage || has_mark(function);
+           LLVMGetLinkage(function) == LLVMAvailableExternallyLinkage ||
+           has_mark(function, done_mark);
+}
+
+/* Before LLVM 16 it was a string. */
+static bool is_whole_coroutine(LLVMValueRef function)
+{
+    return fp_ir_has_attribute(function, "presplitcoroutine") ||
+           has_mark(function, "coroutine.presplit");
+}
+
+/* A coroutine is not counted early. From where it is about to be suspended, its frame may belong
+ * to another thread or be gone, and a path's register would lie in there. The late point sees its
+ * parts, which are functions. They are not inlined, since the early counters of others do not see
+ * them. */
+static bool put_off(LLVMValueRef function)
+{
+    if (!is_whole_coroutine(function)) return false;
+    set_mark(function, later_mark);
+    if (!fp_ir_has_attribute(function, "alwaysinline")) fp_ir_add_attribute(function, "noinline");
+    return true;
 }
 
 static const char *reason_to_skip(LLVMValueRef function)
@@ -229,7 +251,7 @@ static void do_function(struct fp_work *work, LLVMValueRef function)
         skip_function(&job, reason);
     else
         instrument(&job);
-    set_mark(function);
+    set_mark(function, done_mark);
     work->any = true;
     fp_arena_free(&arena);
 }
@@ -278,30 +300,50 @@ static bool is_to_be_verified(LLVMModuleRef module)
     return getenv(FP_VERIFY_VARIABLE) && !LLVMVerifyModule(module, LLVMReturnStatusAction, NULL);
 }
 
+/* The functions of this point; some may be put off. */
+static void do_functions(struct fp_work *work)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(work->module); f; f = LLVMGetNextFunction(f)) {
+        if (is_absent(f) || has_mark(f, later_mark) != work->later) continue;
+        if (work->flags.early && put_off(f))
+            work->some_later = true;
+        else
+            do_function(work, f);
+    }
+}
+
 static void instrument_module(struct fp_work *work)
 {
     size_t len;
     if (!is_supported(work->module) || !fp_p3_read_division(work)) return;
     if (work->flags.guide) fp_ir_guide_open(&work->guide, &work->arena, work->flags.guide);
     work->module_hash = fp_ir_hash_module(work->module, work->flags.base);
-    for (LLVMValueRef f = LLVMGetFirstFunction(work->module); f; f = LLVMGetNextFunction(f))
-        if (!is_absent(f)) do_function(work, f);
+    do_functions(work);
     if (work->any) fp_ir_emit_module(work->module);
-    if (work->flags.strip_lines) LLVMStripModuleDebugInfo(work->module);
+    if (work->flags.strip_lines && !work->some_later) LLVMStripModuleDebugInfo(work->module);
     fp_ir_guide_report(&work->guide, LLVMGetSourceFileName(work->module, &len));
     fp_ir_guide_close(&work->guide);
+}
+
+static bool has_later(LLVMModuleRef module)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        if (has_mark(f, later_mark)) return true;
+    return false;
 }
 
 /* Applies the profile before counting: it adds and removes blocks, and counters belong to
  * the final ones. */
 static bool run_passes(struct fp_work *work, bool early)
 {
-    const struct fp_flags *flags = &work->flags;
+    struct fp_flags *flags = &work->flags;
+    work->later = flags->early && !early && has_later(work->module);
+    if (work->later) flags->early = false;
     bool counts = flags->mode != FP_MODE_NONE && flags->early == early, changed = counts;
     if (counts && early && flags->inline_small) fp_shim_inline_small(work->module);
     if (early && flags->use) changed |= fp_llvm_use(work->module, flags);
     if (counts) instrument_module(work);
-    if (counts) fp_survey_end();
+    if (counts && !work->some_later) fp_survey_end();
     if (early && flags->strip_lines && flags->mode == FP_MODE_NONE)
         LLVMStripModuleDebugInfo(work->module);
     return changed;

@@ -19,6 +19,8 @@ struct fp_work {
     struct fp_ir_guide guide;
     const struct fp_division *division; /* in a copy of P3, else NULL */
     bool any;                           /* some function was looked at */
+    bool later;      /* the late point of an early build: coroutines, which have been split */
+    bool some_later; /* the early point left some to it */
 };
 
 struct fp_job {

@@ -10,7 +10,8 @@ import os
 import random
 import shutil
 
-PROGRAMS = ["all_paths.c", "contexts.c", "control_flow.c", "control_flow.cc", "dies_by_signal.c", "exceptions.cc",
+PROGRAMS = ["all_paths.c", "contexts.c", "control_flow.c", "control_flow.cc", "coroutines.cc", "dies_by_signal.c",
+            "exceptions.cc",
             "exit_deep.c", "exit_in_handler.c", "floats_live.c", "forks.c", "longjmp_frames.c", "loops.c", "many_paths.c",
             "own_handlers.c", "quick_exit.c", "siglongjmp_handler.c", "signal_in_count.c", "threads_cxx.cc",
             "threads_end.c", "threads_many.c"]
@@ -40,25 +41,6 @@ WITHOUT = {
     "check": ["metric"],
     "pep": ["exits", "metric", "threads"],  # the runtime counts
 }
-
-
-# Counts that are known to be wrong: such cells are built, run and compared like all others,
-# and run.py says in how many the counts differ. A line goes when its cause is mended: a cell
-# that is listed and verifies is a failure.
-KNOWN = [
-    ({"mode": "check", "at": "early"}, ["control_flow.cc"],
-     "with --fp-at=early a coroutine that was suspended has paths that begin twice"),
-    ({"mode": "path", "exits": True, "at": "early"}, ["control_flow.cc"],
-     "with --fp-at=early a coroutine that was suspended has paths that begin twice"),
-]
-
-
-def known(cell):
-    """Why counts of this cell differ, or None."""
-    for columns, programs, why in KNOWN:
-        if cell["program"] in programs and all(cell[name] == value for name, value in columns.items()):
-            return why
-    return None
 
 
 def has(linker, llvm):

@@ -33,6 +33,13 @@ bool fp_ir_has_attribute(LLVMValueRef function, const char *name)
                                        attribute_kind(name)) != NULL;
 }
 
+void fp_ir_add_attribute(LLVMValueRef function, const char *name)
+{
+    LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(function));
+    LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(context, attribute_kind(name), 0));
+}
+
 static LLVMValueRef called_function(LLVMValueRef call)
 {
     LLVMValueRef callee = LLVMGetCalledValue(call);

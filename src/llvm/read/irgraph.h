@@ -51,5 +51,7 @@ void fp_ir_estimate(struct fp_ir *ir);
 LLVMBasicBlockRef fp_ir_target(const struct fp_ir *ir, uint32_t edge);
 
 bool fp_ir_has_attribute(LLVMValueRef function, const char *name);
+/* One without a value, of the function. */
+void fp_ir_add_attribute(LLVMValueRef function, const char *name);
 
 #endif
