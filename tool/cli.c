@@ -406,10 +406,32 @@ struct fp_profile *cli_load_one(const char *name)
     return profile;
 }
 
+static struct fp_error stream_error; /* why the first piece that failed was not written */
+static bool stream_failed;
+
+static void drain_to_output(struct fp_writer *writer)
+{
+    if (!stream_failed)
+        stream_failed = !fp_file_write("-", writer->bytes, writer->len, &stream_error);
+    writer->len = 0;
+}
+
+struct fp_writer cli_stream(void)
+{
+    return (struct fp_writer){.drain = drain_to_output};
+}
+
 int cli_output(const char *path, struct fp_writer *writer)
 {
     struct fp_error error = {0};
-    bool ok = fp_file_write(path ? path : "-", writer->bytes, writer->len, &error);
+    bool ok;
+    if (writer->drain) {
+        writer->drain(writer);
+        ok = !stream_failed;
+        error = stream_error;
+    } else {
+        ok = fp_file_write(path ? path : "-", writer->bytes, writer->len, &error);
+    }
     fp_writer_free(writer);
     return ok ? EXIT_OK : cli_fail(&error, NULL);
 }

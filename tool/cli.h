@@ -110,6 +110,8 @@ struct fp_combined_view *cli_load_view(struct cli_profiles *profiles);
 /* The first without maps. */
 struct fp_profile *cli_read(struct cli_profiles *profiles);
 
+/* A writer to standard output that keeps little in memory. cli_output writes its end. */
+struct fp_writer cli_stream(void);
 /* Writes to a file or, with NULL or "-", to standard output. */
 int cli_output(const char *path, struct fp_writer *writer);
 

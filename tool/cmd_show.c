@@ -59,7 +59,7 @@ static int show_runs(struct footpath *fp)
                                   .colours = cli_colours(stdout),
                                   .width = cli_width(stdout),
                                   .inclusive = given.inclusive};
-    struct fp_writer out = {0};
+    struct fp_writer out = cli_stream(); /* there may be millions of paths */
     size_t count;
     footpath_functions(fp, &count);
     if (!count && !cli_check_function(fp->profile, given.function)) return EXIT_FAILED;

@@ -13,8 +13,12 @@ void fp_writer_free(struct fp_writer *writer)
     *writer = (struct fp_writer){0};
 }
 
+enum { DRAINED = 1 << 16 }; /* the size of a buffer that is drained */
+
 void fp_write_bytes(struct fp_writer *writer, const void *bytes, size_t len)
 {
+    if (writer->drain && writer->cap >= DRAINED && writer->cap - writer->len < len)
+        writer->drain(writer);
     if (writer->cap - writer->len < len) {
         size_t cap = writer->cap ? writer->cap * 2 : 256;
         while (cap - writer->len < len) cap *= 2;

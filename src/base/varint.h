@@ -14,6 +14,9 @@
 struct fp_writer {
     unsigned char *bytes; /* malloc'ed; fp_writer_free */
     size_t len, cap;
+    /* Where the whole need not be in memory: takes the bytes of a full buffer and sets `len` to
+     * 0. NULL: the buffer grows. */
+    void (*drain)(struct fp_writer *writer);
 };
 
 void fp_writer_free(struct fp_writer *writer);
