@@ -90,6 +90,7 @@ static int run(struct cli_command *command, int argc, char **argv)
 {
     cli_parse(command, argc, argv);
     given.view.colours = cli_colours(stdout);
+    given.view.width = cli_width(stdout);
     given.view.relative = given.how.relative;
     given.view.sources = &given.sources;
     given.view.confidence = given.confidence / 100;

@@ -16,10 +16,12 @@
 struct export_request {
     const char *format, *what, *output;
     bool discriminators;
+    struct fp_sources sources;
     struct cli_profiles inputs;
 };
 
 static struct export_request given = {.what = "edges"};
+static const struct fp_report_options with_edges = {.edges = true, .sources = &given.sources};
 
 static const struct cli_option options[] = {
     {"--format", "FORMAT", "one of those above", .text = &given.format,
@@ -30,6 +32,7 @@ static const struct cli_option options[] = {
     {"--discriminators", NULL, "gcc-afdo: several counts per line, for newer gcc than 12",
      .flag = &given.discriminators},
     {"-o", "FILE", "where to write (standard output)", .text = &given.output},
+    CLI_SOURCE_OPTIONS(given.sources),
     CLI_PROFILE_OPTIONS(given.inputs),
     {0},
 };
@@ -84,7 +87,7 @@ static int export_form(struct fp_profile *profile, const struct export_request *
 {
     struct fp_arena arena = {0};
     struct fp_writer out = {0};
-    write(&out, fp_report_make(&arena, profile, &(struct fp_report_options){.edges = true}));
+    write(&out, fp_report_make(&arena, profile, &with_edges));
     fp_arena_free(&arena);
     return cli_output(request->output, &out);
 }
@@ -118,8 +121,7 @@ static int export_pprof(struct fp_profile *profile, const struct export_request 
     struct fp_arena arena = {0};
     struct fp_writer out = {0};
     struct fp_error error = {0};
-    struct fp_report_options with = {.edges = true};
-    bool ok = fp_write_pprof(&out, fp_report_make(&arena, profile, &with), &error);
+    bool ok = fp_write_pprof(&out, fp_report_make(&arena, profile, &with_edges), &error);
     fp_arena_free(&arena);
     return finish(ok, request, &out, &error);
 }
@@ -230,6 +232,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     int status = formats[format].export(profile, &given);
     fp_profile_free(profile);
     fp_arena_free(&inputs->arena);
+    fp_sources_free(&given.sources);
     return status;
 }
 

@@ -48,6 +48,7 @@ int cli_show_combined(struct footpath *fp, const struct cli_show_combined *how)
     footpath_summarize(fp, &summary);
     struct fp_show_combined options = {.top = how->top,
                                        .above = how->above,
+                                       .width = cli_width(how->to ? how->to : stdout),
                                        .colours = cli_colours(how->to ? how->to : stdout),
                                        .utf8 = terminal_has_utf8()};
     options.filter = (struct footpath_event_filter){.kinds = kinds_of(&summary, how->view),

@@ -310,6 +310,7 @@ struct fp_report *fp_report_make(struct fp_arena *arena, struct fp_profile *prof
     struct fp_report *report = FP_NEW(arena, struct fp_report);
     report->arena = arena;
     report->profile = profile;
+    report->sources = options->sources;
     struct model_maker m = {.report = report, .arena = arena, .options = options};
     for (size_t i = 0; i < profile->modules.len; i++) {
         const struct fp_module *module = profile->modules.at[i];

@@ -38,12 +38,14 @@ struct fp_report {
     bool inclusive;    /* and with those of callees: shares do not add up to the whole */
     bool call_costs;   /* what calls cost was measured in every function */
     bool have_paths;
+    struct fp_sources *sources; /* as asked for */
 };
 
 struct fp_report_options {
-    const char *function; /* only functions whose name contains this */
-    bool edges;           /* fill edges */
-    bool unordered;       /* paths in no order: fp_report_rank is left to the caller */
+    const char *function;       /* only functions whose name contains this */
+    bool edges;                 /* fill edges */
+    bool unordered;             /* paths in no order: fp_report_rank is left to the caller */
+    struct fp_sources *sources; /* for the texts of conditions, or NULL */
 };
 
 struct fp_report *fp_report_make(struct fp_arena *arena, struct fp_profile *profile,

@@ -94,17 +94,43 @@ static const char *subject_of(struct telling *t, const struct footpath_step *ste
     return needs_column ? fp_arena_printf(t->arena, "%s:%u", place, step->place.column) : place;
 }
 
-static const char *outcome_of(const struct footpath_step *step)
+/* `label`: of what is neither true nor false. */
+static const char *outcome_of(struct footpath_meaning meaning, const char *label)
 {
-    bool loop = step->meaning.construct == FOOTPATH_CONSTRUCT_LOOP && !step->meaning.is_part;
-    switch (step->meaning.sense) {
+    bool loop = meaning.construct == FOOTPATH_CONSTRUCT_LOOP && !meaning.is_part;
+    switch (meaning.sense) {
     case FOOTPATH_SENSE_TRUE: return "yes";
     case FOOTPATH_SENSE_FALSE: return loop ? "no, leaves the loop" : "no";
     case FOOTPATH_SENSE_CASE:
     case FOOTPATH_SENSE_DEFAULT:
     case FOOTPATH_SENSE_NONE: break;
     }
-    return step->branch;
+    return label;
+}
+
+const char *fp_edge_outcome(struct fp_arena *arena, const struct fp_function *f, uint32_t edge)
+{
+    return outcome_of(fp_edge_meaning(f, edge), fp_edge_label_text(arena, f, edge));
+}
+
+static const char *block_text(struct fp_arena *arena, const struct fp_function *f, uint32_t block,
+                              bool last)
+{
+    struct footpath_place place = fp_block_place(f, block, last);
+    return place.line ? fp_arena_printf(arena, "line %u", place.line)
+                      : fp_arena_printf(arena, "block %u", block);
+}
+
+const char *fp_edge_sentence(struct fp_arena *arena, struct fp_sources *sources,
+                             const struct fp_function *f, uint32_t e)
+{
+    const struct fp_edge *edge = &f->paths.cfg->edges[e];
+    const char *text = fp_edge_condition(sources, f, e);
+    const char *outcome = fp_edge_outcome(arena, f, e);
+    text = text ? fp_text_cut(arena, fp_plain(arena, text), LONGEST_TEXT) : "";
+    return fp_arena_printf(arena, "%s%s%s%s%s -> %s", block_text(arena, f, edge->src, true),
+                           *text ? ": " : "", text, *outcome ? " " : "", outcome,
+                           block_text(arena, f, edge->dst, false));
 }
 
 static void tell_step(struct telling *t, uint32_t i)
@@ -120,7 +146,8 @@ static void tell_step(struct telling *t, uint32_t i)
     const char *subject = subject_of(t, step);
     if (step->place.file) t->file = step->place.file;
     if (*step->branch)
-        piece = fp_arena_printf(t->arena, "%s%s %s", in, subject, outcome_of(step));
+        piece = fp_arena_printf(t->arena, "%s%s %s", in, subject,
+                                outcome_of(step->meaning, step->branch));
     else if (i + 1 < t->route->nsteps)
         piece = fp_arena_printf(t->arena, "%s%s -> %s", in, subject,
                                 place_text(t, &t->route->steps[i + 1].place));

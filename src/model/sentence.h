@@ -18,6 +18,15 @@
 const char *fp_edge_condition(struct fp_sources *sources, const struct fp_function *function,
                               uint32_t edge);
 
+/* What an edge says of the condition that decides it: "yes", "no, leaves the loop", "case 3"; ""
+ * where that is not known. */
+const char *fp_edge_outcome(struct fp_arena *arena, const struct fp_function *function,
+                            uint32_t edge);
+
+/* "line 66: n < 63 no -> line 70"; blocks where there are no lines. */
+const char *fp_edge_sentence(struct fp_arena *arena, struct fp_sources *sources,
+                             const struct fp_function *function, uint32_t edge);
+
 const char *fp_route_sentence(struct fp_arena *arena, struct fp_sources *sources,
                               const struct fp_function *function,
                               const struct footpath_route *route);

@@ -7,6 +7,8 @@
 
 #include <inttypes.h>
 
+enum { INDENT = 12 /* of sentences */, LONGEST = 60 /* of a condition */ };
+
 static const struct fp_function *function_of(const struct fp_diff_item *item)
 {
     return item->a ? item->a : item->b;
@@ -20,23 +22,16 @@ bool fp_diff_decode(struct fp_arena *arena, const struct fp_diff_item *item,
     return fp_path_decode(arena, (*f)->paths.numbering, by_a ? item->id : item->id_b, path);
 }
 
-static const struct fp_position *position_of(const struct fp_function *f, uint32_t block, bool last)
-{
-    const struct fp_block_info *info = &f->source.blocks[block];
-    if (!info->npositions) return NULL;
-    return &f->source.positions[info->first_position + (last ? info->npositions - 1 : 0)];
-}
-
 static char *edge_text(struct fp_arena *arena, const struct fp_function *f, uint32_t e)
 {
     const struct fp_edge *edge = &f->paths.cfg->edges[e];
-    const struct fp_position *from = position_of(f, edge->src, true),
-                             *to = position_of(f, edge->dst, false);
+    struct footpath_place from = fp_block_place(f, edge->src, true),
+                          to = fp_block_place(f, edge->dst, false);
     const char *label = fp_edge_label_text(arena, f, e);
-    char *left = from ? fp_arena_printf(arena, "%u", from->line)
-                      : fp_arena_printf(arena, "block %u", edge->src);
-    char *right =
-        to ? fp_arena_printf(arena, "%u", to->line) : fp_arena_printf(arena, "block %u", edge->dst);
+    char *left = from.line ? fp_arena_printf(arena, "%u", from.line)
+                           : fp_arena_printf(arena, "block %u", edge->src);
+    char *right = to.line ? fp_arena_printf(arena, "%u", to.line)
+                          : fp_arena_printf(arena, "block %u", edge->dst);
     return fp_arena_printf(arena, "%s%s%s%s -> %s", left, *label ? "(" : "", label,
                            *label ? ")" : "", right);
 }
@@ -57,15 +52,29 @@ const char *fp_diff_item_text(struct fp_arena *arena, const struct fp_diff_item 
     return "";
 }
 
+const char *fp_diff_item_sentence(struct fp_arena *arena, struct fp_sources *sources,
+                                  const struct fp_diff_item *item)
+{
+    const struct fp_function *f;
+    struct fp_path path;
+    if (item->kind == FP_DIFF_EDGE) return fp_edge_sentence(arena, sources, item->a, item->edge);
+    if (item->kind == FP_DIFF_PATH && fp_diff_decode(arena, item, &f, &path) &&
+        f->source.npositions)
+        return fp_path_sentence(arena, sources, f, &path);
+    return fp_diff_item_text(arena, item);
+}
+
 /* ---- where a path parts from the other side's ---- */
 
-static const char *step_text(struct fp_arena *arena, const struct fp_function *f, uint32_t edge)
+static const char *step_text(struct fp_arena *arena, const struct fp_function *f, uint32_t edge,
+                             bool in_words)
 {
     if (edge == FP_NONE) return "returns";
-    const char *label = fp_edge_label_text(arena, f, edge);
+    const char *label =
+        in_words ? fp_edge_outcome(arena, f, edge) : fp_edge_label_text(arena, f, edge);
     struct footpath_place to = fp_block_place(f, f->paths.cfg->edges[edge].dst, false);
     if (*label) return label;
-    return to.line ? fp_arena_printf(arena, "-> %u", to.line)
+    return to.line ? fp_arena_printf(arena, in_words ? "-> line %u" : "-> %u", to.line)
                    : fp_arena_printf(arena, "-> block %u", f->paths.cfg->edges[edge].dst);
 }
 
@@ -79,31 +88,33 @@ bool fp_parting_words(struct fp_arena *arena, struct fp_sources *sources,
     words->place = fp_block_place(f, parting.block, parting.met);
     if (!words->place.line) words->place = (struct footpath_place){f->file, f->name, f->line, 0};
     if (!parting.met) return !(item->near_after ? item->count_b : item->count_a);
-    words->mine = step_text(arena, f, parting.edge);
-    words->other = step_text(arena, f, parting.other_edge);
+    words->mine = step_text(arena, f, parting.edge, false);
+    words->other = step_text(arena, f, parting.other_edge, false);
+    words->mine_said = step_text(arena, f, parting.edge, true);
+    words->other_said = step_text(arena, f, parting.other_edge, true);
     if (parting.edge != FP_NONE) words->condition = fp_edge_condition(sources, f, parting.edge);
     return true;
 }
 
-/* "parts at walk.c:7: n % 3 == 0 true; before: false, 1,200 x" */
+/* "parts at walk.c:7: n % 3 == 0 yes; before: no, 1,200 x" */
 static void say_parting(struct fp_writer *out, struct fp_arena *scratch,
                         const struct fp_diff_item *item, const struct fp_diff_view *view)
 {
-    enum { LONGEST = 60 };
     struct fp_parting_words words;
     char digits[32];
     if (!fp_parting_words(scratch, view->sources, item, &words)) return;
     const char *side = item->near_after ? "after" : "before";
     const char *file = fp_plain(scratch, fp_base_name(words.place.file));
-    fp_say(out, "%12s%s %s:%u", "", words.mine ? "parts at" : "begins at", file, words.place.line);
+    fp_say(out, "%*s%s %s:%u", INDENT, "", words.mine ? "parts at" : "begins at", file,
+           words.place.line);
     if (!words.mine) {
         fp_say(out, "; %s: no path does\n", side);
         return;
     }
     fp_group_digits(item->near_count, digits);
     const char *text = words.condition ? fp_text_cut(scratch, words.condition, LONGEST) : "";
-    fp_say(out, ": %s%s%s; %s: %s, %s x\n", fp_plain(scratch, text), *text ? " " : "", words.mine,
-           side, words.other, digits);
+    fp_say(out, ": %s%s%s; %s: %s, %s x\n", fp_plain(scratch, text), *text ? " " : "",
+           words.mine_said, side, words.other_said, digits);
 }
 
 /* ---- text ---- */
@@ -132,9 +143,17 @@ static void say_item(struct fp_writer *out, struct fp_arena *scratch,
         fp_say(out, " %6.1f%%", 100 * item->confidence);
     else
         fp_say(out, " %7s", "");
-    fp_say(out, "  %s%s%s  %s: %s\n", view->colours ? "\033[1m" : "",
+    fp_say(out, "  %s%s%s  %s:%u", view->colours ? "\033[1m" : "",
            fp_plain(scratch, fp_demangle(scratch, f->name)), view->colours ? "\033[0m" : "",
-           fp_plain(scratch, fp_base_name(f->file)), fp_diff_item_text(scratch, item));
+           fp_plain(scratch, fp_base_name(f->file)), f->line);
+    if (item->kind == FP_DIFF_FUNCTION) {
+        fp_say(out, ": %s\n", fp_diff_item_text(scratch, item));
+        return;
+    }
+    fp_say(out, "\n");
+    struct fp_show_out show = {.out = out};
+    fp_show_wrapped(&show, fp_diff_item_sentence(scratch, view->sources, item), INDENT,
+                    view->width);
     say_parting(out, scratch, item, view);
 }
 

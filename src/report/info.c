@@ -269,6 +269,12 @@ static void count_events(const struct fp_combined *c, uint64_t events[FP_EVENT_K
             events[c->functions.at[i]->events.at[k].kind]++;
 }
 
+/* Those that frames were left on count as well: each has a distribution. */
+static uint64_t paths_of(const uint64_t *events)
+{
+    return events[FP_EVENT_PATH] + events[FP_EVENT_PARTIAL];
+}
+
 static void json_combined(struct fp_json *j, const char *path, const struct fp_combined *c,
                           const uint64_t *events)
 {
@@ -278,7 +284,7 @@ static void json_combined(struct fp_json *j, const char *path, const struct fp_c
     fp_json_key(j, "bins"), fp_json_uint(j, c->bins);
     fp_json_key(j, "functions"), fp_json_uint(j, c->functions.len);
     fp_json_key(j, "edges"), fp_json_uint(j, events[FP_EVENT_EDGE]);
-    fp_json_key(j, "paths"), fp_json_uint(j, events[FP_EVENT_PATH]);
+    fp_json_key(j, "paths"), fp_json_uint(j, paths_of(events));
     fp_json_end(j, '}');
 }
 
@@ -301,7 +307,7 @@ static void say_combined(struct fp_writer *out, const char *path, const struct f
     fp_say(out, " of them called\n  events      ");
     say_grouped(out, events[FP_EVENT_EDGE]);
     fp_say(out, " edges, ");
-    say_grouped(out, events[FP_EVENT_PATH]);
+    say_grouped(out, paths_of(events));
     fp_say(out, " paths\n");
     for (size_t i = 0; i < c->modules.len; i++) {
         fp_say(out, "  module      ");

@@ -34,19 +34,18 @@ static double percent(double part, double whole)
 static void say_head(struct show_view *v)
 {
     const struct footpath_summary *s = &v->summary;
-    uint64_t executed = 0, instrumented = 0, ran = 0;
+    uint64_t instrumented = 0, ran = 0;
     for (size_t i = 0; i < v->nfunctions; i++) {
         const struct footpath_function *f = &v->functions[i];
         if (f->not_measured) continue;
         instrumented++;
-        executed += f->executed_paths;
         ran += f->calls || f->executed_paths;
     }
     fp_say(v->o.out, "%" PRIu64 " run%s of %s: ", s->runs, s->runs == 1 ? "" : "s",
            s->program ? fp_show_file(&v->o, s->program) : "nothing");
     if (s->has_paths)
-        fp_say(v->o.out, "%" PRIu64 " paths taken, %" PRIu64 " times in all, in ", executed,
-               s->path_count);
+        fp_say(v->o.out, "%zu paths taken, %" PRIu64 " times in all, in ",
+               footpath_path_count(v->o.fp), s->path_count);
     fp_say(v->o.out, "%" PRIu64 " of %" PRIu64 " functions\n\n", ran, instrumented);
 }
 

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+enum { INDENT = 8 /* of sentences */ };
+
 struct combined_show {
     struct fp_show_out o;
     const struct fp_show_combined *options;
@@ -89,6 +91,7 @@ static void say_event(struct combined_show *v, const struct footpath_event *even
 {
     const struct footpath_function *f = event->function;
     struct footpath_route route;
+    bool sentence = false;
     fp_say(v->o.out, "%s%s%s  ", fp_show_colour(&v->o, FP_BOLD),
            fp_plain(&v->o.scratch, footpath_name(v->o.fp, f)), fp_show_colour(&v->o, FP_PLAIN));
     switch (event->kind) {
@@ -103,14 +106,16 @@ static void say_event(struct combined_show *v, const struct footpath_event *even
         break;
     case FOOTPATH_EVENT_PATH:
     case FOOTPATH_EVENT_LEFT:
-        if (footpath_decode_event(v->o.fp, event, &route) && f->has_lines)
-            fp_say(v->o.out, "%s: %s", fp_show_file(&v->o, f->file),
-                   footpath_route_text(v->o.fp, &route));
+        sentence = footpath_decode_event(v->o.fp, event, &route) && f->has_lines;
+        if (sentence)
+            fp_say(v->o.out, "%s:%u", fp_show_file(&v->o, f->file), f->line);
         else
             fp_say(v->o.out, "path %" PRIu64, event->id);
         break;
     }
     fp_say(v->o.out, "\n");
+    if (sentence)
+        fp_show_wrapped(&v->o, footpath_sentence(v->o.fp, &route), INDENT, v->options->width);
 }
 
 static void say_row(struct combined_show *v, const struct footpath_event *event)

@@ -10,6 +10,7 @@ struct fp_show_combined {
     struct footpath_event_filter filter;
     uint64_t top; /* 0: all */
     double above; /* tell the share of runs above this; -1: not asked */
+    size_t width; /* of the terminal, in columns */
     bool colours, utf8;
 };
 

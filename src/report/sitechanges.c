@@ -82,17 +82,6 @@ static void json_parting(struct fp_json *j, struct fp_pages *site, struct fp_are
     fp_json_end(j, ']');
 }
 
-static const char *words_of(struct fp_pages *site, struct fp_arena *scratch,
-                            const struct fp_diff_item *item)
-{
-    const struct fp_function *f;
-    struct fp_path path;
-    if (item->kind == FP_DIFF_PATH && fp_diff_decode(scratch, item, &f, &path) &&
-        f->source.npositions)
-        return fp_path_sentence(scratch, site->sources, f, &path);
-    return fp_diff_item_text(scratch, item);
-}
-
 static void json_change(struct fp_json *j, struct fp_pages *site, struct fp_arena *scratch,
                         const struct fp_diff_item *item)
 {
@@ -106,7 +95,7 @@ static void json_change(struct fp_json *j, struct fp_pages *site, struct fp_aren
     fp_site_count(j, item->count_b);
     fp_json_double(j, item->cost_a);
     fp_json_double(j, item->cost_b);
-    fp_site_clipped(j, words_of(site, scratch, item));
+    fp_site_clipped(j, fp_diff_item_sentence(scratch, site->sources, item));
     json_parting(j, site, scratch, item);
     fp_json_end(j, ']');
 }

@@ -1,4 +1,5 @@
 /* Collapsed stacks and speedscope files: see exports.h. */
+#include "model/sentence.h"
 #include "report/exports.h"
 
 #include <inttypes.h>
@@ -16,9 +17,9 @@ static void each_path(const struct fp_report *r, const struct fp_report_function
         const struct footpath_path *one = &r->paths[rf->first_path + i];
         struct fp_path path;
         if (!fp_report_decode(&scratch, r, one, &path)) continue;
-        char *text = rf->function->source.npositions
-                         ? fp_path_text(&scratch, rf->function, &path)
-                         : fp_arena_printf(&scratch, "path %" PRIu64, one->id);
+        const char *text = rf->function->source.npositions
+                               ? fp_path_sentence(&scratch, r->sources, rf->function, &path)
+                               : fp_arena_printf(&scratch, "path %" PRIu64, one->id);
         call(rf, text, one->cost, context);
         if (scratch.total > 1 << 20) fp_arena_free(&scratch);
     }
@@ -38,9 +39,10 @@ static void each_stack(const struct fp_report *r, stack_callback *call, void *co
 
 /* ---- collapsed ---- */
 
+/* A semicolon ends a frame: a comma stands for one. */
 static void say_frame(struct fp_writer *out, const char *text)
 {
-    for (; *text; text++) fp_write_u8(out, *text == ';' ? ':' : (uint8_t)*text);
+    for (; *text; text++) fp_write_u8(out, *text == ';' ? ',' : (uint8_t)*text);
 }
 
 static void say_collapsed(const struct fp_report_function *rf, const char *path, double cost,

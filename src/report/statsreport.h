@@ -15,6 +15,7 @@ void fp_stats_json(struct fp_writer *out, const struct fp_stats *stats,
 
 struct fp_diff_view {
     uint64_t top; /* 0: all */
+    size_t width; /* of the terminal, in columns */
     bool colours, relative;
     double confidence;          /* leave out what is known and below this */
     struct fp_sources *sources; /* for the texts of conditions, or NULL */
@@ -33,11 +34,16 @@ bool fp_diff_decode(struct fp_arena *arena, const struct fp_diff_item *item,
 /* A path as lines, an edge, or what is the matter with the function. */
 const char *fp_diff_item_text(struct fp_arena *arena, const struct fp_diff_item *item);
 
+/* The same in the words of the source (model/sentence.h). */
+const char *fp_diff_item_sentence(struct fp_arena *arena, struct fp_sources *sources,
+                                  const struct fp_diff_item *item);
+
 /* Where a path parts from the nearest one of the other side, in words. */
 struct fp_parting_words {
     struct footpath_place place;
-    const char *condition;    /* as it is written; NULL: not known */
-    const char *mine, *other; /* "true", "-> 12", "returns"; NULL: no such path */
+    const char *condition;              /* as it is written; NULL: not known */
+    const char *mine, *other;           /* "true", "-> 12", "returns"; NULL: no such path */
+    const char *mine_said, *other_said; /* the same as in sentences: "yes" */
 };
 /* False where the item is no path, or where the other side takes it and no other one like it. */
 bool fp_parting_words(struct fp_arena *arena, struct fp_sources *sources,

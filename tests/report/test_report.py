@@ -162,7 +162,7 @@ def case_partings(t):
         (10, 1): {**place, "other_side": "after", "line": 11, "branch": "false", "other_branch": "true", "other_count": 2, "text": "second == 'y'"},
     }, "partings")
     text = t.tool("diff", before, after)
-    t.check(re.search(r"^ +parts at ways.c:11: second == 'y' false; before: true, 3 x$", text, re.M), text)
+    t.check(re.search(r"^ +parts at ways.c:11: second == 'y' no; before: yes, 3 x$", text, re.M), text)
     # a function that one side never called: nothing begins as its path does
     more = t.profile(ways, "more.prof", *["yy"] * 3 + ["ny"] * 2 + ["nn"] * 10 + ["r2"])
     items = [c for c in t.json("diff", "--json", before, more)["changed"] if c["function"] == "never_tested"]
