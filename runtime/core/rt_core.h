@@ -255,6 +255,21 @@ uint32_t rt_each_entry(const char *folder, bool (*call)(const char *name, void *
  * threads and handlers may do so at once: all get the same memory. NULL: no memory. */
 void *rt_map_once(void **link, size_t size) FP_HIDDEN;
 
+/* ---- which pages were ever written to: rt_pages.c ---- */
+
+enum { RT_PAGE = 4096 };
+
+struct rt_pagemap {
+    int fd;
+    uint64_t first, count; /* the pages that `entries` describes */
+    uint64_t entries[64];
+};
+
+void rt_pagemap_open(struct rt_pagemap *map) FP_HIDDEN;
+void rt_pagemap_close(struct rt_pagemap *map) FP_HIDDEN;
+/* Was the page of this place written to? */
+bool rt_touched(struct rt_pagemap *map, const char *place) FP_HIDDEN;
+
 /* ---- the arguments of the program: rt_arguments.c ---- */
 
 /* Notes where they are. As constructors get them; not used where they are something else. */

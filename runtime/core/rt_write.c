@@ -14,52 +14,17 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, WORDS = PAGE / sizeof(uint64_t) };
+enum { PAGE = RT_PAGE, WORDS = PAGE / sizeof(uint64_t) };
 
 /* ---- which pages were ever written to ---- */
 
 enum { AHEAD = 64 };
 
-/* /proc/self/pagemap has 64 bits per page: bit 63 in memory, bit 62 in swap. Where
- * it cannot be read every page counts as touched. */
-struct pagemap {
-    int fd;
-    uint64_t first, count; /* the pages that `entries` describes */
-    uint64_t entries[AHEAD];
-};
-
-enum { NOT_OPENED_YET = -2 };
-
-static void open_pagemap(struct pagemap *map)
-{
-    map->fd = NOT_OPENED_YET;
-    map->first = map->count = 0;
-}
-
-static void close_pagemap(struct pagemap *map)
-{
-    if (map->fd >= 0) close(map->fd);
-}
-
-static bool touched(struct pagemap *map, const char *place)
-{
-    uint64_t page = (uintptr_t)place / PAGE;
-    if (map->fd == NOT_OPENED_YET) map->fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    if (map->fd < 0) return true;
-    if (page - map->first >= map->count) {
-        ssize_t got =
-            pread(map->fd, map->entries, sizeof map->entries, (off_t)(page * sizeof(uint64_t)));
-        map->first = page;
-        map->count = got > 0 ? (uint64_t)got / sizeof(uint64_t) : 0;
-    }
-    return !map->count || map->entries[page - map->first] >> 62;
-}
-
 /* Bit i: the i-th page from here on. */
-static uint64_t touched_pages(struct pagemap *map, const char *from, uint64_t count)
+static uint64_t touched_pages(struct rt_pagemap *map, const char *from, uint64_t count)
 {
     uint64_t pages = 0;
-    for (uint64_t i = 0; i < count; i++) pages |= (uint64_t)touched(map, from + i * PAGE) << i;
+    for (uint64_t i = 0; i < count; i++) pages |= (uint64_t)rt_touched(map, from + i * PAGE) << i;
     return pages;
 }
 
@@ -158,7 +123,7 @@ static void put_pages(struct counters *c, char *first, const uint64_t *masks, ui
 }
 
 /* Puts `count` pages from here on, of all copies. */
-static void put_pages_of_all(struct counters *c, struct pagemap *map, char *page, uint64_t count,
+static void put_pages_of_all(struct counters *c, struct rt_pagemap *map, char *page, uint64_t count,
                              uint32_t copies)
 {
     struct rt_buffer masks = {0};
@@ -170,7 +135,7 @@ static void put_pages_of_all(struct counters *c, struct pagemap *map, char *page
 }
 
 /* Reading a few pages costs less than asking the kernel which of them were touched. */
-static void put_counters(struct rt_buffer *out, struct pagemap *map)
+static void put_counters(struct rt_buffer *out, struct rt_pagemap *map)
 {
     enum { FEW = 8 };
     struct rt_buffer pairs = {0};
@@ -212,11 +177,11 @@ static void put_entry(uint64_t key, uint64_t count, void *context)
     t->count++;
 }
 
-typedef void table_call(struct pagemap *map, struct fp_hash_table *table, int64_t bias,
+typedef void table_call(struct rt_pagemap *map, struct fp_hash_table *table, int64_t bias,
                         uint64_t number, void *context);
 
 /* Calls with every copy of a table, and its number. */
-static void each_table(struct pagemap *map, table_call *call, void *context)
+static void each_table(struct rt_pagemap *map, table_call *call, void *context)
 {
     const struct rt_range *range = &rt_this.ranges[RT_TABLES];
     uint64_t count = (uint64_t)(range->end - range->start) / FP_HASH_TABLE_SIZE;
@@ -241,12 +206,12 @@ static struct rt_range direct_of(const struct fp_hash_table *table, int64_t bias
     return (struct rt_range){start, start + table->ndirect * sizeof(uint64_t)};
 }
 
-static void put_direct(struct pagemap *map, const struct rt_range *range, struct tables *t)
+static void put_direct(struct rt_pagemap *map, const struct rt_range *range, struct tables *t)
 {
     const uint64_t *first = (const uint64_t *)range->start;
     for (char *at = range->start, *next; at < range->end; at = next) {
         next = page_end(at, range->end);
-        if (!touched(map, at)) continue;
+        if (!rt_touched(map, at)) continue;
         for (uint64_t *word = (uint64_t *)at, *stop = (uint64_t *)next; word < stop;) {
             while (stop - word >= GROUP && is_zero(word)) word += GROUP;
             for (uint64_t *last = stop - word < GROUP ? stop : word + GROUP; word < last; word++)
@@ -260,7 +225,7 @@ static struct fp_hash_table *copy_of_table(struct fp_hash_table *table, int64_t 
     return (struct fp_hash_table *)((char *)table + bias);
 }
 
-static void put_table(struct pagemap *map, struct fp_hash_table *table, int64_t bias,
+static void put_table(struct rt_pagemap *map, struct fp_hash_table *table, int64_t bias,
                       uint64_t number, void *context)
 {
     struct tables *t = context;
@@ -272,7 +237,7 @@ static void put_table(struct pagemap *map, struct fp_hash_table *table, int64_t 
 
 /* Puts triples of table, path and count. A path that several threads counted is there several
  * times; the reader adds up. */
-static void put_tables(struct rt_buffer *out, struct pagemap *map)
+static void put_tables(struct rt_buffer *out, struct rt_pagemap *map)
 {
     struct rt_buffer entries = {0};
     struct tables t = {.out = &entries};
@@ -283,15 +248,15 @@ static void put_tables(struct rt_buffer *out, struct pagemap *map)
     rt_buffer_free(&entries);
 }
 
-static void clear_words(struct pagemap *map, char *at, char *end)
+static void clear_words(struct rt_pagemap *map, char *at, char *end)
 {
     for (char *next; at < end; at = next) {
         next = page_end(at, end);
-        if (touched(map, at)) memset(at, 0, (size_t)(next - at));
+        if (rt_touched(map, at)) memset(at, 0, (size_t)(next - at));
     }
 }
 
-static void clear_table(struct pagemap *map, struct fp_hash_table *table, int64_t bias,
+static void clear_table(struct rt_pagemap *map, struct fp_hash_table *table, int64_t bias,
                         uint64_t number, void *context)
 {
     (void)number;
@@ -303,13 +268,15 @@ static void clear_table(struct pagemap *map, struct fp_hash_table *table, int64_
 
 void rt_clear_counters(void)
 {
-    struct pagemap map;
+    struct rt_pagemap map;
     const struct rt_range *range = &rt_this.ranges[RT_COUNTERS];
-    open_pagemap(&map);
+    bool locked = rt_fold_lock(rt_this.process);
+    rt_pagemap_open(&map);
     for (uint32_t i = 0; i < ncopies(); i++)
         clear_words(&map, copy_of(range->start, i), copy_of(range->end, i));
     each_table(&map, clear_table, NULL);
-    close_pagemap(&map);
+    rt_pagemap_close(&map);
+    if (locked) rt_fold_unlock(rt_this.process);
 }
 
 /* ---- the record ---- */
@@ -378,11 +345,14 @@ static void gather_frames(const struct rt_frame *frame, void *context)
 static void gather(void *context)
 {
     struct gathering *g = context;
-    struct pagemap map;
-    open_pagemap(&map);
+    struct rt_pagemap map;
+    bool locked =
+        rt_fold_lock(rt_this.process); /* no count is in two copies, or in none, meanwhile */
+    rt_pagemap_open(&map);
     put_counters(g->out, &map);
     put_tables(g->out, &map);
-    close_pagemap(&map);
+    rt_pagemap_close(&map);
+    if (locked) rt_fold_unlock(rt_this.process);
     if (g->frame) gather_frames(g->frame, g);
     g->nin_flight += rt_in_flight_left(&g->in_flight);
     g->nin_flight += rt_in_flight_waiting(&g->in_flight);

@@ -280,6 +280,11 @@ static void offer_traps(struct rt_process *process)
     process->pep.has_sites = 1;
 }
 
+static bool has_owner(const struct rt_region *region)
+{
+    return region->tid && region->tid != RT_NOBODY && region->ended != RT_ENDED;
+}
+
 void rt_sample_start(void)
 {
     struct rt_process *process = rt_this.process;
@@ -305,7 +310,7 @@ void rt_sample_start(void)
     process->pep.sampling = 1;
     rt_sample_thread_begins(&process->pep.first_timer, (uint32_t)getpid());
     for (uint32_t i = 0; i < process->threads.nregions; i++)
-        if (process->threads.regions[i].tid && process->threads.regions[i].ended != RT_ENDED)
+        if (has_owner(&process->threads.regions[i]))
             make_timer(&process->threads.regions[i].timer, process->threads.regions[i].tid, signal);
 }
 

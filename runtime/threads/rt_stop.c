@@ -193,7 +193,7 @@ static uint32_t signal_threads(void)
     struct rt_process *process = rt_this.process;
     for (uint32_t i = 0; i < process->threads.nregions; i++) {
         uint32_t tid = process->threads.regions[i].tid;
-        if (!tid || tid == self) continue;
+        if (!tid || tid == self || tid == RT_NOBODY) continue;
         sent += ask(tid);
     }
     if (!process->threads.nregions) sent += rt_each_thread(ask_other, &self);

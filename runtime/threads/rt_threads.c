@@ -3,8 +3,9 @@
  * Instrumented code adds the base of %gs to every counter address. The base is 0 in the
  * first thread. A new thread sets it to the bias, the distance between the counters and its
  * copy of them. One bias must serve the counters of all modules, so memory is mapped at the
- * same distance from each module. When a thread ends, its copy is neither merged nor
- * cleared: the next thread goes on counting in it, and the profile is the sum of all copies.
+ * same distance from each module. When a thread ends, its copy stays: the next thread goes
+ * on counting in it, and the profile is the sum of all copies. Where many threads have ended,
+ * the memory of their copies is given back (rt_fold.c).
  *
  * The runtime stands in for pthread_create and thrd_create, so it sees new threads.
  * rt_adopt.c finds those that were there before.
@@ -219,12 +220,14 @@ static bool is_gone(uint32_t tid)
 }
 
 /* A copy without an owner: free, or its thread has ended and the kernel does not know it any
- * more. */
-static struct rt_region *abandoned(struct rt_process *process)
+ * more. warm: one whose pages are there. */
+static struct rt_region *abandoned(struct rt_process *process, bool warm)
 {
     for (uint32_t i = 0; i < process->threads.nregions; i++) {
         struct rt_region *region = &process->threads.regions[i];
+        if (warm && !region->warm) continue;
         if (!region->tid) return region;
+        if (region->tid == RT_NOBODY) continue;
         if (!__atomic_load_n(&region->ended, __ATOMIC_ACQUIRE)) continue;
         if (is_gone(region->tid)) return region;
     }
@@ -250,7 +253,8 @@ static bool has_room(struct rt_process *process)
 static struct rt_region *find_region(struct rt_process *process, uint32_t tid)
 {
     struct rt_region *region = given_to(process, tid);
-    if (!region) region = abandoned(process);
+    if (!region) region = abandoned(process, true);
+    if (!region) region = abandoned(process, false);
     int64_t bias;
     if (!region && has_room(process) && new_copy(process, &bias)) {
         region = &process->threads.regions[process->threads.nregions];
@@ -259,6 +263,7 @@ static struct rt_region *find_region(struct rt_process *process, uint32_t tid)
                          __ATOMIC_RELEASE);
     }
     if (region) {
+        rt_fold_taken(process, region);
         region->tid = tid;
         region->ended = 0;
     }
@@ -271,14 +276,25 @@ static void complain_of_space(struct rt_process *process)
         rt_warn("no address space for a thread's counters; its counts may be lost", NULL);
 }
 
-bool rt_threads_give_copy(struct rt_process *process, uint32_t tid)
+static struct rt_region *give_copy(struct rt_process *process, uint32_t tid)
 {
     rt_threads_lock(process, true);
     struct rt_region *region = find_region(process, tid);
     if (region) region->ended = RT_UNTOLD;
     rt_threads_unlock(process);
+    return region;
+}
+
+bool rt_threads_give_copy(struct rt_process *process, uint32_t tid)
+{
+    struct rt_region *region = give_copy(process, tid);
     if (!region) complain_of_space(process);
     return region;
+}
+
+struct rt_region *rt_threads_ownerless(struct rt_process *process)
+{
+    return give_copy(process, RT_NOBODY);
 }
 
 static struct rt_region *take_region(struct rt_process *process)
@@ -302,6 +318,7 @@ static bool have_key;
 static void thread_ends(void *region)
 {
     rt_sample_thread_ends(&((struct rt_region *)region)->timer);
+    rt_fold_ending(region);
     __atomic_store_n(&((struct rt_region *)region)->ended, RT_ENDED, __ATOMIC_RELEASE);
 }
 
@@ -455,8 +472,12 @@ void rt_threads_start(void)
     unmap_orphans(process);
     if (process->threads.nowhere) map_copy(&rt_this, process->threads.nowhere);
     for (uint32_t i = 0; i < process->threads.nregions; i++)
-        if (!map_copy(&rt_this, process->threads.regions[i].bias) && !process->core.complained++)
-            rt_warn("no address space for counters of a loaded library in a running thread", NULL);
+        if (!map_copy(&rt_this, process->threads.regions[i].bias)) {
+            process->threads.incomplete = 1;
+            if (!process->core.complained++)
+                rt_warn("no address space for counters of a loaded library in a running thread",
+                        NULL);
+        }
     for (size_t i = 0; i < RT_MOST_MODULES; i++)
         if (!process->core.modules[i]) {
             process->core.modules[i] = &rt_this;
@@ -477,6 +498,7 @@ void rt_threads_forget_module(bool process_ends)
     if (!process) return;
     if (process_ends) __atomic_store_n(&process->core.exiting, 1, __ATOMIC_RELEASE);
     if (process->core.exiting) return;
+    bool no_folds = rt_fold_lock(process);
     rt_threads_lock(process, true);
     if (process->threads.norphans < RT_MOST_ORPHANS)
         process->threads.orphans[process->threads.norphans++] = (struct rt_orphan){
@@ -485,6 +507,7 @@ void rt_threads_forget_module(bool process_ends)
         if (process->core.modules[i] == &rt_this) process->core.modules[i] = NULL;
     rt_this.process = NULL;
     rt_threads_unlock(process);
+    if (no_folds) rt_fold_unlock(process);
     if (have_key) pthread_key_delete(ending);
     have_key = false;
 }
@@ -496,10 +519,11 @@ void rt_threads_after_fork(void)
     struct rt_process *process = rt_this.process;
     if (!process) return;
     process->threads.lock = 0;
-    process->threads.held = process->threads.stopping = 0;
+    process->threads.held = process->threads.stopping = process->threads.folding = 0;
     for (uint32_t i = 0; i < process->threads.nregions; i++) {
         bool mine = process->threads.regions[i].bias == RT_LOCAL->core.bias;
         process->threads.regions[i].tid = mine ? rt_thread_id() : 0;
+        rt_fold_taken(process, &process->threads.regions[i]);
     }
     for (size_t i = 0; i < MOST_STARTS; i++) rt_starts[i].used = 0;
 }

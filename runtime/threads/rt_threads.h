@@ -14,6 +14,7 @@ struct rt_region {
     uint32_t tid;       /* of the thread that owns the copy; 0: free for the next thread */
     uint32_t ended;     /* 0, RT_ENDED or RT_UNTOLD */
     int32_t timer;      /* 1 + the timer of the owner's ticks, or 0; pep/ */
+    uint32_t warm;      /* has no owner, and has its last owner's pages; rt_fold.c */
     void *signal_stack; /* memory for the owner's signal stack, kept for the next; exits/ */
 };
 
@@ -21,6 +22,8 @@ enum {
     RT_ENDED = 1, /* the owner has said that it ends */
     RT_UNTOLD = 2 /* the owner was adopted and will not say when it ends */
 };
+
+enum { RT_NOBODY = INT32_MAX }; /* no thread has this id */
 
 void rt_threads_start(void) FP_HIDDEN;
 /* 1 where threads share counters: rt_share.c. */
@@ -40,6 +43,19 @@ bool rt_threads_make_nowhere(void) FP_HIDDEN;
 void rt_threads_forget_module(bool process_ends) FP_HIDDEN;
 /* In the child of a fork: only this thread is left. */
 void rt_threads_after_fork(void) FP_HIDDEN;
+
+/* The copy that nobody counts in: RT_NOBODY owns it. NULL: none can be made. */
+struct rt_region *rt_threads_ownerless(struct rt_process *process) FP_HIDDEN;
+
+/* ---- memory of copies: rt_fold.c ---- */
+
+/* The owner of this copy ends, and calls this. */
+void rt_fold_ending(struct rt_region *region) FP_HIDDEN;
+/* A thread takes this copy. */
+void rt_fold_taken(struct rt_process *process, struct rt_region *region) FP_HIDDEN;
+/* While locked no counts go from one copy to another. False: not locked. */
+bool rt_fold_lock(struct rt_process *process) FP_HIDDEN;
+void rt_fold_unlock(struct rt_process *process) FP_HIDDEN;
 
 /* ---- threads that began before the runtime: rt_adopt.c ---- */
 
@@ -79,6 +95,9 @@ struct rt_threads_process {
     uint32_t held;     /* the profile is being written: threads that begin wait */
     uint32_t stopping; /* some module holds the other threads (rt_stop.c) */
     uint32_t norphans;
+    uint32_t folding;          /* the lock of rt_fold.c */
+    uint32_t incomplete;       /* some copy lacks the part of some module */
+    uint32_t nwarm;            /* copies that are warm */
     int64_t nowhere;           /* bias of the copy to count in while paused, or 0 */
     struct rt_region *regions; /* RT_MOST_REGIONS of them; mapped for the first copy */
     struct rt_orphan orphans[RT_MOST_ORPHANS];
