@@ -122,6 +122,15 @@ __attribute__((noinline)) static int all_sides(int n, const struct element *e)
     return 0;
 }
 
+/* The second comparison decides both sides. */
+__attribute__((noinline)) static int is_known(const unsigned *size)
+{
+    if (*size != ~0u && *size < 5) /* sides 8/2 5/3 */
+        return 1;
+    act((int)*size);
+    return 0;
+}
+
 int main(void)
 {
     static const char *const words[] = {"abc", "a.b", ":x",    "1a", "_",
@@ -136,6 +145,8 @@ int main(void)
         struct element e = {i, i % 5 == 4 || i == 7 || i == 3};
         sides(i == 2 || i == 6 ? NULL : words[i], &e);
         all_sides(i, &e);
+        unsigned size = i < 8 ? (unsigned)i : ~0u;
+        is_known(&size);
     }
     return 0;
 }

@@ -335,11 +335,13 @@ static struct claim claim_of_joined(struct fp_sense *s, const struct fp_body *bo
 }
 
 /* Conditions that were merged into one branch: of the line as a whole, if they share one. A
- * part that lost its place came behind the one that the branch is of. */
+ * part that lost its place may be of any line: then nothing is claimed, and certain.c tells one
+ * way. */
 static struct claim claim_of_merged(struct fp_sense *s, const struct fp_body *body,
                                     const struct parts *parts, uint32_t block, LLVMValueRef branch)
 {
     struct claim claim = claim_of_joined(s, body, block, branch, MERGED);
+    if (parts->unknown) return (struct claim){FP_NONE, body->f->blocks[block].whole != FP_NONE};
     for (uint32_t i = 0; i < parts->n; i++)
         if (body->f->blocks[parts->blocks[i]].line != body->f->blocks[block].line)
             return (struct claim){FP_NONE, false};
@@ -392,8 +394,9 @@ static struct claim claim_of(struct fp_sense *s, const struct fp_body *body, uin
                        has_later_condition(s, body, block, branch))))
         return (struct claim){CONFLICT, false};
     if (rewritten) return claim_of_joined(s, body, block, branch, REWRITTEN);
-    enum fate_of fate = is_doubtful(body, block, condition, &now) ? DOUBTFUL : AS_WRITTEN;
-    return (struct claim){true_way_by(s, body, block, branch, fate), b->whole != FP_NONE};
+    if (is_doubtful(body, block, condition, &now))
+        return claim_of_joined(s, body, block, branch, DOUBTFUL);
+    return (struct claim){true_way_by(s, body, block, branch, AS_WRITTEN), b->whole != FP_NONE};
 }
 
 /* ---- switches ---- */
