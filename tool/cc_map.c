@@ -9,6 +9,7 @@
 #include "cc_map.h"
 
 #include "base/io.h"
+#include "footpath/abi.h"
 #include "profile/mapcode.h"
 #include "profile/mappack.h"
 
@@ -158,6 +159,36 @@ static bool place(struct image *m, const char *path, enum fp_map_place how, bool
     return ok;
 }
 
+/* ---- the order of marks ---- */
+
+/* Records of this size begin with the distance from themselves to an address. Do the addresses
+ * rise? True where there is no such section. */
+static bool rises(struct image *m, const char *name, size_t size)
+{
+    const Elf64_Shdr *section = find_section(m, name);
+    int64_t last = INT64_MIN;
+    for (uint64_t at = 0; section && section->sh_size - at >= size; at += size) {
+        int32_t distance;
+        memcpy(&distance, m->bytes + section->sh_offset + at, sizeof distance);
+        if ((int64_t)at + distance < last) return false;
+        last = (int64_t)at + distance;
+    }
+    return true;
+}
+
+/* Tells the runtime that marks are in the order of the code: then it need not look. */
+static void note_order(struct image *m, bool *changed)
+{
+    const Elf64_Shdr *order = find_section(m, FP_ORDER_SECTION);
+    uint32_t yes = 1;
+    if (!order || order->sh_size != sizeof yes || !find_section(m, FP_MARK_SECTION) ||
+        !rises(m, FP_MARK_SECTION, sizeof(struct fp_mark)) ||
+        !rises(m, FP_SLOT_SECTION, sizeof(struct fp_slot_mark)))
+        return;
+    memcpy(m->bytes + order->sh_offset, &yes, sizeof yes);
+    *changed = true;
+}
+
 static bool write_all(int fd, const unsigned char *bytes, size_t len)
 {
     for (size_t at = 0; at < len;) {
@@ -183,7 +214,10 @@ bool cc_place_map(const char *path, enum fp_map_place how, struct fp_error *erro
     m.bytes = fp_arena_alloc(&arena, file.len + 1);
     memcpy(m.bytes, file.bytes, file.len);
     fp_file_close(&file);
-    if (read_headers(&arena, &m)) ok = place(&m, path, how, &changed, error);
+    if (read_headers(&arena, &m)) {
+        note_order(&m, &changed);
+        ok = place(&m, path, how, &changed, error);
+    }
     if (changed) {
         int fd = open(path, O_WRONLY | O_CLOEXEC);
         if (fd < 0 || !write_all(fd, m.bytes, m.len))

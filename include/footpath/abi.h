@@ -20,6 +20,9 @@
  * relative to the field. */
 #define FP_MARK_SECTION "footpath_mark"
 #define FP_SLOT_SECTION "footpath_slot"
+/* A 32-bit word of the runtime: 1 where footpath-cc has seen, after the link, that marks and
+ * slot marks are in the order of the code. */
+#define FP_ORDER_SECTION "footpath_order"
 #define FP_MARK_END 0x80000000u
 #define FP_MARK_NO_REGISTER 0x40000000u /* in this block the slot holds nothing */
 

@@ -1,8 +1,9 @@
 /* The marks of this module: see rt_marks.h.
  *
  * A section of marks is linked to the section of its code (SHF_LINK_ORDER), so most linkers
- * put the marks in the order of the code, and they are searched as they are. For a linker
- * that does not (gold) an index is made at the first need.
+ * put the marks in the order of the code, and they are searched as they are. footpath-cc looks
+ * whether they are in order when it has linked (tool/cc_map.c), so that not every process has to
+ * read them all. For a linker that does not (gold) an index is made at the first need.
  *
  * Not handled: without memory for the index no place is found, and frames are not counted.
  */
@@ -42,7 +43,10 @@ static uint64_t address_of_slot(const struct fp_slot_mark *slot)
     return (uint64_t)&slot->address + (uint64_t)slot->address;
 }
 
-/* ---- an index, where marks are not in order ---- */
+/* ---- the order of marks ---- */
+
+/* Changed in the file, by footpath-cc. Volatile: the compiler must not take it for 0. */
+static const volatile uint32_t ordered_by_link __attribute__((section(FP_ORDER_SECTION), used)) = 0;
 
 static bool in_order(void)
 {
@@ -88,7 +92,7 @@ static bool make_index(void)
 static bool know_order(void)
 {
     if (__atomic_load_n(&known.order, __ATOMIC_ACQUIRE)) return true;
-    bool code = in_order();
+    bool code = ordered_by_link || in_order();
     if (!code && !make_index()) return false;
     __atomic_store_n(&known.order, code ? BY_CODE : BY_INDEX, __ATOMIC_RELEASE);
     return true;
