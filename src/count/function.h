@@ -36,6 +36,7 @@ enum fp_function_flag {
     FP_FUNCTION_CALLS = 1 << 23,      /* `calls` lists what each block calls */
     FP_FUNCTION_OWN_CYCLES = 1 << 24, /* cycles are without those of instrumented callees */
     FP_FUNCTION_CALL_COSTS = 1 << 25, /* what its calls cost is measured (layout.call_slot) */
+    FP_FUNCTION_MACHINE = 1 << 26,    /* blocks cost machine instructions, not those of IR */
 };
 
 /* Where an instruction comes from is a line in a scope. A scope is a function, or a function

@@ -28,6 +28,9 @@ const struct fp_flag fp_flag_table[] = {
     {"metric", FP_FLAG_WORD, PLUGIN, "count cycles inclusive-cycles", FIELD(cycles),
      "add 1 per path, or also the cycles it took: its own, or with those\n"
      "of the functions that it called (count)"},
+    {"cost", FP_FLAG_WORD, PLUGIN, "ir machine", FIELD(machine_costs),
+     "what a block costs: instructions of LLVM's IR, or an estimate of the\n"
+     "machine instructions that they become (ir)"},
     {"calls", FP_FLAG_WORD, PLUGIN, "count inclusive", FIELD(calls),
      "count calls, or also measure what each of them cost with all that\n"
      "was called on the way (count)"},

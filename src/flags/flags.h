@@ -69,6 +69,7 @@ struct fp_flags {
     unsigned by;                    /* enum fp_guide_by: how several runs are taken together */
     enum fp_metric_of_paths cycles; /* what is measured beside the count */
     enum fp_calls calls;
+    bool machine_costs; /* of blocks: an estimate of machine instructions */
     bool early, exits;
     bool inline_small;        /* early: small functions are inlined before counting */
     bool strip_lines;         /* line tables were only asked for by footpath-cc, for the map */

@@ -20,6 +20,7 @@
 #include "llvm/read/identity.h"
 #include "llvm/read/irbody.h"
 #include "llvm/read/ircalls.h"
+#include "llvm/read/ircost.h"
 #include "llvm/sense/survey.h"
 #include "llvm/shim.h"
 #include "llvm/use/irweights.h"
@@ -158,6 +159,7 @@ static void set_flags(const struct fp_job *job)
     if (fp_ir_has_one_body(function)) f->flags |= FP_FUNCTION_ONE_BODY;
     if (flags->callees) fp_ir_list_callees(job->arena, function, f);
     fp_ir_list_calls(job->ir);
+    if (job->work->machine_costs) f->flags |= FP_FUNCTION_MACHINE;
     if (wants_call_costs(job->work)) f->flags |= FP_FUNCTION_CALL_COSTS;
     if (wants_values(job->work) && fp_ir_has_values(function)) f->flags |= FP_FUNCTION_VALUES;
 }
@@ -245,6 +247,7 @@ static void do_function(struct fp_work *work, LLVMValueRef function)
     struct fp_ir_options how = {.faults = work->flags.exits, .survey = fp_survey_of(work->module)};
     const char *reason = reason_to_skip(function);
     const char *problem = fp_ir_read(&arena, function, &f, &how, &ir);
+    if (!problem && work->machine_costs) fp_machine_costs_apply(work->machine_costs, &ir);
     if (!reason) reason = problem;
     if (!reason) reason = fp_filter_reason(&work->filter, &f);
     if (reason)
@@ -312,10 +315,20 @@ static void do_functions(struct fp_work *work)
     }
 }
 
+/* Of optimised code: before inlining nothing can be said of the machine's. */
+static void find_costs(struct fp_work *work)
+{
+    if (!work->flags.machine_costs || work->flags.early) return;
+    struct fp_machine_costs *costs = FP_NEW(&work->arena, struct fp_machine_costs);
+    if (fp_machine_costs_make(&work->arena, work->module, work->optimizing, costs))
+        work->machine_costs = costs;
+}
+
 static void instrument_module(struct fp_work *work)
 {
     size_t len;
     if (!is_supported(work->module) || !fp_p3_read_division(work)) return;
+    find_costs(work);
     if (work->flags.guide) fp_ir_guide_open(&work->guide, &work->arena, work->flags.guide);
     work->module_hash = fp_ir_hash_module(work->module, work->flags.base);
     do_functions(work);

@@ -5,6 +5,7 @@
 #include "count/function.h"
 #include "flags/flags.h"
 #include "llvm/read/filter.h"
+#include "llvm/read/ircost.h"
 #include "llvm/read/irgraph.h"
 #include "llvm/read/irguide.h"
 #include "p3/division.h"
@@ -17,8 +18,9 @@ struct fp_work {
     bool optimizing;      /* at -O1 or above */
     uint64_t module_hash; /* tells static functions of one name apart */
     struct fp_ir_guide guide;
-    const struct fp_division *division; /* in a copy of P3, else NULL */
-    bool any;                           /* some function was looked at */
+    const struct fp_division *division;           /* in a copy of P3, else NULL */
+    const struct fp_machine_costs *machine_costs; /* of blocks, or NULL */
+    bool any;                                     /* some function was looked at */
     bool later;      /* the late point of an early build: coroutines, which have been split */
     bool some_later; /* the early point left some to it */
 };

@@ -50,7 +50,7 @@ struct model_maker {
     FP_VEC(struct fp_report_function) functions;
     FP_VEC(struct footpath_path) paths;
     double most; /* the greatest cost of a function */
-    bool any, unmeasured_calls;
+    bool any, unmeasured_calls, ir_costs;
 };
 
 static void add_path(struct model_maker *m, struct fp_report_function *rf,
@@ -169,6 +169,7 @@ static void add_function(struct model_maker *m, const struct fp_module *module,
         report->cycles |= cycles;
         report->inclusive |= cycles && !(f->flags & FP_FUNCTION_OWN_CYCLES);
         if (!(f->flags & FP_FUNCTION_CALL_COSTS)) m->unmeasured_calls = true;
+        if (!(f->flags & FP_FUNCTION_MACHINE)) m->ir_costs = true;
         m->any = true;
         report->have_paths |= wanted && f->flags & FP_FUNCTION_PATHS;
         fp_arena_free(&m->counts);
@@ -319,6 +320,7 @@ struct fp_report *fp_report_make(struct fp_arena *arena, struct fp_profile *prof
     }
     /* callees are in their callers: the whole is the most costly function, not the sum */
     if (report->inclusive) report->cost = m.most;
+    report->machine = m.any && !m.ir_costs;
     report->call_costs = m.any && !m.unmeasured_calls;
     report->functions = m.functions.at;
     report->nfunctions = m.functions.len;

@@ -36,6 +36,7 @@ struct fp_report {
     uint64_t count;    /* of all paths */
     bool cycles;       /* cost is in cycles */
     bool inclusive;    /* and with those of callees: shares do not add up to the whole */
+    bool machine;      /* costs are in machine instructions, by the code generator, not in IR's */
     bool call_costs;   /* what calls cost was measured in every function */
     bool have_paths;
     struct fp_sources *sources; /* as asked for */

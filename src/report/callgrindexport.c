@@ -1,6 +1,7 @@
 /* Callgrind's profile format, version 1 (valgrind's cl-format manual chapter).
  *
- * The unit is instructions of the compiler's intermediate code. A block's are
+ * The unit is instructions of the compiler's intermediate code, or of the machine's
+ * where the program was built with --fp-cost=machine. A block's are
  * shared out evenly over the lines it has code of, the rest goes to the first. */
 #include "report/exports.h"
 
@@ -150,7 +151,8 @@ void fp_write_callgrind(struct fp_writer *out, const struct fp_report *report)
         }
         fp_say(out, "\n");
     }
-    fp_say(out, "positions: line\nevent: Ir : IR instructions executed\nevents: Ir\n\n");
+    fp_say(out, "positions: line\nevent: Ir : %s instructions executed\nevents: Ir\n\n",
+           report->machine ? "machine" : "IR");
     fp_call_graph_make(&g.scratch, report, &g.calls);
     for (uint32_t i = 0; i < report->nfunctions; i++)
         if (report->functions[i].edges.blocks && fp_report_ran(&report->functions[i]))

@@ -11,6 +11,7 @@ from common import HERE, OPTIONS, Tester, harness
 
 CALLS = os.path.join(HERE, "programs", "calls.cc")
 COSTS = os.path.join(HERE, "programs", "costs.cc")
+BLOCKS = os.path.join(HERE, "programs", "blocks.c")
 # caller and callee: how often, with one argument or none
 KNOWN = {("main", "twice"): 10, ("main", "throws"): 10, ("main", "leaf"): 5, ("main", "recursive"): 1, ("main", None): 5,
          ("twice", "leaf"): 30, ("throws", "leaf"): 5, ("recursive", "recursive"): 10, ("recursive", "leaf"): 10}
@@ -134,6 +135,33 @@ def case_measured_callgrind(t):
     for name in shares[0]:
         t.check(abs(shares[0][name] - shares[1][name]) < 0.02, "%s of work(): %.3f by footpath, %.3f by valgrind" %
                 (name, shares[0][name], shares[1][name]))
+
+
+def own_of(path):
+    """Instructions by function, from callgrind_annotate."""
+    found = {}
+    text = harness.run("callgrind_annotate", "--threshold=100", "--auto=no", path, cwd="/").stdout
+    for cost, name in re.findall(r"^ *([\d,]+) \( *[\d.]+%\) +\S*:(\S[^\[\n]*?)(?: \[.*)?$", text, re.M):
+        found[name] = found.get(name, 0) + int(cost.replace(",", ""))
+    return found
+
+
+def case_machine_costs(t):
+    """With --fp-cost=machine a block costs the instructions of its machine code, as valgrind counts them; without, those of LLVM's IR."""
+    harness.needs("valgrind", "callgrind_annotate")
+    names = ("matches", "sums", "digits", "chooses", "main")
+    for level in ("-O1", "-O2"):
+        harness.run("clang-" + t.args.llvm, level, "-gdwarf-4", BLOCKS, "-o", t.path("plain"))
+        harness.run("valgrind", "--tool=callgrind", "--callgrind-out-file=" + t.path("theirs.out"), t.path("plain"), cwd=t.folder)
+        theirs = own_of(t.path("theirs.out"))
+        most = {}
+        for cost in ("ir", "machine"):
+            profile = built(t, level, "--fp-cost=" + cost, "-xc", source=BLOCKS)
+            t.tool("export", "--format", "callgrind", "-o", "ours.out", profile)
+            t.equal(b"machine instructions" in t.read("ours.out"), cost == "machine", "what the export says it counts")
+            ours = own_of(t.path("ours.out"))
+            most[cost] = max(abs(ours[name] / theirs[name] - 1) for name in names)
+        t.check(most["machine"] < 0.1 < most["ir"], "%s: off by a part of %s" % (level, most))
 
 
 if __name__ == "__main__":
