@@ -4,6 +4,7 @@ against callgrind's format and against valgrind's own count of the same run.
 
     test_calls.py --bin BUILD/bin [--llvm 19] [--case NAME]...
 """
+import json
 import os
 import re
 
@@ -162,6 +163,31 @@ def case_machine_costs(t):
             ours = own_of(t.path("ours.out"))
             most[cost] = max(abs(ours[name] / theirs[name] - 1) for name in names)
         t.check(most["machine"] < 0.1 < most["ir"], "%s: off by a part of %s" % (level, most))
+
+
+def case_speedscope(t):
+    """Stacks are chains of calls with a path above, and their weights add up: all of the program, and of each function its inclusive cost."""
+    profile = built(t, "-O0")
+    t.tool("export", "--format", "speedscope", "-o", "s.json", profile)
+    with open(t.path("s.json")) as f:
+        data = json.load(f)
+    functions = {short(f["name"]): f for f in t.json("show", "--json", profile)["functions"]}
+    names = [short(frame["name"]) for frame in data["shared"]["frames"]]
+    of_function, chains, total, with_path = {}, set(), 0, 0
+    for sample, weight in zip(data["profiles"][0]["samples"], data["profiles"][0]["weights"]):
+        stack = [names[i] for i in sample if names[i] in functions]
+        t.check(len(sample) - len(stack) in (0, 1), "at most a path above the chain: %s" % [names[i] for i in sample])
+        with_path += (len(sample) > len(stack)) * weight
+        chains.add(tuple(stack))
+        total += weight
+        for name in set(stack):
+            of_function[name] = of_function.get(name, 0) + weight
+    cost = sum(p["count"] * p["instructions"] for f in functions.values() for p in f["paths"])
+    t.check(abs(total - cost) < 1e-6 * cost and abs(data["profiles"][0]["endValue"] - cost) < 1e-6 * cost, "all: %s of %s" % (total, cost))
+    t.check(with_path > 0.99 * cost, "paths that are not small have a frame: %s of %s" % (with_path, cost))
+    for name in ("main", "leaf", "twice", "throws", "recursive"):
+        t.check(abs(of_function[name] - functions[name]["inclusive_cost"]) < 1e-6 * cost, "%s: %s" % (name, of_function[name]))
+    t.check({("main",), ("main", "twice", "leaf"), ("main", "recursive", "leaf"), ("twice", "leaf")} <= chains, "chains: %s" % chains)
 
 
 if __name__ == "__main__":
