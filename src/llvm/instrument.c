@@ -345,6 +345,15 @@ static bool has_later(LLVMModuleRef module)
     return false;
 }
 
+/* With -flto=thin LLVM 22 splits coroutines when it links, which is too late to count their
+ * parts. */
+static void split_coroutines(LLVMModuleRef module)
+{
+    LLVMValueRef f = LLVMGetFirstFunction(module);
+    while (f && (LLVMIsDeclaration(f) || !is_whole_coroutine(f))) f = LLVMGetNextFunction(f);
+    if (f) fp_shim_split_coroutines(module);
+}
+
 /* Applies the profile before counting: it adds and removes blocks, and counters belong to
  * the final ones. */
 static bool run_passes(struct fp_work *work, bool early)
@@ -354,6 +363,7 @@ static bool run_passes(struct fp_work *work, bool early)
     if (work->later) flags->early = false;
     bool counts = flags->mode != FP_MODE_NONE && flags->early == early, changed = counts;
     if (counts && early && flags->inline_small) fp_shim_inline_small(work->module);
+    if (counts && !early) split_coroutines(work->module);
     if (early && flags->use) changed |= fp_llvm_use(work->module, flags);
     if (counts) instrument_module(work);
     if (counts && !work->some_later) fp_survey_end();

@@ -19,6 +19,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/ProfileData/InstrProf.h"
 #include "llvm/Support/MD5.h"
+#include "llvm/Transforms/Coroutines/CoroSplit.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Inliner.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
@@ -341,6 +342,13 @@ bool fp_shim_implies(LLVMValueRef Known, bool IsTrue, LLVMValueRef Condition)
 }
 
 // The thresholds and passes of PassBuilder::addPreInlinerPasses.
+static void runPasses(Module &M, ModulePassManager &Passes)
+{
+    Passes.run(M, *ModuleAnalyses);
+    // the passes may have dropped the link through which analyses of functions are invalidated
+    Analyses = &ModuleAnalyses->getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+}
+
 void fp_shim_inline_small(LLVMModuleRef M)
 {
     InlineParams Params = {};
@@ -360,10 +368,14 @@ void fp_shim_inline_small(LLVMModuleRef M)
     ModulePassManager Passes;
     Passes.addPass(std::move(Inliner));
     Passes.addPass(GlobalDCEPass());
-    Passes.run(*unwrap(M), *ModuleAnalyses);
-    // the passes may have dropped the link through which analyses of functions are invalidated
-    Analyses =
-        &ModuleAnalyses->getResult<FunctionAnalysisManagerModuleProxy>(*unwrap(M)).getManager();
+    runPasses(*unwrap(M), Passes);
+}
+
+void fp_shim_split_coroutines(LLVMModuleRef M)
+{
+    ModulePassManager Passes;
+    Passes.addPass(createModuleToPostOrderCGSCCPassAdaptor(CoroSplitPass()));
+    runPasses(*unwrap(M), Passes);
 }
 
 void fp_shim_note_values(LLVMValueRef Call, const struct fp_shim_value *Values, unsigned N,

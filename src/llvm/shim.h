@@ -95,6 +95,9 @@ bool fp_shim_implies(LLVMValueRef known, bool is_true, LLVMValueRef condition);
  * module, so that the same happens when it is counted and when the counts are used. */
 void fp_shim_inline_small(LLVMModuleRef module);
 
+/* Splits coroutines into functions, as LLVM does, where it has not done so yet. */
+void fp_shim_split_coroutines(LLVMModuleRef module);
+
 /* The module's profile summary was set: analyses that have one read it again. */
 void fp_shim_refresh_summary(LLVMModuleRef module);
 

@@ -112,8 +112,18 @@ def threads_by_linkers(llvm):
             yield cell
 
 
+def coroutines_by_lto(llvms):
+    """Each LLVM splits coroutines at another point, with -flto=thin not before it links."""
+    first = {name: values[0] for name, values in COLUMNS.items() if values}
+    for llvm, lto, at in itertools.product(llvms, ["full", "thin"], COLUMNS["at"]):
+        cell = dict(first, mode="check", lto=lto, at=at, linker="lld", level="-O2", llvm=llvm, program="coroutines.cc")
+        if sensible(cell):
+            yield cell
+
+
 def sample(llvms):
-    return cover(dict(COLUMNS, llvm=llvms, program=PROGRAMS), {}, random.Random(1)) + list(threads_by_linkers(llvms[0]))
+    covering = cover(dict(COLUMNS, llvm=llvms, program=PROGRAMS), {}, random.Random(1))
+    return covering + list(threads_by_linkers(llvms[0])) + list(coroutines_by_lto(llvms))
 
 
 def everything(llvms, mode):

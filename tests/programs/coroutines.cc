@@ -2,7 +2,6 @@
  * awaiting each other and resumed by each other.
  * cflags: -std=c++20
  * run: -> 0
- * returns: compared also without --fp-exits
  */
 #include <cstdio>
 #include <stdexcept>
