@@ -71,8 +71,21 @@ def of_redis(folder, log):
     return found
 
 
-AM = "ACLOCAL=true AUTOCONF=true AUTOMAKE=true AUTOHEADER=true MAKEINFO=true HELP2MAN=true"
+AUTO = "ACLOCAL=true AUTOCONF=true AUTOMAKE=true AUTOHEADER=true MAKEINFO=true"
+AM = AUTO + " HELP2MAN=true"
+
+
+def of_gnu(package, least, **more):
+    """A program of GNU, with the tests of what it takes from gnulib: signals, threads, locks, processes, numbers."""
+    return Suite(package, "./configure --quiet --disable-nls >/dev/null && make -s -j${JOBS:-2} %s >/dev/null" % AUTO,
+                 "make -k check -j${JOBS:-2} %s" % AUTO,
+                 named(r"^(?P<result>PASS|FAIL|XFAIL|XPASS|SKIP|ERROR): (?P<test>\S.*)", {"PASS", "XFAIL"}), least=least, user=True, **more)
+
+
 SUITES = {
+    "sed": of_gnu("sed", 100),
+    "grep": of_gnu("grep", 250),
+    "coreutils": of_gnu("coreutils", 700),
     "m4": Suite("m4", "./configure --quiet --disable-nls >/dev/null && make -s -j${JOBS:-2} %s >/dev/null" % AM,
                 "make -C checks check %s" % AM,
                 lines(r"^Checking .*|^Failed .*|^Skipped .*|^All checks .*|^\./\S+\s*$")),
@@ -99,7 +112,7 @@ SUITES = {
     "re2": Suite("re2", "export REBUILD_TABLES=1; tests() { make -pn 2>/dev/null | sed -n \"s/^$1 = //p\"; }; so() { sed 's#obj/#obj/so/#g'; }; "
                  "make -s -j${JOBS:-2} $(tests TESTS) $(tests TESTS | so) $(tests BIGTESTS | so) >/dev/null",
                  "make -k static-test shared-bigtest", named(r"^(?P<test>obj/\S+) +(?P<result>PASS|FAIL)", {"PASS"}),
-                 logs=("obj/**/*.log",), needs=["perl", "unicode-data"]),
+                 logs=("obj/**/*.log",), needs=["perl", "python3-six", "unicode-data"]),
     "yaml-cpp": Suite("yaml-cpp", "cmake -S . -B build -DYAML_BUILD_SHARED_LIBS=ON -DYAML_CPP_BUILD_TESTS=ON -DCMAKE_BUILD_TYPE=Release >/dev/null; "
                       "make -s -C build -j${JOBS:-2} >/dev/null", "build/test/yaml-cpp-tests",
                       named(r"^\[ +(?P<result>OK|FAILED) +\] (?P<test>[^ (,]+)", {"OK"}), least=500, cflags="-w",
