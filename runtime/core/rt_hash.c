@@ -58,19 +58,21 @@ static void *new_pages(size_t size)
 }
 
 /* Small levels share a chunk of pages. A handler that interrupts this may take a level from
- * the same chunk. */
+ * the same chunk. The first chunk is there when the program starts: one that runs with as little
+ * address space as it can needs no more for its first paths. */
 struct chunk {
     uint64_t used;
     char bytes[(1 << 16) - sizeof(uint64_t)];
 };
+RT_APART(struct chunk, rt_first_levels, 1 << 16);
 
 static void *small_level(size_t size)
 {
-    static struct chunk *current;
+    static struct chunk *current = rt_first_levels;
     for (;;) {
         struct chunk *chunk = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
-        uint64_t at =
-            chunk ? __atomic_fetch_add(&chunk->used, size, __ATOMIC_RELAXED) : sizeof chunk->bytes;
+        uint64_t at = __atomic_fetch_add(&chunk->used, size, __ATOMIC_RELAXED);
+        if (!at && chunk == rt_first_levels) rt_hide_from_helgrind(chunk, sizeof *chunk);
         if (at + size <= sizeof chunk->bytes) return chunk->bytes + at;
         struct chunk *made = new_pages(sizeof *made);
         if (!made) return NULL;
