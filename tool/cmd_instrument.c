@@ -61,8 +61,12 @@ static int run(struct cli_command *command, int argc, char **argv)
     cli_parse(command, argc, argv);
     if (!given.input || !given.output) cli_usage(command, "an input and -o OUTPUT are needed");
     char *lines = settings(command, &arena);
-    if (!cli_check_bitcode(given.input)) return EXIT_FAILED;
-    return cli_run_opt(&arena, given.llvm, lines, "-passes=footpath", given.input, given.output);
+    int status = EXIT_FAILED;
+    if (cli_check_bitcode(given.input))
+        status =
+            cli_run_opt(&arena, given.llvm, lines, "-passes=footpath", given.input, given.output);
+    fp_arena_free(&arena);
+    return status;
 }
 
 struct cli_command command_instrument = {

@@ -221,8 +221,9 @@ def put_into(name, command, shown, got):
 
 def clean_environment():
     """That of somebody who has set nothing that build systems or footpath read."""
+    # LSAN_OPTIONS: make sanitize names leaks of libraries there
     kept = {name: value for name, value in os.environ.items()
-            if name in ("TMPDIR", "FOOTPATH_VERIFY_IR") or name.lower().endswith("_proxy")}
+            if name in ("TMPDIR", "FOOTPATH_VERIFY_IR", "LSAN_OPTIONS") or name.lower().endswith("_proxy")}
     # OMPI: root may start processes of MPI, and more of them than there are cores
     return dict(kept, LC_ALL="C", FOOTPATH_NO_SETUP="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                 OMPI_MCA_rmaps_base_oversubscribe="1")
