@@ -61,20 +61,13 @@ static bool is_absent(LLVMValueRef function)
            has_mark(function, done_mark);
 }
 
-/* Before LLVM 16 it was a string. */
-static bool is_whole_coroutine(LLVMValueRef function)
-{
-    return fp_ir_has_attribute(function, "presplitcoroutine") ||
-           has_mark(function, "coroutine.presplit");
-}
-
 /* A coroutine is not counted early. From where it is about to be suspended, its frame may belong
  * to another thread or be gone, and a path's register would lie in there. The late point sees its
  * parts, which are functions. They are not inlined, since the early counters of others do not see
  * them. */
 static bool put_off(LLVMValueRef function)
 {
-    if (!is_whole_coroutine(function)) return false;
+    if (!fp_ir_is_whole_coroutine(function)) return false;
     set_mark(function, later_mark);
     if (!fp_ir_has_attribute(function, "alwaysinline")) fp_ir_add_attribute(function, "noinline");
     return true;
@@ -350,7 +343,7 @@ static bool has_later(LLVMModuleRef module)
 static void split_coroutines(LLVMModuleRef module)
 {
     LLVMValueRef f = LLVMGetFirstFunction(module);
-    while (f && (LLVMIsDeclaration(f) || !is_whole_coroutine(f))) f = LLVMGetNextFunction(f);
+    while (f && (LLVMIsDeclaration(f) || !fp_ir_is_whole_coroutine(f))) f = LLVMGetNextFunction(f);
     if (f) fp_shim_split_coroutines(module);
 }
 

@@ -24,6 +24,7 @@ MODES = collections.OrderedDict([
     ("use", None),  # two builds: see Task.use
 ])
 LEAST_CPU = 60
+BUILD_CPU = 300  # of a plain build: clang 14 never ends on g++.dg/cpp2a/spaceship-eq11.C
 RATIO = 100
 WALL = 1800
 MOST_OUTPUT = 1 << 20
@@ -82,7 +83,8 @@ class Task:
 
     def compile(self, flags, level, out, options):
         command = self.compiler(flags is None) + (flags or []) + ["-w"] + options + ["-" + level]
-        return limited(command + self.program.sources + ["-o", out, "-lm", "-lpthread"], self.folder, self.env)
+        return limited(command + self.program.sources + ["-o", out, "-lm", "-lpthread"], self.folder, self.env,
+                       BUILD_CPU if flags is None else None)
 
     def run(self, exe, plain=None, profile=None):
         env = dict(self.env, FOOTPATH_OUT=profile) if profile else self.env

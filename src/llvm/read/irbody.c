@@ -22,9 +22,17 @@ static bool is_single(LLVMValueRef inst)
                                        fp_ir_has_attribute(callee, "returns_twice"));
 }
 
+bool fp_ir_is_whole_coroutine(LLVMValueRef function)
+{
+    static const char before_16[] = "coroutine.presplit"; /* then the attribute was a string */
+    return fp_ir_has_attribute(function, "presplitcoroutine") ||
+           LLVMGetStringAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                         before_16, sizeof before_16 - 1);
+}
+
 bool fp_ir_has_one_body(LLVMValueRef function)
 {
-    if (fp_ir_has_attribute(function, "presplitcoroutine")) return true;
+    if (fp_ir_is_whole_coroutine(function)) return true;
     for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb;
          bb = LLVMGetNextBasicBlock(bb)) {
         if (has_address_taken(bb)) return true;

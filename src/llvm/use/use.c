@@ -8,6 +8,7 @@
 
 #include "llvm/read/identity.h"
 #include "llvm/use/irdispatch.h"
+#include "llvm/read/irbody.h"
 #include "llvm/read/irguide.h"
 #include "llvm/use/irsuper.h"
 #include "llvm/use/irtargets.h"
@@ -63,13 +64,20 @@ static void use_for_function(struct using *u, LLVMValueRef function)
     if (checked) LLVMVerifyFunction(function, LLVMAbortProcessAction);
 }
 
+/* Of a coroutine the profile has the parts, which are not there yet. */
+static bool may_be_counted(LLVMValueRef function)
+{
+    return !LLVMIsDeclaration(function) &&
+           LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage &&
+           !fp_ir_is_whole_coroutine(function);
+}
+
 static void use_for_module(struct using *u, LLVMModuleRef module)
 {
     u->module_hash = fp_ir_hash_module(module, u->options->base);
     fp_shim_refresh_summary(module);
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f) && LLVMGetLinkage(f) != LLVMAvailableExternallyLinkage)
-            use_for_function(u, f);
+        if (may_be_counted(f)) use_for_function(u, f);
     if (u->values) fp_shim_use_values(module);
     fp_ir_guide_report(&u->guide, u->module_name);
     if (!u->options->remarks) return;
