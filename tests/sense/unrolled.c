@@ -86,6 +86,19 @@ __attribute__((noinline)) static long both(const long *a, int n)
     return s;
 }
 
+/* Of the outer loop, unrolled, the test for a last round stands where the inner loop begins. */
+__attribute__((noinline)) static unsigned spread(char *a, int n, unsigned step, unsigned high)
+{
+    unsigned at = 0;
+    for (int i = 0; i < n; i++) {
+        a[at] = (char)i;
+        at = (at + step) & 15;
+        while (at > high)
+            at = (at + step) & 15;
+    }
+    return at;
+}
+
 int main(int argc, char **argv)
 {
     int most = argc > 1 ? atoi(argv[1]) : MOST;
@@ -101,6 +114,7 @@ int main(int argc, char **argv)
         chain(small, n);
         sink = power(n, n);
         sink = both(words, n);
+        sink = spread(text, n, 5, 12);
     }
     return 0;
 }

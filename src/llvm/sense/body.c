@@ -1,6 +1,7 @@
 /* Bodies of functions in the IR: see body.h. */
 #include "llvm/sense/body.h"
 
+#include "base/vec.h"
 #include "llvm/shim.h"
 
 static uint32_t block_at(const struct fp_body *body, LLVMValueRef instruction,
@@ -76,12 +77,13 @@ static uint32_t loop_on_line(const struct fp_surveyed *f, uint32_t line)
     return found;
 }
 
-/* Of a test of an unrolled loop's remainder: the number of rounds still has the loop's place. */
+/* Of a test of an unrolled loop's remainder: the number of rounds still has the loop's place. The
+ * test itself may stand where the body ends, which is where a loop inside it begins. */
 static void find_loop_of_remainder(LLVMValueRef branch, const struct fp_body *body, uint32_t *block)
 {
     const struct fp_surveyed_block *b = &body->f->blocks[*block];
     struct fp_shim_place place;
-    if (!fp_ir_is_branch(branch) || b->construct == FP_CONSTRUCT_LOOP) return;
+    if (!fp_ir_is_branch(branch)) return;
     LLVMValueRef condition = LLVMGetCondition(branch);
     struct fp_comparison now = fp_survey_comparison(condition);
     if (!LLVMIsAICmpInst(condition) || !fp_is_remainder(&b->comparison, &now)) return;
@@ -105,6 +107,31 @@ bool fp_body_find(const struct fp_sense *s, LLVMValueRef terminator, struct fp_b
     return LLVMIsAInstruction(condition) && fp_body_find_at(s, condition, FP_OF_TEST, body, block);
 }
 
+void fp_mark_reached(const struct fp_sense *s, const struct fp_surveyed *f, uint32_t first,
+                     uint32_t end, uint8_t mark, uint8_t *marks)
+{
+    FP_VEC(uint32_t) todo = {0};
+    fp_vec_push(s->arena, &todo, first);
+    while (todo.len) {
+        uint32_t at = fp_vec_pop(&todo);
+        if (at == end || marks[at] & mark) continue;
+        marks[at] |= mark;
+        const struct fp_surveyed_block *b = &f->blocks[at];
+        for (uint32_t w = b->first_way; w < b->first_way + b->nways; w++)
+            fp_vec_push(s->arena, &todo, f->ways[w].block);
+    }
+}
+
+/* Is a block in a loop, always behind the loop's condition? One that leads there for the first time
+ * is not. */
+static bool is_in_loop(const struct fp_sense *s, const struct fp_surveyed *f, uint32_t block,
+                       uint32_t condition)
+{
+    uint8_t *marks = FP_NEW_ARRAY(s->arena, uint8_t, f->nblocks);
+    fp_mark_reached(s, f, 0, condition, 1, marks);
+    return !marks[block];
+}
+
 bool fp_body_find_behind_step(const struct fp_sense *s, LLVMValueRef branch, struct fp_body *body,
                               uint32_t *block)
 {
@@ -112,7 +139,10 @@ bool fp_body_find_behind_step(const struct fp_sense *s, LLVMValueRef branch, str
     if (fp_body_find_at(s, branch, FP_OF_END, body, block) || *block == FP_NONE) return false;
     const struct fp_surveyed_block *step = &body->f->blocks[*block];
     if (step->nways != 1) return false;
-    *block = body->f->ways[step->first_way].block;
-    const struct fp_surveyed_block *b = &body->f->blocks[*block];
-    return b->ending == FP_ENDING_CONDITION && b->construct == FP_CONSTRUCT_LOOP;
+    uint32_t condition = body->f->ways[step->first_way].block;
+    const struct fp_surveyed_block *b = &body->f->blocks[condition];
+    if (b->ending != FP_ENDING_CONDITION || b->construct != FP_CONSTRUCT_LOOP) return false;
+    if (!is_in_loop(s, body->f, *block, condition)) return false;
+    *block = condition;
+    return true;
 }

@@ -6,21 +6,6 @@
 
 enum { BY_FIRST = 1, BY_SECOND = 2, BEFORE = 4 };
 
-static void mark_blocks(struct fp_sense *s, const struct fp_surveyed *f, uint32_t from,
-                        uint32_t first, uint8_t mark, uint8_t *marks)
-{
-    FP_VEC(uint32_t) todo = {0};
-    fp_vec_push(s->arena, &todo, first);
-    while (todo.len) {
-        uint32_t at = fp_vec_pop(&todo);
-        if (at == from || marks[at] & mark) continue;
-        marks[at] |= mark;
-        const struct fp_surveyed_block *b = &f->blocks[at];
-        for (uint32_t w = b->first_way; w < b->first_way + b->nways; w++)
-            fp_vec_push(s->arena, &todo, f->ways[w].block);
-    }
-}
-
 /* Marks the blocks that lead to the condition. */
 static void mark_before(const struct fp_surveyed *f, uint32_t from, uint8_t *marks)
 {
@@ -45,8 +30,8 @@ static const uint8_t *marks_of(struct fp_sense *s, const struct fp_surveyed *f, 
 {
     uint8_t *marks = FP_NEW_ARRAY(s->arena, uint8_t, f->nblocks);
     uint32_t first = f->blocks[from].first_way;
-    mark_blocks(s, f, from, f->ways[first].block, BY_FIRST, marks);
-    mark_blocks(s, f, from, f->ways[first + 1].block, BY_SECOND, marks);
+    fp_mark_reached(s, f, f->ways[first].block, from, BY_FIRST, marks);
+    fp_mark_reached(s, f, f->ways[first + 1].block, from, BY_SECOND, marks);
     mark_before(f, from, marks);
     return marks;
 }
