@@ -131,8 +131,76 @@ __attribute__((noinline)) static int is_known(const unsigned *size)
     return 0;
 }
 
+/* A value of several sides: a switch on the first three leads to the end where any of them held. */
+__attribute__((noinline)) static int is_space(int c)
+{
+    return c == 9 || c == 10 || c == 32 || ask(c) == 40; /* sides 1/9 2/7 2/5 */
+}
+
+/* A range of which the loop says the lower end becomes one comparison. */
+__attribute__((noinline)) static void ranges(const signed char *p)
+{
+    while (*p) {
+        if (*p > 0 && *p < 64) /* sides 80/20 40/40 */
+            act(*p);
+        p++;
+    }
+}
+
+/* Where the first test has been answered, the second branch is the first one's place and the
+ * second one's comparison. */
+__attribute__((noinline)) static int kinds(int indented, int kind, int lazy)
+{
+    int n;
+    if (!indented && ((n = ask(kind)) == 3 || (kind != 8 && !lazy && (n = ask(lazy)))))
+        act(n);
+    else if (!indented && kind == 8 && (n = ask(kind))) /* sides 9/1 5/4 5/0 */
+        act(n + 1);
+    else
+        lazy += ask(2);
+    return lazy;
+}
+
+/* The same, where the first side compares nothing. */
+__attribute__((noinline)) static int flagged(_Bool indented, int kind, int lazy)
+{
+    int n;
+    if (!indented && ((n = ask(kind)) == 3 || (kind != 8 && !lazy && (n = ask(lazy)))))
+        act(n);
+    else if (!indented && kind == 8 && (n = ask(kind))) /* sides 9/1 5/4 5/0 */
+        act(n + 1);
+    else
+        lazy += ask(2);
+    return lazy;
+}
+
+/* The range says nothing of either of its sides where 7 and 9 are tested with it. */
+__attribute__((noinline)) static int is_odd(int n)
+{
+    if ((n >= 3 && n <= 5) || n == 7 || n == 9 || ask(n) == 8) /* sides 7/3 3/4 1/6 1/5 1/4 */
+        act(n);
+    return n;
+}
+
+static int left;
+
+static int find(int n)
+{
+    if (left == 0) return 0;
+    return ask(n);
+}
+
+/* What find() tests first becomes one branch with the second side. */
+__attribute__((noinline)) static void more(int allowed, int n)
+{
+    if (allowed && ask(n) > 2) /* sides 9/1 7/2 */
+        if (find(n)) act(1);
+    act(2);
+}
+
 int main(void)
 {
+    static const signed char bytes[] = "ab01\377x2y\3763";
     static const char *const words[] = {"abc", "a.b", ":x",    "1a", "_",
                                         "",    "--",  "a:b c", "z9", "ab"};
     for (int i = 0; i < 10; i++) {
@@ -147,6 +215,13 @@ int main(void)
         all_sides(i, &e);
         unsigned size = i < 8 ? (unsigned)i : ~0u;
         is_known(&size);
+        is_space("a\tb\n c\n d("[i]);
+        ranges(bytes);
+        kinds(i == 9, i < 4 ? 8 : i, i & 1);
+        flagged(i == 9, i < 4 ? 8 : i, i & 1);
+        is_odd(i);
+        left = i % 2;
+        more(i, i);
     }
     return 0;
 }

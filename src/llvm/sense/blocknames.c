@@ -115,10 +115,18 @@ static uint32_t by_partner(LLVMValueRef branch)
 
 /* ---- what the branch belongs to ---- */
 
-/* The branch that a block leads to over jumps; NULL where there is none. */
-static LLVMValueRef branch_behind(LLVMBasicBlockRef block)
+/* Does a block begin where the value of `a && b` or `a || b` is known? */
+static bool is_end_of_value(LLVMBasicBlockRef block)
 {
-    for (int i = 0; block && i < LONGEST_CLIMB; i++) {
+    const struct named *name = named(block);
+    return name && name->construct == FP_CONSTRUCT_VALUE;
+}
+
+/* The branch on a side that begins with a block; NULL where it has none: the last side of a value
+ * that is not tested leads to the value's end. */
+static LLVMValueRef branch_of_side(LLVMBasicBlockRef block)
+{
+    for (int i = 0; block && !is_end_of_value(block) && i < LONGEST_CLIMB; i++) {
         LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
         if (!end || (!LLVMIsABranchInst(end) && !LLVMIsAInvokeInst(end))) return NULL;
         if (LLVMIsABranchInst(end) && LLVMIsConditional(end)) return end;
@@ -158,11 +166,12 @@ static LLVMValueRef next_of_whole(LLVMValueRef branch)
 {
     LLVMValueRef next = NULL;
     for (unsigned i = 0; i < 2; i++) {
-        const struct named *way = named(LLVMGetSuccessor(branch, i));
-        if (way && way->construct == FP_CONSTRUCT_VALUE)
-            return test_of_value(LLVMGetSuccessor(branch, i));
+        LLVMBasicBlockRef to = LLVMGetSuccessor(branch, i);
+        LLVMValueRef test = is_end_of_value(to) ? test_of_value(to) : NULL;
+        if (test) return test;
+        const struct named *way = named(to);
         if (!way || !way->of_side || (next && construct_of(next) != FP_CONSTRUCT_CHOICE)) continue;
-        next = branch_behind(LLVMGetSuccessor(branch, i));
+        next = branch_of_side(to);
     }
     return next;
 }

@@ -20,9 +20,8 @@ static bool read_bound(const struct fp_comparison *c, bool narrowed, struct numb
     return bound->number != 0 || bound->is_signed;
 }
 
-/* Do two comparisons of the same value say the same (1) or the opposite (0)? FP_NONE where that is
- * not known. A byte that was widened may be compared as a byte. */
-static uint32_t agree(const struct fp_comparison *then, const struct fp_comparison *now)
+/* A byte that was widened may be compared as a byte. */
+uint32_t fp_compares_same(const struct fp_comparison *then, const struct fp_comparison *now)
 {
     struct number_bound a, b;
     bool narrowed = now->width < then->width && now->number != then->number;
@@ -58,7 +57,7 @@ uint32_t fp_true_way_by_value(const struct fp_body *body, uint32_t block, LLVMVa
     if (!now.is_whole || !b->comparison.is_whole || now.origin == FP_ORIGIN_OTHER ||
         now.origin != b->comparison.origin || now.callee != b->comparison.callee)
         return FP_NONE;
-    uint32_t same = agree(&b->comparison, &now);
+    uint32_t same = fp_compares_same(&b->comparison, &now);
     if (same == FP_NONE) return FP_NONE;
     return same ? b->true_way : 1 - b->true_way;
 }

@@ -6,6 +6,10 @@
 
 #include "llvm/sense/body.h"
 
+/* Do two comparisons of the same value say the same (1) or the opposite (0)? FP_NONE where that is
+ * not known. */
+uint32_t fp_compares_same(const struct fp_comparison *then, const struct fp_comparison *now);
+
 /* 0 or 1, or FP_NONE where it is not the same comparison. */
 uint32_t fp_true_way_by_value(const struct fp_body *body, uint32_t block, LLVMValueRef branch);
 

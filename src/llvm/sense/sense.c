@@ -358,23 +358,33 @@ static bool is_rewritten(const struct fp_comparison *then, const struct fp_compa
     if (now->left == FP_LEFT_BITS && then->left == FP_LEFT_BITS)
         return now->mask != then->mask || now->mask_is_sum != then->mask_is_sum ||
                now->with_zero != then->with_zero;
-    if (now->left == then->left) return false;
+    if (now->left == then->left)
+        return then->with_number && now->with_number && fp_compares_same(then, now) == FP_NONE;
     return now->left == FP_LEFT_BITS || (now->left == FP_LEFT_SUM && !now->equality);
 }
 
+/* May a comparison be another condition's than the one it is taken for? By what it compares. */
+static bool looks_different(const struct fp_comparison *then, const struct fp_comparison *now)
+{
+    return !then->compares || then->of_call || then->with_zero != now->with_zero ||
+           then->with_number != now->with_number || then->number != now->number;
+}
+
 /* `kind == 3` and behind it `kind == 0` may become `kind == 0` alone. That lost its place, or is of
- * the second condition's block; the branch has the place of the first. */
-static bool is_doubtful(const struct fp_body *body, uint32_t block, LLVMValueRef condition,
-                        const struct fp_comparison *now)
+ * another block, where it was computed; the branch has the place of the first. */
+static bool is_doubtful(struct fp_sense *s, const struct fp_body *body, uint32_t block,
+                        LLVMValueRef branch, const struct fp_comparison *now)
 {
     const struct fp_comparison *then = &body->f->blocks[block].comparison;
+    LLVMValueRef condition = LLVMGetCondition(branch);
     struct fp_shim_place place;
     if (!now->compares || !LLVMIsAInstruction(condition)) return false;
-    if (!fp_shim_place(condition, &place) || !place.line)
-        return !then->compares || then->of_call || then->with_zero != now->with_zero ||
-               then->with_number != now->with_number || then->number != now->number;
+    if (!fp_shim_place(condition, &place) || !place.line) return looks_different(then, now);
     uint32_t from = fp_body_block(body, condition);
-    return from != FP_NONE && from != block && decides(body->f, block, from);
+    if (from == FP_NONE || from == block) return false;
+    struct other_sides sides = other_sides_of(s, body, block, branch);
+    return decides(body->f, block, from) || looks_different(then, now) ||
+           sides.with_branch < sides.n || has_later_condition(s, body, block, branch);
 }
 
 static struct claim claim_of(struct fp_sense *s, const struct fp_body *body, uint32_t block,
@@ -394,7 +404,7 @@ static struct claim claim_of(struct fp_sense *s, const struct fp_body *body, uin
                        has_later_condition(s, body, block, branch))))
         return (struct claim){CONFLICT, false};
     if (rewritten) return claim_of_joined(s, body, block, branch, REWRITTEN);
-    if (is_doubtful(body, block, condition, &now))
+    if (is_doubtful(s, body, block, branch, &now))
         return claim_of_joined(s, body, block, branch, DOUBTFUL);
     return (struct claim){true_way_by(s, body, block, branch, AS_WRITTEN), b->whole != FP_NONE};
 }
