@@ -174,7 +174,8 @@ __attribute__((noinline)) static int flagged(_Bool indented, int kind, int lazy)
     return lazy;
 }
 
-/* The range says nothing of either of its sides where 7 and 9 are tested with it. */
+/* The range says nothing of either of its sides where 7 and 9 are tested with it; that neither of
+ * these is n is certain on one way. */
 __attribute__((noinline)) static int is_odd(int n)
 {
     if ((n >= 3 && n <= 5) || n == 7 || n == 9 || ask(n) == 8) /* sides 7/3 3/4 1/6 1/5 1/4 */

@@ -167,6 +167,16 @@ def case_sides(b):
                 at_most(counts, plain[key], "line %d column %d, %s" % (*key, " ".join(flags)))
 
 
+def case_passed(b):
+    """A branch on a range and on what comes behind it says nothing of the range, but on one way of what comes behind it."""
+    with open(JOINED, encoding="ascii") as source:
+        number, text = next((n, line) for n, line in enumerate(source, 1) if "n <= 5) || n == 7" in line)
+    said = {key[1]: counts for key, counts in said_of_sides(b, "-O2", "--fp-at=early").items() if key[0] == number}
+    column = text.index("== 7") + 1
+    expect(column in said, "n == 7 is told: %s" % said)
+    expect(said[column][0] == 0 < said[column][1], "it did not hold: %s" % said)
+
+
 def loops_of(b, rounds, *flags):
     """Of unrolled.c: line -> [rounds, times left]; the lines of branches that choose between copies of a body; and of branches
     without any label."""

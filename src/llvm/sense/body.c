@@ -98,10 +98,10 @@ bool fp_body_find(const struct fp_sense *s, LLVMValueRef terminator, struct fp_b
                   uint32_t *block)
 {
     if (!s->survey) return false;
-    if (fp_body_find_at(s, terminator, FP_OF_END, body, block)) {
-        find_loop_of_remainder(terminator, body, block);
-        return true;
-    }
+    bool found = fp_body_find_at(s, terminator, FP_OF_END, body, block);
+    uint32_t at = *block;
+    if (at != FP_NONE) find_loop_of_remainder(terminator, body, block);
+    if (found || *block != at) return true;
     if (!fp_ir_is_branch(terminator)) return false;
     LLVMValueRef condition = LLVMGetCondition(terminator);
     return LLVMIsAInstruction(condition) && fp_body_find_at(s, condition, FP_OF_TEST, body, block);
@@ -120,6 +120,30 @@ void fp_mark_reached(const struct fp_sense *s, const struct fp_surveyed *f, uint
         for (uint32_t w = b->first_way; w < b->first_way + b->nways; w++)
             fp_vec_push(s->arena, &todo, f->ways[w].block);
     }
+}
+
+static uint64_t key_of(const struct fp_body *body, uint32_t block)
+{
+    uint64_t key = fp_hash64((uintptr_t)body->subprogram ^ fp_hash64((uintptr_t)body->inlined_at));
+    return fp_hash64(key ^ block);
+}
+
+static void note_branches(struct fp_sense *s, LLVMValueRef function)
+{
+    struct fp_body body;
+    uint32_t block;
+    s->branches = FP_NEW(s->arena, struct fp_table);
+    fp_table_init(s->branches, s->arena);
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        if (fp_body_find(s, LLVMGetBasicBlockTerminator(b), &body, &block))
+            *fp_table_add(s->branches, key_of(&body, block)) = 1;
+}
+
+bool fp_body_has_branch(struct fp_sense *s, const struct fp_body *body, uint32_t block,
+                        LLVMValueRef branch)
+{
+    if (!s->branches) note_branches(s, LLVMGetBasicBlockParent(LLVMGetInstructionParent(branch)));
+    return fp_table_find(s->branches, key_of(body, block));
 }
 
 /* Is a block in a loop, always behind the loop's condition? One that leads there for the first time

@@ -48,6 +48,10 @@ bool fp_body_find(const struct fp_sense *sense, LLVMValueRef terminator, struct 
 bool fp_body_find_behind_step(const struct fp_sense *sense, LLVMValueRef branch,
                               struct fp_body *body, uint32_t *block);
 
+/* Is there still a branch on a condition of the survey, in the function of a given branch? */
+bool fp_body_has_branch(struct fp_sense *sense, const struct fp_body *body, uint32_t block,
+                        LLVMValueRef branch);
+
 /* Marks the blocks of the survey that a block leads to, itself among them, before `end` is met. */
 void fp_mark_reached(const struct fp_sense *sense, const struct fp_surveyed *f, uint32_t first,
                      uint32_t end, uint8_t mark, uint8_t *marks);

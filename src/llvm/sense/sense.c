@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "llvm/sense/body.h"
 #include "llvm/sense/certain.h"
+#include "llvm/sense/passed.h"
 #include "llvm/sense/samevalue.h"
 #include "llvm/shim.h"
 
@@ -158,31 +159,6 @@ static void collect_parts(const struct fp_body *body, LLVMValueRef value, struct
     }
 }
 
-static uint64_t key_of(const struct fp_body *body, uint32_t block)
-{
-    uint64_t key = fp_hash64((uintptr_t)body->subprogram ^ fp_hash64((uintptr_t)body->inlined_at));
-    return fp_hash64(key ^ block);
-}
-
-static void note_branches(struct fp_sense *s, LLVMValueRef function)
-{
-    struct fp_body body;
-    uint32_t block;
-    s->branches = FP_NEW(s->arena, struct fp_table);
-    fp_table_init(s->branches, s->arena);
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
-        if (fp_body_find(s, LLVMGetBasicBlockTerminator(b), &body, &block))
-            *fp_table_add(s->branches, key_of(&body, block)) = 1;
-}
-
-/* Is there still a branch on a condition of the survey? */
-static bool has_branch(struct fp_sense *s, const struct fp_body *body, uint32_t block,
-                       LLVMValueRef branch)
-{
-    if (!s->branches) note_branches(s, LLVMGetBasicBlockParent(LLVMGetInstructionParent(branch)));
-    return fp_table_find(s->branches, key_of(body, block));
-}
-
 /* What became of a condition: still itself, perhaps another's comparison, perhaps one comparison
  * with another, an expression with others, or with all of a whole such as `!(a && b)`. */
 enum fate_of { AS_WRITTEN, DOUBTFUL, REWRITTEN, MERGED, WHOLE };
@@ -196,7 +172,7 @@ static bool crosses_merged(struct fp_sense *s, const struct fp_body *body, struc
     if (fate <= DOUBTFUL) return false;
     for (; to.depth && to.via != s->from; to = s->near[to.via]) {
         if (blocks[to.via].nways < 2 || blocks[to.via].line == blocks[s->from].line) continue;
-        if (fate != REWRITTEN || !has_branch(s, body, to.via, branch)) return true;
+        if (fate != REWRITTEN || !fp_body_has_branch(s, body, to.via, branch)) return true;
     }
     return false;
 }
@@ -253,7 +229,7 @@ static bool was_joined(struct fp_sense *s, const struct fp_body *body, uint32_t 
     const struct fp_surveyed_block *blocks = body->f->blocks;
     return earlier != block && blocks[earlier].ending == FP_ENDING_CONDITION &&
            blocks[earlier].line != blocks[block].line && decides(body->f, earlier, block) &&
-           !has_branch(s, body, earlier, branch);
+           !fp_body_has_branch(s, body, earlier, branch);
 }
 
 /* Two conditions become one comparison, as of bits: `x & 1` and `x & 2` become `(x & 3) == 3`. What
@@ -285,7 +261,7 @@ static bool has_later_condition(struct fp_sense *s, const struct fp_body *body, 
         for (int i = 0; i < FP_FARTHEST_BLOCKS && f->blocks[at].nways == 1; i++)
             at = f->ways[f->blocks[at].first_way].block;
         if (at != block && f->blocks[at].ending == FP_ENDING_CONDITION &&
-            f->blocks[at].line != f->blocks[block].line && !has_branch(s, body, at, branch))
+            f->blocks[at].line != f->blocks[block].line && !fp_body_has_branch(s, body, at, branch))
             return true;
     }
     return false;
@@ -307,7 +283,7 @@ static struct other_sides other_sides_of(struct fp_sense *s, const struct fp_bod
     for (uint32_t b = 0; whole != FP_NONE && b < body->f->nblocks; b++) {
         if (b == block || (blocks[b].whole != whole && b != whole)) continue;
         sides.n++;
-        sides.with_branch += has_branch(s, body, b, branch);
+        sides.with_branch += fp_body_has_branch(s, body, b, branch);
         sides.elsewhere += blocks[b].line != blocks[block].line;
     }
     return sides;
@@ -484,62 +460,101 @@ static void label_ways(const struct fp_sense *s, uint32_t true_way, LLVMValueRef
     }
 }
 
-static void label_condition(struct fp_sense *s, const struct fp_body *body, uint32_t block,
-                            LLVMValueRef terminator, struct fp_edge_info *labels,
-                            struct fp_block_info *branch)
+/* What is told of a branch or switch. */
+struct fp_told {
+    struct fp_edge_info *labels; /* one per successor */
+    enum fp_construct construct;
+    bool is_part;
+    bool placed; /* it has a place */
+    struct fp_body body;
+    uint32_t block; /* of the survey: the condition that is told */
+};
+
+static void label_condition(struct fp_sense *s, LLVMValueRef terminator, struct fp_told *told)
 {
-    const struct fp_surveyed_block *b = &body->f->blocks[block];
+    const struct fp_body *body = &told->body;
+    const struct fp_surveyed_block *b = &body->f->blocks[told->block];
     struct claim claim = {FP_NONE, false};
-    if (find_ways(s, terminator)) claim = claim_of(s, body, block, terminator);
+    if (find_ways(s, terminator)) claim = claim_of(s, body, told->block, terminator);
     if (claim.way > 1) {
-        claim = (struct claim){fp_true_way_by_value(body, block, terminator), b->whole != FP_NONE};
+        claim.way = fp_true_way_by_value(body, told->block, terminator);
+        claim.is_part = b->whole != FP_NONE;
         s->undecided = FP_NONE;
     }
-    if (claim.way <= 1)
-        label_ways(s, claim.way, terminator, labels);
-    else if (!fp_certain_label(s, body, block, terminator, labels) &&
-             !fp_chooses_copy(s, body, block, terminator))
-        return;
-    branch->construct = b->construct;
-    branch->is_part = claim.is_part;
+    if (claim.way <= 1) {
+        label_ways(s, claim.way, terminator, told->labels);
+    } else if (!fp_certain_label(s, body, told->block, terminator, told->labels) &&
+               !fp_chooses_copy(s, body, told->block, terminator)) {
+        uint32_t passed = fp_passed_label(s, body, told->block, terminator, told->labels);
+        if (passed == FP_NONE) return;
+        told->block = passed;
+        b = &body->f->blocks[passed];
+        claim.is_part = b->whole != FP_NONE;
+    }
+    told->construct = b->construct;
+    told->is_part = claim.is_part;
 }
 
-void fp_sense_label(struct fp_sense *s, LLVMValueRef terminator, struct fp_edge_info *labels,
-                    struct fp_block_info *branch)
+/* Without a condition of the survey in its place. */
+static void label_unplaced(struct fp_sense *s, LLVMValueRef terminator, struct fp_told *told)
 {
-    struct fp_body body;
-    uint32_t block;
+    told->placed = fp_body_find_behind_step(s, terminator, &told->body, &told->block);
+    if ((told->placed && fp_certain_label(s, &told->body, told->block, terminator, told->labels)) ||
+        fp_chooses_copy_of_loop(s, terminator))
+        told->construct = FP_CONSTRUCT_LOOP;
+}
+
+static void tell(struct fp_sense *s, LLVMValueRef terminator, struct fp_told *told)
+{
     unsigned n = LLVMGetNumSuccessors(terminator);
-    for (unsigned i = 0; i < n; i++) labels[i] = (struct fp_edge_info){FP_LABEL_NONE, 0};
+    told->labels = FP_NEW_ARRAY(s->arena, struct fp_edge_info, n);
+    told->placed = fp_body_find(s, terminator, &told->body, &told->block);
     LLVMOpcode opcode = LLVMGetInstructionOpcode(terminator);
     if (n < 2 || (opcode != LLVMBr && opcode != LLVMSwitch)) return;
-    if (!fp_body_find(s, terminator, &body, &block)) {
-        if ((fp_body_find_behind_step(s, terminator, &body, &block) &&
-             fp_certain_label(s, &body, block, terminator, labels)) ||
-            fp_chooses_copy_of_loop(s, terminator))
-            branch->construct = FP_CONSTRUCT_LOOP;
+    if (!told->placed) {
+        label_unplaced(s, terminator, told);
         return;
     }
-    switch (body.f->blocks[block].ending) {
+    switch (told->body.f->blocks[told->block].ending) {
     case FP_ENDING_SWITCH:
-        branch->construct = FP_CONSTRUCT_SWITCH;
-        label_cases(s, &body, block, terminator, labels);
+        told->construct = FP_CONSTRUCT_SWITCH;
+        label_cases(s, &told->body, told->block, terminator, told->labels);
         break;
-    case FP_ENDING_CONDITION: label_condition(s, &body, block, terminator, labels, branch); break;
+    case FP_ENDING_CONDITION: label_condition(s, terminator, told); break;
     case FP_ENDING_OTHER:
     case FP_ENDING_JUMP: break;
     }
 }
 
-bool fp_sense_place(const struct fp_sense *s, LLVMValueRef terminator, struct fp_position *position)
+/* What is told is found once: a branch is asked for its place, and later for its labels. */
+static const struct fp_told *told_of(struct fp_sense *s, LLVMValueRef terminator)
 {
-    struct fp_body body;
-    uint32_t block;
-    if (!fp_body_find(s, terminator, &body, &block) &&
-        !fp_body_find_behind_step(s, terminator, &body, &block))
-        return false;
-    if (!body.f->blocks[block].line) return false;
-    position->line = body.f->blocks[block].line;
-    position->column = body.f->blocks[block].column;
+    if (!s->told) {
+        s->told = FP_NEW(s->arena, struct fp_table);
+        fp_table_init(s->told, s->arena);
+    }
+    uint64_t *known = fp_table_find(s->told, (uintptr_t)terminator);
+    if (known) return (const struct fp_told *)(uintptr_t)*known;
+    struct fp_told *told = FP_NEW(s->arena, struct fp_told);
+    tell(s, terminator, told);
+    *fp_table_add(s->told, (uintptr_t)terminator) = (uintptr_t)told;
+    return told;
+}
+
+void fp_sense_label(struct fp_sense *s, LLVMValueRef terminator, struct fp_edge_info *labels,
+                    struct fp_block_info *branch)
+{
+    const struct fp_told *told = told_of(s, terminator);
+    for (unsigned i = 0; i < LLVMGetNumSuccessors(terminator); i++) labels[i] = told->labels[i];
+    branch->construct = told->construct;
+    branch->is_part = told->is_part;
+}
+
+bool fp_sense_place(struct fp_sense *s, LLVMValueRef terminator, struct fp_position *position)
+{
+    const struct fp_told *told = told_of(s, terminator);
+    if (!told->placed || !told->body.f->blocks[told->block].line) return false;
+    position->line = told->body.f->blocks[told->block].line;
+    position->column = told->body.f->blocks[told->block].column;
     return true;
 }

@@ -24,6 +24,7 @@ struct fp_sense {
                            again, or FP_NONE */
     unsigned ways[2];   /* of it: two successors that stand for all */
     struct fp_table *branches; /* conditions of the survey that are still branches; NULL at first */
+    struct fp_table *told;     /* by terminator: what is told of it; NULL at first */
 };
 
 /* Sets the labels of a terminator's ways, one per successor, and what the branch belongs to. */
@@ -32,7 +33,6 @@ void fp_sense_label(struct fp_sense *sense, LLVMValueRef terminator, struct fp_e
 
 /* Where the condition of a branch stands: line and column of the position are set. False where
  * that is not known. */
-bool fp_sense_place(const struct fp_sense *sense, LLVMValueRef terminator,
-                    struct fp_position *position);
+bool fp_sense_place(struct fp_sense *sense, LLVMValueRef terminator, struct fp_position *position);
 
 #endif
