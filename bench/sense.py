@@ -158,7 +158,7 @@ def coverage(program, folder, where):
     return lines, wholes_of(functions), Regions(functions)
 
 
-def measure_coverage(program, folder, where, kept):
+def measure_coverage(program, folder, where, kept, form="--format=text"):
     flags = "-O1 -w -fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc " + program.compare_flags
     exe = corpus.build(program, folder, "clang-" + LLVM, "clang++-" + LLVM, flags)
     raw, data = exe + ".profraw", exe + ".profdata"
@@ -168,7 +168,7 @@ def measure_coverage(program, folder, where, kept):
     run(program, exe, folder, where, {"LLVM_PROFILE_FILE": raw})
     subprocess.run(["llvm-profdata-" + LLVM, "merge", "-o", data, raw], check=True)
     with open(kept, "wb") as out:
-        subprocess.run(["llvm-cov-" + LLVM, "export", "-instr-profile", data, exe], stdout=out, check=True)
+        subprocess.run(["llvm-cov-" + LLVM, "export", form, "-instr-profile", data, exe], stdout=out, check=True)
 
 
 @dataclass
@@ -184,8 +184,8 @@ class Branch:
     block: int
 
 
-def branches(program, folder, where, level):
-    """All executed conditional branches (see Branch); how many have no line; how many choose between copies."""
+def measure(program, folder, where, level):
+    """The profile of one run."""
     flags, ours = LEVELS[level]
     env = {"FOOTPATH_CC_FLAGS": "--fp-llvm=%s %s" % (LLVM, ours)}
     exe = corpus.build(program, folder, os.path.join(BIN, "footpath-cc"), os.path.join(BIN, "footpath-c++"),
@@ -194,6 +194,12 @@ def branches(program, folder, where, level):
     if os.path.exists(profile):
         os.remove(profile)
     run(program, exe, folder, where, {"FOOTPATH_OUT": profile})
+    return profile
+
+
+def branches(program, folder, where, level):
+    """All executed conditional branches (see Branch); how many have no line; how many choose between copies."""
+    profile = measure(program, folder, where, level)
     shown = subprocess.run([os.path.join(BIN, "footpath"), "show", "--json", profile], stdout=subprocess.PIPE, check=True).stdout
     found, bare, copies = [], 0, 0
     for function in json.loads(shown)["functions"]:
@@ -284,6 +290,12 @@ def compare(lines, wholes, regions, found, verbose):
     return row
 
 
+def choose(names):
+    unseen = [p for p in UNSEEN if p.name in names.split(",")]
+    seen = [name for name in names.split(",") if name not in [p.name for p in unseen]]
+    return (corpus.names(",".join(seen)) if seen else []) + unseen
+
+
 def percent(part, whole):
     return 100 * part / whole if whole else 0.0
 
@@ -297,9 +309,7 @@ def main():
     parser.add_argument("--most", type=float, default=0.5)
     parser.add_argument("--least", type=float, default=90)
     args = parser.parse_args()
-    unseen = [p for p in UNSEEN if p.name in args.programs.split(",")]
-    seen = [name for name in args.programs.split(",") if name not in [p.name for p in unseen]]
-    programs = (corpus.names(",".join(seen)) if seen else []) + unseen
+    programs = choose(args.programs)
     corpus.fetch(programs)
     folder = args.work or tempfile.mkdtemp(prefix="footpath-sense-")
     os.makedirs(folder, exist_ok=True)

@@ -37,6 +37,7 @@ enum fp_function_flag {
     FP_FUNCTION_OWN_CYCLES = 1 << 24, /* cycles are without those of instrumented callees */
     FP_FUNCTION_CALL_COSTS = 1 << 25, /* what its calls cost is measured (layout.call_slot) */
     FP_FUNCTION_MACHINE = 1 << 26,    /* blocks cost machine instructions, not those of IR */
+    FP_FUNCTION_UNSEEN = 1 << 27,     /* `unseen` lists lines that may have run without code */
 };
 
 /* Where an instruction comes from is a line in a scope. A scope is a function, or a function
@@ -79,6 +80,13 @@ struct fp_call {
     const char *callee; /* linkage name; NULL: through a pointer */
     uint32_t block;
     uint32_t line; /* in the function's file; 0: not known, or of inlined code */
+};
+
+/* Lines of the source that may have run at a place that has no code of them. The place is a block,
+ * or an edge: number of blocks + edge. The scope is any one of the lines' file. */
+struct fp_unseen {
+    uint32_t place, scope;
+    uint32_t line, nlines; /* the first one, and how many */
 };
 
 /* What it means to leave a block by an edge. The first four are about the source: its condition
@@ -134,6 +142,8 @@ struct fp_source {
     uint32_t ncallees;
     struct fp_call *calls; /* with FP_FUNCTION_CALLS: by block, in the order of the code */
     uint32_t ncalls;
+    struct fp_unseen *unseen; /* with FP_FUNCTION_UNSEEN: by place */
+    uint32_t nunseen;
 };
 
 /* What its paths are: the cfg, where paths end, their numbers. */

@@ -136,9 +136,8 @@ uint32_t *fp_cfg_dominators(struct fp_arena *arena, const struct fp_cfg *cfg)
     return idom;
 }
 
-/* Puts a vertex on every edge: blocks keep their numbers, edge e is vertex
- * nblocks + e. The nearest edge-vertex up the dominator tree is the answer. */
-uint32_t *fp_edge_dominators(struct fp_arena *arena, const struct fp_cfg *cfg)
+/* Puts a vertex on every edge: blocks keep their numbers, edge e is vertex nblocks + e. */
+uint32_t *fp_place_dominators(struct fp_arena *arena, const struct fp_cfg *cfg)
 {
     struct fp_arena scratch = {0};
     uint32_t n = cfg->nblocks, m = cfg->nedges;
@@ -151,7 +150,17 @@ uint32_t *fp_edge_dominators(struct fp_arena *arena, const struct fp_cfg *cfg)
         first[n + e + 1] = m + e + 1;
     }
     struct fp_digraph graph = {n + m, first, to};
-    uint32_t *idom = fp_dominators(&scratch, &graph, 0);
+    uint32_t *idom = fp_dominators(arena, &graph, 0);
+    fp_arena_free(&scratch);
+    return idom;
+}
+
+/* The nearest edge up the tree is the answer. */
+uint32_t *fp_edge_dominators(struct fp_arena *arena, const struct fp_cfg *cfg)
+{
+    struct fp_arena scratch = {0};
+    uint32_t n = cfg->nblocks, m = cfg->nedges;
+    uint32_t *idom = fp_place_dominators(&scratch, cfg);
     uint32_t *nearest = FP_NEW_ARRAY(arena, uint32_t, m);
     uint32_t *known = FP_NEW_ARRAY(&scratch, uint32_t, n); /* block -> 2 + answer, 0 unknown */
     uint32_t *chain = FP_NEW_ARRAY(&scratch, uint32_t, n);

@@ -16,6 +16,9 @@ uint32_t *fp_dominators(struct fp_arena *arena, const struct fp_digraph *graph, 
 
 uint32_t *fp_cfg_dominators(struct fp_arena *arena, const struct fp_cfg *cfg);
 
+/* Of blocks and edges alike: edge e is number nblocks + e. */
+uint32_t *fp_place_dominators(struct fp_arena *arena, const struct fp_cfg *cfg);
+
 /* The nearest edge that dominates each edge: every way from the entry to it
  * passes that one. FP_NONE where there is none (and for unreachable edges). */
 uint32_t *fp_edge_dominators(struct fp_arena *arena, const struct fp_cfg *cfg);

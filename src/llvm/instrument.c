@@ -154,6 +154,7 @@ static void set_flags(const struct fp_job *job)
     fp_ir_list_calls(job->ir);
     if (job->work->machine_costs) f->flags |= FP_FUNCTION_MACHINE;
     if (wants_call_costs(job->work)) f->flags |= FP_FUNCTION_CALL_COSTS;
+    if (f->source.nunseen) f->flags |= FP_FUNCTION_UNSEEN;
     if (wants_values(job->work) && fp_ir_has_values(function)) f->flags |= FP_FUNCTION_VALUES;
 }
 
@@ -237,7 +238,9 @@ static void do_function(struct fp_work *work, LLVMValueRef function)
     struct fp_function f = {0};
     struct fp_ir ir;
     struct fp_job job = {.work = work, .arena = &arena, .ir = &ir, .f = &f};
-    struct fp_ir_options how = {.faults = work->flags.exits, .survey = fp_survey_of(work->module)};
+    struct fp_ir_options how = {.faults = work->flags.exits,
+                                .survey = fp_survey_of(work->module),
+                                .unseen = work->optimizing};
     const char *reason = reason_to_skip(function);
     const char *problem = fp_ir_read(&arena, function, &f, &how, &ir);
     if (!problem && work->machine_costs) fp_machine_costs_apply(work->machine_costs, &ir);

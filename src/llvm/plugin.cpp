@@ -273,6 +273,14 @@ static void fillScope(const DIScope *Scope, StringRef Name, struct fp_shim_locat
     L->file_sum = sumOf(Scope->getFile());
 }
 
+static void fillFunction(const DIScope *Scope, const DISubprogram *S, struct fp_shim_location *L)
+{
+    fillScope(Scope, S->getName(), L);
+    StringRef Linkage = S->getLinkageName().empty() ? S->getName() : S->getLinkageName();
+    L->linkage = Linkage.data(), L->linkage_len = Linkage.size();
+    L->function_line = S->getLine();
+}
+
 static bool fillLocation(const DILocation *D, struct fp_shim_location *L)
 {
     if (!D) return false;
@@ -282,11 +290,7 @@ static bool fillLocation(const DILocation *D, struct fp_shim_location *L)
     L->discriminator = D->getDiscriminator();
     L->inlined_at = D->getInlinedAt();
     L->scope = D->getInlinedAt() ? static_cast<const void *>(D->getInlinedAt()) : S;
-    if (!S) return true;
-    fillScope(D->getScope(), S->getName(), L);
-    StringRef Linkage = S->getLinkageName().empty() ? S->getName() : S->getLinkageName();
-    L->linkage = Linkage.data(), L->linkage_len = Linkage.size();
-    L->function_line = S->getLine();
+    if (S) fillFunction(D->getScope(), S, L);
     return true;
 }
 
@@ -320,11 +324,17 @@ bool fp_shim_outer_place(const void *At, struct fp_shim_place *P)
 bool fp_shim_function_location(LLVMValueRef Fn, struct fp_shim_location *L)
 {
     const DISubprogram *S = unwrap<Function>(Fn)->getSubprogram();
-    if (!S) return false;
+    if (S) fp_shim_subprogram_location(S, L);
+    return S;
+}
+
+void fp_shim_subprogram_location(const void *Subprogram, struct fp_shim_location *L)
+{
+    auto *S = static_cast<const DISubprogram *>(Subprogram);
     *L = {};
     L->line = S->getLine();
-    fillScope(S, S->getName(), L);
-    return true;
+    L->scope = S;
+    fillFunction(S, S, L);
 }
 
 char *fp_shim_demangle(const char *Name)

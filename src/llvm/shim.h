@@ -66,6 +66,7 @@ bool fp_shim_outer_place(const void *inlined_at, struct fp_shim_place *place);
 
 /* The line of a function's declaration, 0 without debug information. */
 bool fp_shim_function_location(LLVMValueRef function, struct fp_shim_location *location);
+void fp_shim_subprogram_location(const void *subprogram, struct fp_shim_location *location);
 
 /* A C++ name as people write it, from malloc; NULL where it is none. */
 char *fp_shim_demangle(const char *name);

@@ -57,6 +57,47 @@ static void add_lines(struct fp_line_counts *lines, const struct fp_function *f,
     }
 }
 
+static void note_unseen(struct fp_line_counts *lines, const struct fp_scope *scope, uint32_t line,
+                        uint32_t n)
+{
+    struct fp_source_file *file = file_of(lines, scope->file, scope->file_sum);
+    fp_vec_push(lines->arena, &file->unseen, (struct fp_line_run){line, n});
+}
+
+/* The lines of calls that were inlined ran where the inlined code did, how often is not known. */
+static void add_inlined(struct fp_line_counts *lines, const struct fp_function *f,
+                        const struct fp_edge_counts *edges)
+{
+    struct fp_arena scratch = {0};
+    bool *seen = FP_NEW_ARRAY(&scratch, bool, f->source.nscopes);
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++) {
+        const struct fp_block_info *info = &f->source.blocks[b];
+        if (!is_live(f, b) || !edges->blocks[b]) continue;
+        for (uint32_t i = 0; i < info->npositions; i++)
+            for (uint32_t s = f->source.positions[info->first_position + i].scope; !seen[s];) {
+                const struct fp_scope *scope = &f->source.scopes[s];
+                seen[s] = true;
+                if (scope->parent == FP_NONE) break;
+                note_unseen(lines, &f->source.scopes[scope->parent], scope->call_line, 1);
+                s = scope->parent;
+            }
+    }
+    fp_arena_free(&scratch);
+}
+
+/* Lines that may have run where an edge or a block that ran has no code of them. */
+static void add_unseen(struct fp_line_counts *lines, const struct fp_function *f,
+                       const struct fp_edge_counts *edges)
+{
+    uint32_t nblocks = f->paths.cfg->nblocks;
+    for (uint32_t i = 0; i < f->source.nunseen; i++) {
+        const struct fp_unseen *one = &f->source.unseen[i];
+        bool ran = one->place < nblocks ? edges->blocks[one->place] != 0
+                                        : edges->edges[one->place - nblocks] != 0;
+        if (ran) note_unseen(lines, &f->source.scopes[one->scope], one->line, one->nlines);
+    }
+}
+
 /* Unwind edges are not counted as branches of a line: nobody wrote them. Implicit defaults of a
  * switch are. */
 static bool is_way(const struct fp_function *f, uint32_t e)
@@ -96,6 +137,8 @@ void fp_line_counts_add(struct fp_line_counts *lines, const struct fp_function *
     fp_table_init(&most, &scratch);
     collect(f, edges, &most);
     add_lines(lines, f, &most);
+    add_inlined(lines, f, edges);
+    add_unseen(lines, f, edges);
     for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
         if (is_live(f, b)) add_branch(lines, f, edges, b);
     if (f->line) {
@@ -133,6 +176,33 @@ static int by_file_name(const void *a, const void *b)
                   ((const struct fp_source_file *)b)->name);
 }
 
+static int by_first(const void *a, const void *b)
+{
+    const struct fp_line_run *x = a, *y = b;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Moves lines that have 0 and may have run from `lines`, which are sorted, to `unknown`. */
+static void part_unknown(struct fp_arena *arena, struct fp_source_file *file)
+{
+    size_t kept = 0, run = 0;
+    uint64_t end = 0; /* of the runs that begin at the line or before */
+    if (!file->unseen.len) return;
+    qsort(file->unseen.at, file->unseen.len, sizeof *file->unseen.at, by_first);
+    for (size_t i = 0; i < file->lines.len; i++) {
+        struct fp_line one = file->lines.at[i];
+        for (; run < file->unseen.len && file->unseen.at[run].first <= one.line; run++) {
+            uint64_t behind = (uint64_t)file->unseen.at[run].first + file->unseen.at[run].n;
+            if (behind > end) end = behind;
+        }
+        if (!one.count && one.line < end)
+            fp_vec_push(arena, &file->unknown, one);
+        else
+            file->lines.at[kept++] = one;
+    }
+    file->lines.len = kept;
+}
+
 static void finish_file(struct fp_arena *arena, struct fp_source_file *file)
 {
     uint64_t line, value;
@@ -141,6 +211,7 @@ static void finish_file(struct fp_arena *arena, struct fp_source_file *file)
         fp_vec_push(arena, &file->lines, one);
     }
     if (file->lines.len) qsort(file->lines.at, file->lines.len, sizeof *file->lines.at, by_line);
+    part_unknown(arena, file);
     if (file->branches.len)
         qsort(file->branches.at, file->branches.len, sizeof *file->branches.at, by_branch);
     if (file->functions.len)
@@ -173,7 +244,14 @@ void fp_line_counts_of_profile(struct fp_line_counts *lines, struct fp_arena *ar
 
 const struct fp_line *fp_line_find(const struct fp_source_file *file, uint32_t line)
 {
-    struct fp_line wanted = {line, 0};
+    struct fp_line wanted = {.line = line};
     if (!file->lines.len) return NULL;
     return bsearch(&wanted, file->lines.at, file->lines.len, sizeof wanted, by_line);
+}
+
+bool fp_line_is_unknown(const struct fp_source_file *file, uint32_t line)
+{
+    struct fp_line wanted = {.line = line};
+    return file->unknown.len &&
+           bsearch(&wanted, file->unknown.at, file->unknown.len, sizeof wanted, by_line);
 }

@@ -223,6 +223,22 @@ static void encode_calls(struct fp_writer *w, struct string_table *t, const stru
     }
 }
 
+static void encode_unseen(struct fp_writer *w, const struct fp_function *f)
+{
+    struct fp_unseen last = {.line = f->line};
+    fp_write_uint(w, f->source.nunseen);
+    for (uint32_t i = 0; i < f->source.nunseen; i++) {
+        const struct fp_unseen *one = &f->source.unseen[i];
+        bool again = i && one->place == last.place && one->scope == last.scope;
+        fp_write_uint(w, again ? 0 : 1 + (uint64_t)(one->place - last.place));
+        if (!again) fp_write_uint(w, one->scope);
+        fp_write_int(w, (int64_t)one->line - last.line);
+        fp_write_uint(w, one->nlines - 1);
+        last = *one;
+        last.line += one->nlines;
+    }
+}
+
 static void encode_payload(struct fp_writer *w, struct string_table *t, const struct fp_function *f)
 {
     fp_write_uint(w, MAP_VERSION);
@@ -249,6 +265,7 @@ static void encode_payload(struct fp_writer *w, struct string_table *t, const st
     if (f->flags & FP_FUNCTION_CALLEES) encode_callees(w, t, f);
     if (f->flags & FP_FUNCTION_CALLS) encode_calls(w, t, f);
     if (f->flags & FP_FUNCTION_CALL_COSTS) fp_write_uint(w, f->layout.call_slot);
+    if (f->flags & FP_FUNCTION_UNSEEN) encode_unseen(w, f);
 }
 
 void fp_map_encode(struct fp_writer *writer, const struct fp_function *function)
@@ -566,6 +583,30 @@ static bool decode_call_costs(struct decoder *d)
     return fp_reader_fail(d->r, "expected counters of %u calls", f->source.ncalls);
 }
 
+/* Runs of lines; 0 in front of one: at the place of the run before. */
+static bool decode_unseen(struct decoder *d)
+{
+    struct fp_function *f = d->f;
+    struct fp_unseen one = {.line = f->line};
+    uint64_t place = 0;
+    f->source.nunseen = (uint32_t)fp_read_count(d->r, 3);
+    f->source.unseen = FP_NEW_ARRAY(d->arena, struct fp_unseen, f->source.nunseen);
+    for (uint32_t i = 0; i < f->source.nunseen && !d->r->failed; i++) {
+        uint64_t step = fp_read_uint(d->r);
+        if (step) place += step - 1, one.scope = (uint32_t)fp_read_uint(d->r);
+        if (place >= (uint64_t)f->paths.cfg->nblocks + f->paths.cfg->nedges ||
+            one.scope >= f->source.nscopes)
+            return fp_reader_fail(d->r, "expected a place of unseen lines, got %llu in scope %u",
+                                  (unsigned long long)place, one.scope);
+        one.place = (uint32_t)place;
+        one.line += (uint32_t)fp_read_int(d->r);
+        one.nlines = fp_read_index(d->r, UINT32_MAX - one.line, "number of lines") + 1;
+        f->source.unseen[i] = one;
+        one.line += one.nlines;
+    }
+    return !d->r->failed;
+}
+
 /* Flags about path counters need path counters, and flags about edge counters need edge
  * counters. */
 static bool check_flags(struct decoder *d)
@@ -627,5 +668,6 @@ bool fp_map_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_f
     if (f->flags & FP_FUNCTION_CALLEES && !decode_callees(&d)) return false;
     if (f->flags & FP_FUNCTION_CALLS && !decode_calls(&d)) return false;
     if (f->flags & FP_FUNCTION_CALL_COSTS && !decode_call_costs(&d)) return false;
+    if (f->flags & FP_FUNCTION_UNSEEN && !decode_unseen(&d)) return false;
     return !reader->failed;
 }

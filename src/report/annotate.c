@@ -175,10 +175,9 @@ static void fill_sheet(struct page *p, struct sheet *s)
     for (uint32_t b = 0; b < s->rf->function->paths.cfg->nblocks; b++) note_branch(p, s, b);
 }
 
-static const struct fp_line *count_of(const struct sheet *s, const struct stretch *at,
-                                      uint32_t line)
+static const struct fp_source_file *lines_of(const struct sheet *s, const struct stretch *at)
 {
-    return at->file_index ? fp_line_find(&s->lines.files.at[at->file_index - 1], line) : NULL;
+    return at->file_index ? &s->lines.files.at[at->file_index - 1] : NULL;
 }
 
 /* ---- text ---- */
@@ -195,13 +194,17 @@ static const char *heat(uint64_t count, uint64_t most)
     return share > 0.5 ? "\033[1;33m" : share > 0.05 ? "\033[33m" : "\033[2m";
 }
 
-static void say_count(struct page *p, const struct sheet *s, const struct fp_line *one)
+/* "?" where the line may have run or not. */
+static void say_count(struct page *p, const struct sheet *s, const struct stretch *at,
+                      uint32_t line)
 {
+    const struct fp_source_file *file = lines_of(s, at);
+    const struct fp_line *one = file ? fp_line_find(file, line) : NULL;
     if (one)
         fp_say(p->out, "%s%12" PRIu64 "%s ", paint(p, heat(one->count, s->most)), one->count,
                paint(p, "\033[0m"));
     else
-        fp_say(p->out, "%12s ", "");
+        fp_say(p->out, "%12s ", file && fp_line_is_unknown(file, line) ? "?" : "");
 }
 
 static void say_source(struct page *p, const struct fp_source_text *source, uint32_t line)
@@ -223,7 +226,7 @@ static void say_line(struct page *p, const struct sheet *s, const struct stretch
 {
     uint64_t key = (uint64_t)at->file_index << 32 | line;
     const uint64_t *marks = fp_table_find(&s->marks, key), *text = fp_table_find(&s->branches, key);
-    say_count(p, s, count_of(s, at, line));
+    say_count(p, s, at, line);
     fp_say(p->out, "%s%-10s%s ", paint(p, "\033[36m"), text && *text ? s->texts.at[*text - 1] : "",
            paint(p, "\033[0m"));
     for (size_t k = 0; k < s->npaths; k++)
@@ -238,8 +241,8 @@ static void say_line(struct page *p, const struct sheet *s, const struct stretch
 static void say_counted_lines(struct page *p, const struct sheet *s, const struct stretch *at,
                               const struct fp_source_text *source)
 {
-    if (!at->file_index) return;
-    const struct fp_source_file *file = &s->lines.files.at[at->file_index - 1];
+    const struct fp_source_file *file = lines_of(s, at);
+    if (!file) return;
     for (size_t i = 0; i < file->lines.len; i++) {
         uint32_t line = file->lines.at[i].line;
         if (line >= at->first && line <= at->last) say_line(p, s, at, source, line);
@@ -248,8 +251,7 @@ static void say_counted_lines(struct page *p, const struct sheet *s, const struc
 
 static void say_stretch(struct page *p, const struct sheet *s, const struct stretch *at)
 {
-    const struct fp_source_file *counted =
-        at->file_index ? &s->lines.files.at[at->file_index - 1] : NULL;
+    const struct fp_source_file *counted = lines_of(s, at);
     const struct fp_source_text *source = fp_source_get(
         p->sources, at->file, fp_report_version(p->report, counted ? counted->sum : 0));
     if (at->function)
@@ -343,6 +345,20 @@ static void json_lines(struct fp_json *j, struct page *p, const struct fp_source
     }
 }
 
+/* Lines that may have run, or not. */
+static void json_unknown(struct fp_json *j, const struct fp_line_counts *lines)
+{
+    fp_json_key(j, "unknown"), fp_json_begin(j, '[');
+    for (size_t i = 0; i < lines->files.len; i++)
+        for (size_t k = 0; k < lines->files.at[i].unknown.len; k++) {
+            fp_json_begin(j, '{');
+            fp_json_key(j, "file"), fp_json_string(j, lines->files.at[i].name);
+            fp_json_key(j, "line"), fp_json_uint(j, lines->files.at[i].unknown.at[k].line);
+            fp_json_end(j, '}');
+        }
+    fp_json_end(j, ']');
+}
+
 static void json_function(struct fp_json *j, struct page *p, const struct sheet *s)
 {
     fp_json_begin(j, '{');
@@ -353,6 +369,7 @@ static void json_function(struct fp_json *j, struct page *p, const struct sheet 
     fp_json_key(j, "lines"), fp_json_begin(j, '[');
     for (size_t i = 0; i < s->lines.files.len; i++) json_lines(j, p, &s->lines.files.at[i]);
     fp_json_end(j, ']');
+    json_unknown(j, &s->lines);
     fp_json_end(j, '}');
 }
 

@@ -73,7 +73,7 @@ struct fp_cover_report *fp_cover_make(struct fp_arena *arena, const struct fp_pr
     fp_line_counts_finish(&report->lines);
     for (size_t i = 0; i < report->lines.files.len; i++) {
         const struct fp_source_file *file = &report->lines.files.at[i];
-        report->total.lines.all += file->lines.len;
+        report->total.lines.all += file->lines.len + file->unknown.len; /* these may not have run */
         for (size_t k = 0; k < file->lines.len; k++)
             report->total.lines.done += file->lines.at[k].count != 0;
     }

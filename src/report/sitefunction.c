@@ -111,6 +111,24 @@ static void json_scopes(struct fp_json *j, struct fp_pages *site, const struct f
     fp_json_end(j, ']');
 }
 
+/* Lines whose count the blocks do not tell: file and line in turn. */
+static void json_unknown(struct fp_json *j, struct fp_pages *site,
+                         const struct fp_report_function *rf, struct fp_arena *scratch)
+{
+    struct fp_line_counts lines;
+    if (!rf->edges.edges || !rf->function->source.nscopes) return;
+    fp_line_counts_init(&lines, scratch);
+    fp_line_counts_add(&lines, rf->function, &rf->edges);
+    fp_line_counts_finish(&lines);
+    fp_json_key(j, "z"), fp_json_begin(j, '[');
+    for (size_t i = 0; i < lines.files.len; i++)
+        for (size_t k = 0; k < lines.files.at[i].unknown.len; k++) {
+            fp_json_uint(j, fp_site_file(site, lines.files.at[i].name));
+            fp_json_uint(j, lines.files.at[i].unknown.at[k].line);
+        }
+    fp_json_end(j, ']');
+}
+
 /* ---- paths ---- */
 
 static void json_way(struct fp_json *j, const struct fp_path *path)
@@ -331,6 +349,7 @@ void fp_site_json_function(struct fp_json *j, struct fp_pages *site, uint32_t in
     json_blocks(j, rf);
     json_edges(j, site, rf, &scratch);
     json_scopes(j, site, f);
+    json_unknown(j, site, rf, &scratch);
     fp_site_json_calls(j, site, index);
     json_paths(j, site, index, &scratch);
     fp_site_json_untested(j, site, index);

@@ -19,6 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FORMS = os.path.join(HERE, "forms.c")
 JOINED = os.path.join(HERE, "joined.c")
 UNROLLED = os.path.join(HERE, "unrolled.c")
+LINES = os.path.join(HERE, "lines.c")
 
 
 def pairs_of(text):
@@ -289,6 +290,66 @@ int main(void)
         if flags == ("-O0",):
             equal(found, all_of, "at -O0")
         expect(bool(found) == ("-gdwarf-4" not in flags), "%s: %d texts" % (flags, len(found)))
+
+
+def true_counts():
+    """line of lines.c -> how often it runs, as it says."""
+    with open(LINES, encoding="ascii") as source:
+        found = {number: re.search(r"/\* (\d+) \*/$", line.rstrip()) for number, line in enumerate(source, 1)}
+    return {number: int(count[1]) for number, count in found.items() if count}
+
+
+def line_counts(b, source, *flags):
+    """line -> count, by the lcov file."""
+    b.cc(*flags, source, "-o", "lines", silent=True)
+    lcov = b.tool("export", "--format", "lcov", b.profile("lines", "lines.prof")).stdout
+    found = {}
+    for line in lcov.splitlines():
+        if line.startswith("SF:"):
+            here = line == "SF:" + source
+        elif line.startswith("DA:") and here:
+            number, count = line[3:].split(",")
+            found[int(number)] = int(count)
+    return found
+
+
+def case_lines(b):
+    """No line has 0 that ran, none has more than it ran, and those of a function that is never called have 0."""
+    true = true_counts()
+    expect(len(true) > 40, "lines.c tells what it does")
+    equal({n: c for n, c in line_counts(b, LINES, "-O0").items() if n in true}, true, "-O0")
+    for flags in (("-O1",), ("-O2",), ("-O3",), ("-Os",), ("-O2", "-g"), ("-O2", "--fp-at=early"),
+                  ("-O2", "--fp-mode=edge"), ("-O2", "-fno-inline")):
+        counts = line_counts(b, LINES, *flags)
+        for line, count in true.items():
+            got = counts.get(line)
+            expect(got is None or (got == 0) == (count == 0), "%s: line %d has %s, ran %d times" % (flags, line, got, count))
+            # LLVM 14 leaves the place of one of two instructions that it merged
+            expect(got is None or got <= count or b.args.llvm == "14", "%s: line %d has %s, ran %d times" % (flags, line, got, count))
+        told = [line for line, count in true.items() if not count and line in counts]
+        expect(len(told) >= 3, "%s: of the lines that did not run only %s say so" % (flags, told))
+
+
+def case_lines_of_programs(b):
+    """What has 0 at -O2 has 0 at -O0, in programs of the other tests."""
+    for name in ("control_flow.c", "loops.c", "many_paths.c", "select_call.c"):
+        source = os.path.join(harness.PROGRAMS, name)
+        true = line_counts(b, source, "-O0")
+        for flags in (("-O2",), ("-O3", "--fp-at=early")):
+            zeros = [line for line, count in line_counts(b, source, *flags).items() if not count]
+            equal([line for line in zeros if true.get(line)], [], "%s, %s: lines that ran and have 0" % (name, flags))
+
+
+def case_lines_shown(b):
+    """annotate says ? where lcov leaves a line out; JSON says the same."""
+    line_counts(b, LINES, "-O2")
+    shown = b.json("annotate", "--json", "--top", "0", "lines.prof")
+    unknown = {l["line"] for f in shown["functions"] for l in f["unknown"]}
+    expect(unknown, "some lines are not known")
+    for function in shown["functions"]:
+        expect(not {l["line"] for l in function["lines"]} & {l["line"] for l in function["unknown"]}, "known or not")
+    text = b.tool("annotate", "--top", "0", "lines.prof").stdout
+    expect(any(re.match(r" +\? ", line) for line in text.splitlines()), text)
 
 
 def senses_of(shown):

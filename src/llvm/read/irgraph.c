@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "llvm/read/irlines.h"
+#include "llvm/read/irunseen.h"
 #include "llvm/sense/sense.h"
 #include "llvm/shim.h"
 
@@ -18,6 +19,7 @@ struct ir_reading {
     FP_VEC(uint8_t) flags;
     FP_VEC(struct fp_edge) edges;
     FP_VEC(struct fp_edge_info) labels;
+    FP_VEC(struct fp_ir_way) ways;
     struct fp_table seen; /* targets of the present terminator -> 1 + edge */
     const char *problem;
 };
@@ -152,6 +154,7 @@ static void new_edge(struct ir_reading *r, uint32_t src, uint32_t dst, enum fp_e
     struct fp_edge_info label = {FP_LABEL_NONE, 0};
     fp_vec_push(r->ir->arena, &r->edges, edge);
     fp_vec_push(r->ir->arena, &r->labels, label);
+    fp_vec_push(r->ir->arena, &r->ways, (struct fp_ir_way){.to = FP_NONE});
 }
 
 /* Where the code at the end of a block goes: before the terminator, but before a
@@ -283,12 +286,16 @@ static void read_successors(struct ir_reading *r, uint32_t src, LLVMValueRef ter
             uint64_t *seen = fp_table_add(&r->seen, dst);
             if (*seen) {
                 join_labels(&r->labels.at[*seen - 1], labels[i]);
+                r->ways.at[*seen - 1].to = FP_NONE;
                 continue;
             }
             *seen = r->edges.len + 1;
         }
         new_edge(r, src, dst, kind_of(r, terminator, dst));
         r->labels.at[r->labels.len - 1] = labels[i];
+        if (count > 1)
+            r->ways.at[r->ways.len - 1] =
+                (struct fp_ir_way){r->sense.branch, fp_sense_target(&r->sense.branch, labels[i])};
     }
 }
 
@@ -349,10 +356,15 @@ static void make_cfg(struct ir_reading *r)
     uint32_t n = (uint32_t)r->blocks.len;
     f->paths.cfg = fp_cfg_new(r->ir->arena, n, r->edges.at, (uint32_t)r->edges.len, r->flags.at);
     f->source.edges = FP_NEW_ARRAY(r->ir->arena, struct fp_edge_info, r->edges.len);
+    struct fp_ir_way *ways = FP_NEW_ARRAY(r->ir->arena, struct fp_ir_way, r->edges.len);
     uint32_t *next = FP_NEW_ARRAY(r->ir->arena, uint32_t, (size_t)n + 1);
     memcpy(next, f->paths.cfg->first_out, n * sizeof *next);
-    for (size_t i = 0; i < r->edges.len; i++)
-        f->source.edges[next[r->edges.at[i].src]++] = r->labels.at[i];
+    for (size_t i = 0; i < r->edges.len; i++) {
+        uint32_t e = next[r->edges.at[i].src]++;
+        f->source.edges[e] = r->labels.at[i];
+        ways[e] = r->ways.at[i];
+    }
+    r->ways.at = ways;
 }
 
 const char *fp_ir_read(struct fp_arena *arena, LLVMValueRef function, struct fp_function *f,
@@ -373,6 +385,8 @@ const char *fp_ir_read(struct fp_arena *arena, LLVMValueRef function, struct fp_
     make_cfg(&r);
     ir->blocks = r.blocks.at;
     f->source.blocks = r.infos.at;
+    if (options->unseen && options->survey)
+        fp_ir_list_unseen(ir, &r.lines, options->survey, r.ways.at);
     f->source.positions = r.lines.positions.at;
     f->source.npositions = (uint32_t)r.lines.positions.len;
     f->source.scopes = r.lines.all.at;

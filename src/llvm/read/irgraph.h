@@ -35,8 +35,9 @@ struct fp_ir {
 };
 
 struct fp_ir_options {
-    bool faults; /* blocks with memory access may leave, not only those with calls */
-    const struct fp_survey *survey; /* what branches mean in the source, or NULL */
+    bool faults;              /* blocks with memory access may leave, not only those with calls */
+    struct fp_survey *survey; /* what branches mean in the source, or NULL */
+    bool unseen;              /* list lines that may have run without code: irunseen.h */
 };
 
 /* Fills f's name, position, cfg, blocks, edges, positions and scopes. Where the

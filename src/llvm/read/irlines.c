@@ -10,6 +10,8 @@ void fp_ir_lines_init(struct fp_ir_lines *lines, struct fp_arena *arena)
 {
     *lines = (struct fp_ir_lines){.arena = arena};
     fp_table_init(&lines->scopes, arena);
+    fp_table_init(&lines->by_function, arena);
+    fp_strtable_init(&lines->files, arena);
 }
 
 /* A relative file name is relative to the folder of compilation. */
@@ -19,6 +21,12 @@ static const char *full_name(struct fp_arena *arena, const struct fp_shim_locati
     if (absolute || !at->folder_len) return fp_arena_strndup(arena, at->file, at->file_len);
     return fp_arena_printf(arena, "%.*s/%.*s", (int)at->folder_len, at->folder, (int)at->file_len,
                            at->file);
+}
+
+/* 1 + the first scope of a file; 0 where there is none yet. */
+static uint64_t *known_file(struct fp_ir_lines *lines, const char *file)
+{
+    return fp_strtable_add(&lines->files, file);
 }
 
 /* Scopes are listed with parents first. */
@@ -41,7 +49,26 @@ static uint32_t scope_index(struct fp_ir_lines *lines, const struct fp_shim_loca
     scope.file_sum = at->file_sum;
     fp_vec_push(lines->arena, &lines->all, scope);
     *fp_table_add(&lines->scopes, (uintptr_t)at->scope) = lines->all.len;
+    uint64_t *first = known_file(lines, scope.file);
+    if (!*first) *first = lines->all.len;
     return (uint32_t)lines->all.len - 1;
+}
+
+uint32_t fp_ir_lines_file_scope(struct fp_ir_lines *lines, const void *subprogram)
+{
+    struct fp_shim_location at;
+    uint64_t *known = fp_table_add(&lines->by_function, (uintptr_t)subprogram);
+    if (*known) return (uint32_t)*known - 1;
+    fp_shim_subprogram_location(subprogram, &at);
+    uint64_t *first = known_file(lines, full_name(lines->arena, &at));
+    if (!*first) *first = scope_index(lines, &at) + 1;
+    *known = *first;
+    return (uint32_t)*known - 1;
+}
+
+uint32_t fp_ir_lines_file_of(struct fp_ir_lines *lines, uint32_t scope)
+{
+    return (uint32_t)*known_file(lines, lines->all.at[scope].file) - 1;
 }
 
 bool fp_ir_lines_add(struct fp_ir_lines *lines, LLVMValueRef instruction, size_t first)

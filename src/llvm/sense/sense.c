@@ -292,7 +292,8 @@ static struct other_sides other_sides_of(struct fp_sense *s, const struct fp_bod
 /* Which way is true, and of what. */
 struct claim {
     uint32_t way;
-    bool is_part; /* of one side of && or || alone */
+    bool is_part;       /* of one side of && or || alone */
+    uint32_t condition; /* the block of the survey that alone decides; or FP_NONE */
 };
 
 /* Conditions that became one branch: about the whole that they are, or about one of them. Of a side
@@ -305,9 +306,9 @@ static struct claim claim_of_joined(struct fp_sense *s, const struct fp_body *bo
     struct other_sides sides = other_sides_of(s, body, block, branch);
     if (whole != FP_NONE && !sides.with_branch && !sides.elsewhere)
         way = true_way_by(s, body, whole, branch, WHOLE);
-    if (way <= 1) return (struct claim){way, false};
-    if (sides.with_branch < sides.n) return (struct claim){FP_NONE, true};
-    return (struct claim){true_way_by(s, body, block, branch, fate), whole != FP_NONE};
+    if (way <= 1) return (struct claim){way, false, whole};
+    if (sides.with_branch < sides.n) return (struct claim){FP_NONE, true, FP_NONE};
+    return (struct claim){true_way_by(s, body, block, branch, fate), whole != FP_NONE, FP_NONE};
 }
 
 /* Conditions that were merged into one branch: of the line as a whole, if they share one. A
@@ -317,10 +318,11 @@ static struct claim claim_of_merged(struct fp_sense *s, const struct fp_body *bo
                                     const struct parts *parts, uint32_t block, LLVMValueRef branch)
 {
     struct claim claim = claim_of_joined(s, body, block, branch, MERGED);
-    if (parts->unknown) return (struct claim){FP_NONE, body->f->blocks[block].whole != FP_NONE};
+    if (parts->unknown)
+        return (struct claim){FP_NONE, body->f->blocks[block].whole != FP_NONE, FP_NONE};
     for (uint32_t i = 0; i < parts->n; i++)
         if (body->f->blocks[parts->blocks[i]].line != body->f->blocks[block].line)
-            return (struct claim){FP_NONE, false};
+            return (struct claim){FP_NONE, false, FP_NONE};
     for (uint32_t i = 0; i < parts->n && claim.way > 1 && !claim.is_part; i++)
         claim.way = true_way_by(s, body, parts->blocks[i], branch, MERGED);
     return claim;
@@ -378,11 +380,12 @@ static struct claim claim_of(struct fp_sense *s, const struct fp_body *body, uin
     if (fp_is_remainder(&b->comparison, &now) ||
         (rewritten && (has_earlier_condition(s, body, block, branch) ||
                        has_later_condition(s, body, block, branch))))
-        return (struct claim){CONFLICT, false};
+        return (struct claim){CONFLICT, false, FP_NONE};
     if (rewritten) return claim_of_joined(s, body, block, branch, REWRITTEN);
     if (is_doubtful(s, body, block, branch, &now))
         return claim_of_joined(s, body, block, branch, DOUBTFUL);
-    return (struct claim){true_way_by(s, body, block, branch, AS_WRITTEN), b->whole != FP_NONE};
+    return (struct claim){true_way_by(s, body, block, branch, AS_WRITTEN), b->whole != FP_NONE,
+                          block};
 }
 
 /* ---- switches ---- */
@@ -468,17 +471,19 @@ struct fp_told {
     bool placed; /* it has a place */
     struct fp_body body;
     uint32_t block; /* of the survey: the condition that is told */
+    struct fp_sense_branch branch;
 };
 
 static void label_condition(struct fp_sense *s, LLVMValueRef terminator, struct fp_told *told)
 {
     const struct fp_body *body = &told->body;
     const struct fp_surveyed_block *b = &body->f->blocks[told->block];
-    struct claim claim = {FP_NONE, false};
+    struct claim claim = {FP_NONE, false, FP_NONE};
     if (find_ways(s, terminator)) claim = claim_of(s, body, told->block, terminator);
     if (claim.way > 1) {
         claim.way = fp_true_way_by_value(body, told->block, terminator);
         claim.is_part = b->whole != FP_NONE;
+        claim.condition = FP_NONE;
         s->undecided = FP_NONE;
     }
     if (claim.way <= 1) {
@@ -493,6 +498,8 @@ static void label_condition(struct fp_sense *s, LLVMValueRef terminator, struct 
     }
     told->construct = b->construct;
     told->is_part = claim.is_part;
+    told->branch.condition = claim.condition;
+    told->branch.is_whole = claim.condition != told->branch.block;
 }
 
 /* Without a condition of the survey in its place. */
@@ -515,15 +522,35 @@ static void tell(struct fp_sense *s, LLVMValueRef terminator, struct fp_told *to
         label_unplaced(s, terminator, told);
         return;
     }
+    told->branch = (struct fp_sense_branch){.f = told->body.f,
+                                            .subprogram = told->body.subprogram,
+                                            .inlined_at = told->body.inlined_at,
+                                            .block = told->block,
+                                            .condition = FP_NONE};
     switch (told->body.f->blocks[told->block].ending) {
     case FP_ENDING_SWITCH:
         told->construct = FP_CONSTRUCT_SWITCH;
+        told->branch.condition = told->block;
         label_cases(s, &told->body, told->block, terminator, told->labels);
         break;
     case FP_ENDING_CONDITION: label_condition(s, terminator, told); break;
     case FP_ENDING_OTHER:
     case FP_ENDING_JUMP: break;
     }
+}
+
+uint32_t fp_sense_target(const struct fp_sense_branch *branch, struct fp_edge_info label)
+{
+    if (!branch->f || branch->condition == FP_NONE) return FP_NONE;
+    const struct fp_surveyed_block *b = &branch->f->blocks[branch->condition];
+    const struct fp_surveyed_way *ways = &branch->f->ways[b->first_way], *found = NULL;
+    uint32_t true_way = branch->is_whole ? b->true_way_of_whole : b->true_way;
+    if (label.label == FP_LABEL_CASE) found = way_of_value(branch->f, b, label.value);
+    for (uint32_t w = 0; label.label == FP_LABEL_DEFAULT && w < b->nways; w++)
+        if (!ways[w].is_case) found = &ways[w];
+    if (fp_label_is_truth(label.label) && true_way <= 1 && b->nways == 2)
+        found = &ways[label.label == FP_LABEL_TRUE ? true_way : 1 - true_way];
+    return found ? found->block : FP_NONE;
 }
 
 /* What is told is found once: a branch is asked for its place, and later for its labels. */
@@ -548,6 +575,7 @@ void fp_sense_label(struct fp_sense *s, LLVMValueRef terminator, struct fp_edge_
     for (unsigned i = 0; i < LLVMGetNumSuccessors(terminator); i++) labels[i] = told->labels[i];
     branch->construct = told->construct;
     branch->is_part = told->is_part;
+    s->branch = told->branch;
 }
 
 bool fp_sense_place(struct fp_sense *s, LLVMValueRef terminator, struct fp_position *position)

@@ -9,6 +9,7 @@
 
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_TAGS = 65535 - FP_FIRST_TAG }; /* columns have 16 bits */
 
@@ -17,6 +18,8 @@ struct surveying {
     struct fp_surveyed *f;
     struct fp_table numbers; /* block of the IR -> its number */
     FP_VEC(struct fp_surveyed_way) ways;
+    FP_VEC(uint32_t) lines;
+    FP_VEC(const void *) callees;
 };
 
 /* What is converted, negated or expected (__builtin_expect). */
@@ -218,6 +221,54 @@ static void survey_end(struct surveying *s, struct fp_surveyed_block *b, LLVMVal
     b->comparison = fp_survey_comparison(condition);
 }
 
+/* ---- what a block holds ---- */
+
+static void add_line(struct surveying *s, const struct fp_surveyed_block *b, uint32_t line)
+{
+    for (size_t i = b->first_line; i < s->lines.len; i++)
+        if (s->lines.at[i] == line) return;
+    fp_vec_push(&s->survey->arena, &s->lines, line);
+}
+
+static void add_callee(struct surveying *s, LLVMValueRef call)
+{
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+    if (!callee || !LLVMIsAFunction(callee) || LLVMIsDeclaration(callee)) return;
+    const void *subprogram = LLVMGetSubprogram(callee);
+    if (subprogram) fp_vec_push(&s->survey->arena, &s->callees, subprogram);
+}
+
+static void survey_code(struct surveying *s, struct fp_surveyed_block *b, LLVMBasicBlockRef block)
+{
+    struct fp_shim_place place;
+    b->first_line = (uint32_t)s->lines.len;
+    b->first_callee = (uint32_t)s->callees.len;
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
+        if (fp_shim_place(i, &place) && place.line) add_line(s, b, place.line);
+        if (LLVMIsACallInst(i) || LLVMIsAInvokeInst(i)) add_callee(s, i);
+    }
+    b->nlines = (uint32_t)s->lines.len - b->first_line;
+    b->ncallees = (uint32_t)s->callees.len - b->first_callee;
+}
+
+/* Is a file, by its name or behind the folder of compilation, the other one? */
+static bool is_file(const struct fp_shim_location *at, const char *other, size_t len)
+{
+    if (at->file_len == len && !memcmp(at->file, other, len)) return true;
+    return at->folder_len + 1 + at->file_len == len && other[at->folder_len] == '/' &&
+           !memcmp(other, at->folder, at->folder_len) &&
+           !memcmp(other + at->folder_len + 1, at->file, at->file_len);
+}
+
+/* In another file than the one that is compiled? */
+static bool is_of_header(LLVMModuleRef module, LLVMValueRef function)
+{
+    struct fp_shim_location at;
+    size_t len;
+    const char *main_file = LLVMGetSourceFileName(module, &len);
+    return fp_shim_function_location(function, &at) && !is_file(&at, main_file, len);
+}
+
 /* Puts the number of the block into the columns of its instructions. */
 static void tag_block(LLVMBasicBlockRef block, uint32_t number)
 {
@@ -334,6 +385,7 @@ static void survey_function(struct fp_survey *survey, LLVMValueRef function, boo
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(b);
         if (terminator) survey_end(&s, &f->blocks[number], terminator);
+        survey_code(&s, &f->blocks[number], b);
         if (f->tagged)
             tag_block(b, number);
         else
@@ -342,6 +394,9 @@ static void survey_function(struct fp_survey *survey, LLVMValueRef function, boo
         number++;
     }
     f->ways = s.ways.at;
+    f->lines = s.lines.at;
+    f->callees = s.callees.at;
+    f->shared = is_of_header(survey->module, function);
     drop_shared_columns(&s);
     *fp_table_add(&survey->functions, (uintptr_t)LLVMGetSubprogram(function)) = (uintptr_t)f;
 }
@@ -363,7 +418,35 @@ void fp_survey_make(LLVMModuleRef module, bool tag)
         if (!LLVMIsDeclaration(f) && LLVMGetSubprogram(f)) survey_function(current, f, tag);
 }
 
-const struct fp_survey *fp_survey_of(LLVMModuleRef module)
+/* ---- lines that still have code ---- */
+
+static void note_kept(struct fp_survey *survey, LLVMValueRef function)
+{
+    struct fp_shim_place place;
+    LLVMMetadataRef last = NULL;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            LLVMMetadataRef here = LLVMInstructionGetDebugLoc(i);
+            if (here && here != last && fp_shim_place(i, &place) && place.line) {
+                const struct fp_surveyed *f = fp_survey_find(survey, place.subprogram);
+                if (f && !f->shared) *fp_table_add(survey->kept, place.line) = 1;
+            }
+            last = here;
+        }
+}
+
+bool fp_survey_keeps(struct fp_survey *survey, uint32_t line)
+{
+    if (!survey->kept) {
+        survey->kept = FP_NEW(&survey->arena, struct fp_table);
+        fp_table_init(survey->kept, &survey->arena);
+        for (LLVMValueRef g = LLVMGetFirstFunction(survey->module); g; g = LLVMGetNextFunction(g))
+            note_kept(survey, g);
+    }
+    return fp_table_find(survey->kept, line);
+}
+
+struct fp_survey *fp_survey_of(LLVMModuleRef module)
 {
     return current && current->module == module ? current : NULL;
 }

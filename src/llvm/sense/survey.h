@@ -55,6 +55,8 @@ struct fp_surveyed_block {
     uint32_t true_way_of_whole;
     uint32_t line, column;           /* of its end; column 0 where others have the same */
     struct fp_comparison comparison; /* of a condition */
+    uint32_t first_line, nlines;     /* of its code: in `lines` of the function */
+    uint32_t first_callee, ncallees; /* what it calls by name, and the module has: in `callees` */
 };
 
 struct fp_surveyed_way {
@@ -67,6 +69,9 @@ struct fp_surveyed {
     struct fp_surveyed_block *blocks;
     uint32_t nblocks;
     struct fp_surveyed_way *ways;
+    uint32_t *lines;           /* each once in a block */
+    const void **callees;      /* their subprograms */
+    bool shared;               /* of a header: other modules may have its lines too */
     bool tagged;               /* columns are numbers of blocks */
     struct fp_table at;        /* else: line << 16 | column -> 1 + block, or AMBIGUOUS */
     struct fp_table ends;      /* the same of ends of blocks alone */
@@ -85,6 +90,7 @@ struct fp_survey {
     struct fp_arena arena;
     LLVMModuleRef module;
     struct fp_table functions; /* subprogram -> struct fp_surveyed * */
+    struct fp_table *kept;     /* see fp_survey_keeps; NULL at first */
 };
 
 /* Surveys a module; `tag` where columns may be overwritten. The survey is of this thread, until
@@ -92,8 +98,11 @@ struct fp_survey {
 void fp_survey_make(LLVMModuleRef module, bool tag);
 
 /* The survey of a module, or NULL. */
-const struct fp_survey *fp_survey_of(LLVMModuleRef module);
+struct fp_survey *fp_survey_of(LLVMModuleRef module);
 void fp_survey_end(void);
+
+/* Has a line of the file that is compiled code in the module, as it is at the first call? */
+bool fp_survey_keeps(struct fp_survey *survey, uint32_t line);
 
 /* Removes the names of blocks and values: only the survey wanted them. */
 void fp_survey_drop_names(LLVMModuleRef module);

@@ -73,6 +73,7 @@
       const [scope, line] = key.split("/"), place = keyOf(f, scope, line);
       counts.set(place, (counts.get(place) || 0) + count);
     }
+    for (let i = 0; f.z && i < f.z.length; i += 2) counts.delete(f.z[i] + ":" + f.z[i + 1]);
     const ways = new Map();
     f.e.forEach((e) => { if (e[3] !== 3 && e[2] !== 2) ways.set(e[0], (ways.get(e[0]) || []).concat({label: e[4], count: Number(e[5])})); });
     for (const [b, list] of ways) {
