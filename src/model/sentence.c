@@ -78,15 +78,20 @@ static bool chooses_copy(const struct fp_function *f, uint32_t edge)
     return true;
 }
 
+/* A condition as it is written, or the switch that looks at a value. */
+static const char *condition_said(struct fp_arena *arena, const char *text,
+                                  struct footpath_meaning meaning)
+{
+    text = fp_text_cut(arena, fp_plain(arena, text), LONGEST_TEXT);
+    bool is_switch = meaning.construct == FOOTPATH_CONSTRUCT_SWITCH;
+    return is_switch ? fp_arena_printf(arena, "switch (%s)", text) : text;
+}
+
 /* The condition as it is written, or where it stands. */
 static const char *subject_of(struct telling *t, const struct footpath_step *step)
 {
     const char *text = fp_edge_condition(t->sources, t->f, step->edge);
-    bool is_switch = step->meaning.construct == FOOTPATH_CONSTRUCT_SWITCH;
-    if (text) {
-        text = fp_text_cut(t->arena, fp_plain(t->arena, text), LONGEST_TEXT);
-        return is_switch ? fp_arena_printf(t->arena, "switch (%s)", text) : text;
-    }
+    if (text) return condition_said(t->arena, text, step->meaning);
     const char *place = place_text(t, &step->place);
     if (chooses_copy(t->f, step->edge))
         return fp_arena_printf(t->arena, "unrolled loop at %s", place);
@@ -121,16 +126,37 @@ static const char *block_text(struct fp_arena *arena, const struct fp_function *
                       : fp_arena_printf(arena, "block %u", block);
 }
 
+struct fp_decision fp_edge_decision(struct fp_arena *arena, struct fp_sources *sources,
+                                    const struct fp_function *f, uint32_t edge)
+{
+    return (struct fp_decision){.condition = fp_edge_condition(sources, f, edge),
+                                .label = fp_edge_label_text(arena, f, edge),
+                                .meaning = fp_edge_meaning(f, edge),
+                                .column =
+                                    fp_block_place(f, f->paths.cfg->edges[edge].src, true).column};
+}
+
+const char *fp_decision_text(struct fp_arena *arena, const char *place, const struct fp_decision *d)
+{
+    const char *outcome = outcome_of(d->meaning, d->label);
+    if (!*outcome) return place;
+    if (d->condition)
+        return fp_arena_printf(arena, "%s: %s %s", place,
+                               condition_said(arena, d->condition, d->meaning), outcome);
+    if (d->meaning.sense != FOOTPATH_SENSE_NONE && d->column)
+        return fp_arena_printf(arena, "%s:%u %s", place, d->column, outcome);
+    return fp_arena_printf(arena, "%s %s", place, outcome);
+}
+
 const char *fp_edge_sentence(struct fp_arena *arena, struct fp_sources *sources,
                              const struct fp_function *f, uint32_t e)
 {
     const struct fp_edge *edge = &f->paths.cfg->edges[e];
-    const char *text = fp_edge_condition(sources, f, e);
-    const char *outcome = fp_edge_outcome(arena, f, e);
-    text = text ? fp_text_cut(arena, fp_plain(arena, text), LONGEST_TEXT) : "";
-    return fp_arena_printf(arena, "%s%s%s%s%s -> %s", block_text(arena, f, edge->src, true),
-                           *text ? ": " : "", text, *outcome ? " " : "", outcome,
-                           block_text(arena, f, edge->dst, false));
+    struct fp_decision decision = fp_edge_decision(arena, sources, f, e);
+    return fp_arena_printf(
+        arena, "%s -> %s",
+        fp_decision_text(arena, block_text(arena, f, edge->src, true), &decision),
+        block_text(arena, f, edge->dst, false));
 }
 
 static void tell_step(struct telling *t, uint32_t i)

@@ -23,6 +23,23 @@ const char *fp_edge_condition(struct fp_sources *sources, const struct fp_functi
 const char *fp_edge_outcome(struct fp_arena *arena, const struct fp_function *function,
                             uint32_t edge);
 
+/* What decides a step: the condition as it is written or NULL, what the step means, its label, and
+ * the column of its place or 0. */
+struct fp_decision {
+    const char *condition, *label;
+    struct footpath_meaning meaning;
+    uint32_t column;
+};
+
+struct fp_decision fp_edge_decision(struct fp_arena *arena, struct fp_sources *sources,
+                                    const struct fp_function *function, uint32_t edge);
+
+/* A place and what was decided there: "walk.c:66: n < 63 no", "walk.c:66: switch (c) case 3",
+ * "walk.c:66:12 no" where the text of the condition is not known; the place alone where the label
+ * is "". */
+const char *fp_decision_text(struct fp_arena *arena, const char *place,
+                             const struct fp_decision *decision);
+
 /* "line 66: n < 63 no -> line 70"; blocks where there are no lines. */
 const char *fp_edge_sentence(struct fp_arena *arena, struct fp_sources *sources,
                              const struct fp_function *function, uint32_t edge);

@@ -47,17 +47,19 @@ static const char *branch_of(struct fp_arena *arena, const struct fp_gap *gap)
     return gap->edge == FP_NONE ? "" : fp_edge_label_text(arena, gap->function, gap->edge);
 }
 
-/* "walk.c:33(true)", or where the branch leads if its sense is not known. */
-static char *where(struct fp_arena *arena, const struct fp_gap *gap)
+/* "walk.c:33: n < 3 yes", or where the branch leads if its sense is not known. */
+static const char *where(struct fp_arena *arena, const struct fp_gap *gap,
+                         struct fp_sources *sources)
 {
     const struct fp_function *f = gap->function;
-    struct footpath_place place = fp_gap_place(gap), to = {0};
-    const char *branch = branch_of(arena, gap);
-    char *text =
+    struct footpath_place place = fp_gap_place(gap);
+    const char *text =
         fp_arena_printf(arena, "%s:%u", fp_plain(arena, fp_base_name(place.file)), place.line);
-    if (*branch) return fp_arena_printf(arena, "%s(%s)", text, branch);
-    if (gap->edge != FP_NONE) to = fp_block_place(f, f->paths.cfg->edges[gap->edge].dst, false);
-    return to.line ? fp_arena_printf(arena, "%s -> %u", text, to.line) : text;
+    if (gap->edge == FP_NONE) return text;
+    struct fp_decision decision = fp_edge_decision(arena, sources, f, gap->edge);
+    if (*decision.label) return fp_decision_text(arena, text, &decision);
+    struct footpath_place to = fp_block_place(f, f->paths.cfg->edges[gap->edge].dst, false);
+    return to.line ? fp_arena_printf(arena, "%s -> line %u", text, to.line) : text;
 }
 
 const char *fp_gap_reason(const struct fp_gap *gap)
@@ -105,8 +107,8 @@ static void say_gap(struct fp_writer *out, struct fp_arena *scratch, const struc
     say_number(out, 6, gap->npaths);
     say_number(out, 12, gap->count);
     fp_say(out, "  %s%s%s  %s: %s\n", bold,
-           fp_plain(scratch, fp_demangle(scratch, gap->function->name)), off, where(scratch, gap),
-           fp_gap_reason(gap));
+           fp_plain(scratch, fp_demangle(scratch, gap->function->name)), off,
+           where(scratch, gap, view->sources), fp_gap_reason(gap));
     for (size_t i = 0; i < (view->paths ? gap->npaths : 1); i++)
         say_path(out, scratch, gap, &gap->paths[i], view);
 }

@@ -2,6 +2,7 @@
 #include "report/showparts.h"
 
 #include "base/names.h"
+#include "model/sentence.h"
 
 const char *fp_show_colour(const struct fp_show_out *v, const char *code)
 {
@@ -13,23 +14,29 @@ const char *fp_show_file(struct fp_show_out *v, const char *file)
     return fp_plain(&v->scratch, fp_base_name(file));
 }
 
+static const char *place_text(struct fp_show_out *v, const struct footpath_function *f,
+                              const struct footpath_place *place)
+{
+    const char *file = fp_show_file(v, place->file ? place->file : f->file);
+    return place->file ? fp_arena_printf(&v->scratch, "%s:%u", file, place->line) : file;
+}
+
 void fp_show_place(struct fp_show_out *v, const struct footpath_function *f,
                    const struct footpath_place *place)
 {
-    fp_say(v->out, "%s", fp_show_file(v, place->file ? place->file : f->file));
-    if (place->file) fp_say(v->out, ":%u", place->line);
+    fp_say(v->out, "%s", place_text(v, f, place));
 }
 
 void fp_show_edge(struct fp_show_out *v, const struct footpath_function *f, uint32_t e)
 {
     const struct footpath_edge *edge = &footpath_edges(v->fp, f)[e];
     const struct footpath_block *blocks = footpath_blocks(v->fp, f);
-    const char *label = footpath_branch(v->fp, f, e);
-    fp_show_place(v, f, &blocks[edge->from].last);
-    if (*label) fp_say(v->out, "(%s)", label);
-    fp_say(v->out, " -> ");
-    fp_show_place(v, f, &blocks[edge->to].first);
-    fp_say(v->out, "  edge %u->%u", edge->from, edge->to);
+    const struct footpath_place *from = &blocks[edge->from].last;
+    struct fp_decision decision = {footpath_condition(v->fp, f, e), footpath_branch(v->fp, f, e),
+                                   footpath_meaning(v->fp, f, e), from->column};
+    fp_say(v->out, "%s -> %s  edge %u->%u",
+           fp_decision_text(&v->scratch, place_text(v, f, from), &decision),
+           place_text(v, f, &blocks[edge->to].first), edge->from, edge->to);
 }
 
 /* How many bytes of the text go on a line: up to the last semicolon that fits or, where a clause is

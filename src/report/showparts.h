@@ -26,7 +26,7 @@ const char *fp_show_file(struct fp_show_out *v, const char *file);
 void fp_show_place(struct fp_show_out *v, const struct footpath_function *function,
                    const struct footpath_place *place);
 
-/* "file.c:12(true) -> file.c:13  edge 3->4" */
+/* "file.c:12: n > 3 yes -> file.c:13  edge 3->4" */
 void fp_show_edge(struct fp_show_out *v, const struct footpath_function *function, uint32_t edge);
 
 /* A sentence in lines that are no wider than `width`, behind `indent` blanks; broken at blanks,

@@ -75,8 +75,8 @@ static void json_parting(struct fp_json *j, struct fp_pages *site, struct fp_are
     if (words.mine) {
         fp_json_string(j, words.condition ? fp_text_cut(scratch, words.condition, LONGEST_CONDITION)
                                           : "");
-        fp_json_string(j, words.mine);
-        fp_json_string(j, words.other);
+        fp_json_string(j, words.mine_said);
+        fp_json_string(j, words.other_said);
         fp_site_count(j, item->near_count);
     }
     fp_json_end(j, ']');

@@ -106,9 +106,9 @@ static const char *branch_of(struct fp_arena *scratch, const struct fp_gap *gap)
 {
     const struct fp_function *f = gap->function;
     if (gap->edge == FP_NONE) return "";
-    const char *label = fp_edge_label_text(scratch, f, gap->edge);
+    const char *outcome = fp_edge_outcome(scratch, f, gap->edge);
     struct footpath_place to = fp_block_place(f, f->paths.cfg->edges[gap->edge].dst, false);
-    return *label || !to.line ? label : fp_arena_printf(scratch, "-> %u", to.line);
+    return *outcome || !to.line ? outcome : fp_arena_printf(scratch, "-> line %u", to.line);
 }
 
 static void json_gap(struct fp_json *j, struct fp_pages *site, struct fp_arena *scratch,

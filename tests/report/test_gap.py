@@ -108,7 +108,7 @@ def case_bar(t):
     t.tool("gap", production, t.path("missing.prof"), status=1)
     t.tool("gap", "--fail-under", "1", production, tests, t.path("missing.prof"), status=1)
     text = t.tool("gap", production, tests)
-    for words in ("production  ways (build ", "both  ways.c:%d(true): no test took this branch" % line_of("if (first")):
+    for words in ("production  ways (build ", "both  ways.c:%d: first == 'y' yes: no test took this branch" % line_of("if (first")):
         t.check(words in text, "%r in\n%s" % (words, text))
 
 

@@ -371,10 +371,12 @@ def same_everywhere(b, *flags):
     expect(any(held != failed for held, failed in senses.values()), "conditions that are not even")
     by_line = sorted((line, counts) for (_, _, line), counts in senses.items())
 
-    edges = re.findall(r"^ +(\d+)  .*?:(\d+)(?::\d+)?\((.*?)\) -> ", b.tool("show", "--edges", "--top", "0", profile).stdout, re.M)
-    equal(sorted((int(count), int(line), label) for count, line, label in edges),
-          sorted((e["count"], e["line"], e["branch"]) for f in shown["functions"] for e in f.get("edges", []) if e.get("branch") and e["count"]),
-          "show --edges")
+    words = {"true": "yes", "false": "no", "round": "yes", "leaves": "no, leaves the loop"}
+    edges = re.findall(r"^ +(\d+)  \S+  \S+?:(\d+)(?:: .*?|:\d+)? (yes|no|no, leaves the loop|case -?\d+|default) -> ",
+                       b.tool("show", "--edges", "--top", "0", profile).stdout, re.M)
+    equal(sorted((int(count), int(line), said) for count, line, said in edges),
+          sorted((e["count"], e["line"], words.get(e["branch"], e["branch"])) for f in shown["functions"] for e in f.get("edges", [])
+                 if e.get("branch") and e["count"]), "show --edges")
 
     branches = defaultdict(dict)
     for line, branch, way, taken in re.findall(r"^BRDA:(\d+),(\d+),(\d+),(\S+)", b.tool("export", "--format", "lcov", profile).stdout, re.M):
