@@ -33,6 +33,17 @@ static bool leads_to_branch(const struct passing *p, uint32_t block)
     return p->marks[p->from];
 }
 
+/* Does a branch in the place of `from` lead to a block? */
+static bool leads_from_branch(const struct passing *p, uint32_t block)
+{
+    const struct fp_surveyed *f = p->body->f;
+    const struct fp_surveyed_block *b = &f->blocks[p->from];
+    memset(p->marks, 0, f->nblocks);
+    for (uint32_t w = b->first_way; w < b->first_way + b->nways; w++)
+        fp_mark_reached(p->sense, f, f->ways[w].block, p->from, 1, p->marks);
+    return p->marks[block];
+}
+
 /* The block of the survey that an instruction says was reached behind a branch. Ends of blocks do
  * not move. Calls may, past a branch that came after them, which a loop makes one before them. */
 static uint32_t block_reached(const struct passing *p, LLVMValueRef instruction)
@@ -104,7 +115,7 @@ uint32_t fp_passed_label(struct fp_sense *s, const struct fp_body *body, uint32_
     if (!fp_ir_is_branch(branch)) return FP_NONE;
     for (unsigned i = 0; i < 2; i++) {
         uint32_t to = first_reached(&p, LLVMGetSuccessor(branch, i));
-        if (to != FP_NONE) find_passed(&p, to, &all[i]);
+        if (to != FP_NONE && leads_from_branch(&p, to)) find_passed(&p, to, &all[i]);
     }
     if (!all[0].n && !all[1].n) return FP_NONE;
     /* the one nearest to the branch */
