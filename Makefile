@@ -39,6 +39,7 @@ test-long: setup-test
 test-real: setup-all
 	@scripts/build $(BUILD) "$$(scripts/llvm all)"
 	@scripts/test-real --bin $(BUILD)/bin $(if $(SHORT),--short)
+	$(if $(SHORT),,@tests/real/combined.py --bin $(BUILD)/bin)
 
 # GCC's run-time suites: hours; see tests/torture/run.py for what TORTURE may say
 test-torture: setup-torture
