@@ -57,11 +57,28 @@ def needs(*programs, llvm=None):
             raise Skipped("needs " + name)
 
 
-def needs_plain_library(bin):
-    """Programs without a sanitizer, Python among them, cannot load a library that has one."""
+def sanitizers(bin):
+    """The flags of a program that uses libfootpath, where that was built with sanitizers."""
     with open(os.path.join(bin, "..", "lib", "libfootpath.so.0"), "rb") as f:
-        if b"__asan_init" in f.read():
-            raise Skipped("libfootpath was built with a sanitizer")
+        return ["-fsanitize=address,undefined"] if b"__asan_init" in f.read() else []
+
+
+def preloaded(bin):
+    """The environment in which Python, which has no sanitizer, can load libfootpath, which may have some. Python's own
+    leaks are not looked for."""
+    if not sanitizers(bin):
+        return {}
+    found = subprocess.run(["cc", "-print-file-name=libasan.so"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    return {"LD_PRELOAD": found, "ASAN_OPTIONS": "detect_leaks=0"}
+
+
+def preload(bin):
+    """Starts this test anew in that environment, if need be. What the test runs does not inherit LD_PRELOAD."""
+    more = preloaded(bin)
+    if not more or os.environ.pop("LD_PRELOAD", None):
+        os.environ.pop("ASAN_OPTIONS", None)
+        return
+    os.execve(sys.executable, [sys.executable, *sys.argv], dict(os.environ, **more))
 
 
 def run(*command, status=0, silent=False, **more):
@@ -187,8 +204,9 @@ def run_case(name, case, args, bench):
     return "failed"
 
 
-def main(doc, *more, bench=Bench, cases=None):
-    """Runs the cases that were asked for and exits. cases: name -> function, in place of case_NAME."""
+def main(doc, *more, bench=Bench, cases=None, loads=False):
+    """Runs the cases that were asked for and exits. cases: name -> function, in place of case_NAME. loads: the test itself
+    loads libfootpath."""
     if cases is None:
         cases = {name[5:]: f for name, f in vars(sys.modules["__main__"]).items() if name.startswith("case_")}
     parser = arguments(doc, *more)
@@ -199,6 +217,8 @@ def main(doc, *more, bench=Bench, cases=None):
     if args.list:
         print("\n".join(cases))
         sys.exit(0)
+    if loads:
+        preload(args.bin)
     names = args.case or [name for name in cases if not name.endswith("_long")]
     results = [run_case(name, cases[name], args, bench) for name in names]
     print(", ".join("%d %s" % (results.count(how), how) for how in ("passed", "failed", "skipped")))

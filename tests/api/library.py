@@ -12,7 +12,7 @@ import threading
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import harness  # noqa: E402
-from harness import PROGRAMS, ROOT, TESTS, equal, expect, needs, needs_plain_library, run  # noqa: E402
+from harness import PROGRAMS, ROOT, TESTS, equal, expect, needs, preloaded, run, sanitizers  # noqa: E402
 
 sys.path.insert(0, os.path.join(ROOT, "examples", "library"))
 sys.dont_write_bytecode = True
@@ -29,7 +29,6 @@ LIBRARIES = {
 
 @contextlib.contextmanager
 def opened(b, *names, **options):
-    needs_plain_library(b.args.bin)
     os.environ["FOOTPATH_LIBRARY"] = os.path.join(b.args.bin, "..", "lib", "libfootpath.so.0")
     profile = footpath.Profile(*[b.path(name) for name in names], **options)
     yield profile
@@ -39,7 +38,6 @@ def opened(b, *names, **options):
 def install(b):
     """Into a folder, which is moved then: footpath.pc must not name the first one."""
     needs("cmake", "pkg-config", "cc", "c++")
-    needs_plain_library(b.args.bin)
     run("cmake", "--install", os.path.dirname(b.args.bin), "--prefix", b.path("first"))
     os.rename(b.path("first"), b.path("moved"))
     folder = b.path("moved", "lib", "pkgconfig")
@@ -48,7 +46,7 @@ def install(b):
         if word.startswith(("-I", "-L")):
             real = os.path.realpath(word[2:])
             expect(real.startswith(os.path.realpath(b.path("moved"))), "footpath.pc names " + word)
-    return words, b.path("moved", "lib")
+    return words + sanitizers(b.args.bin), b.path("moved", "lib")
 
 
 def profile_of_libraries(b):
@@ -256,7 +254,6 @@ def case_combined_without_program(b):
 
 def case_threads(b):
     """Handles in four threads at a time give what one gives."""
-    needs_plain_library(b.args.bin)
     profile_of_libraries(b)
     found = []
 
@@ -299,10 +296,11 @@ def case_installed(b):
     combined(b)
     expect("deviation" in b.run("./hottest", "all.cp", silent=True).stdout, "hottest of a combined profile")
     script = os.path.join(ROOT, "examples", "library", "footpath.py")
+    env = dict(preloaded(b.args.bin), FOOTPATH_LIBRARY=os.path.join(lib, "libfootpath.so.0"))
     for name, word in (("footpath.prof", "build-id"), ("all.cp", "runs")):
-        out = b.run(sys.executable, "-B", script, name, env={"FOOTPATH_LIBRARY": os.path.join(lib, "libfootpath.so.0")}, silent=True).stdout
+        out = b.run(sys.executable, "-B", script, name, env=env, silent=True).stdout
         expect(word in out, "footpath.py " + name, out)
 
 
 if __name__ == "__main__":
-    harness.main(__doc__)
+    harness.main(__doc__, loads=True)

@@ -10,7 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import harness  # noqa: E402
-from harness import ROOT, equal, expect, needs, needs_plain_library  # noqa: E402
+from harness import ROOT, equal, expect, needs, sanitizers  # noqa: E402
 
 FILES = {
     "part.c": "int part(int n) { return n % 3 ? n : 2; }\n",
@@ -82,13 +82,12 @@ def case_instrument(b):
 
 def case_package(b):
     """Versions and components; the library; a prefix that was moved."""
-    needs_plain_library(b.args.bin)
     os.rename(b.install("first"), b.path("moved"))
     example = os.path.join(ROOT, "examples", "library", "hottest.c")
     template = "cmake_minimum_required(VERSION 3.20)\nproject(p C)\nfind_package(Footpath %s)\n"
     b.write("CMakeLists.txt", template % "REQUIRED COMPONENTS library" +
             "add_executable(hottest %s)\ntarget_link_libraries(hottest Footpath::libfootpath)\n" % example)
-    b.cmake(b.path("moved"))
+    b.cmake(b.path("moved"), "-DCMAKE_C_FLAGS=" + " ".join(sanitizers(b.args.bin)))
     b.cc("main.c", "part.c", "-o", "prog")
     b.profile("prog", "footpath.prof")
     expect("main" in b.run("out/hottest", "footpath.prof", silent=True).stdout, "hottest")

@@ -129,7 +129,6 @@ class Workflows(harness.Bench):
         expect(weights["mean", combined] == weights["mean", profile], "a combined profile gives its mean")
 
     def case_library(self):
-        harness.needs_plain_library(self.args.bin)
         prefix, example = self.path("prefix"), os.path.join(ROOT, "examples", "correlation", "correlation.c")
         self.run("cmake", "--install", self.args.build, "--prefix", prefix)
         for name in ("share/bash-completion/completions/footpath", "share/bash-completion/completions/footpath-cc",
@@ -142,7 +141,8 @@ class Workflows(harness.Bench):
         pc = [os.path.join(at, "pkgconfig") for at, folders, _ in os.walk(lib) if "pkgconfig" in folders]
         flags = self.run("pkg-config", "--define-variable=prefix=" + prefix, "--cflags", "--libs", "footpath",
                     env={"PKG_CONFIG_PATH": pc[0]}).stdout.split()
-        self.run("cc", "-Wall", "-Wextra", "-Werror", example, *flags, "-o", self.path("correlation"))
+        self.run("cc", "-Wall", "-Wextra", "-Werror", example, *flags, *harness.sanitizers(self.args.bin), "-o",
+                 self.path("correlation"))
         self.build("--fp-at=early", self.source, "-o", self.path("counted"))
         profile = self.train(self.path("counted"), self.path("library.prof"), "1000", "2")
         done = self.run(self.path("correlation"), profile, env={"LD_LIBRARY_PATH": os.path.dirname(pc[0])})
