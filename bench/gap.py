@@ -39,7 +39,7 @@ class Use:
 USES = {
     "bzip2": Use(
         "bzip2", corpus.names("bzip2")[0].recipe + " && mv prog bzip2", "make -s -o bzip2 test", "If you got this far and the 'cmp's didn't complain",
-        "tar -cf $IN/tree.tar *.c *.h *.ps; ./bzip2 -k -f $IN/mix $IN/tree.tar; ./bzip2 -t $IN/mix.bz2; ./bzip2 -dc $IN/tree.tar.bz2 | tar -t",
+        "tar --mtime=@0 --owner=0 --group=0 --mode=644 -cf $IN/tree.tar *.c *.h *.ps; ./bzip2 -k -f $IN/mix $IN/tree.tar; ./bzip2 -t $IN/mix.bz2; ./bzip2 -dc $IN/tree.tar.bz2 | tar -t",
         "packs two files, 3 MB in all, tests one, unpacks the other"),
     "cmark": Use(
         "cmark", "cmake -G Ninja -B build -DCMARK_SHARED=OFF . && ninja -C build", "ctest --test-dir build", "100% tests passed",
@@ -112,7 +112,9 @@ def feed(rng):
 
 
 def make_inputs(folder):
-    os.makedirs(folder, exist_ok=True)
+    """Into an empty folder: a program may behave differently where its output is there already."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
     xml = "".join(feed(random.Random(7)))
     files = {"mix": inputs.mix(random.Random(1), 1000000), "log.awk": AWK, "log.tcl": TCL, "access.log": "".join(log_lines(random.Random(5))),
              "feed.xml": xml, "feed-utf16.xml": xml.replace("UTF-8", "UTF-16", 1).encode("utf-16")}
