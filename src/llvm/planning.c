@@ -42,6 +42,27 @@ void fp_job_number(struct fp_job *job)
     fp_layout_paths(job->f, paths->numbering->num_ids, job->work->flags.array_paths);
 }
 
+/* Laps that the program counts itself need no counter in their loop. Only where control
+ * leaves loops by edges alone: with calls that might not return, or where paths in flight
+ * are wanted (--fp-exits), laps are counted one by one. */
+static const uint32_t *find_lap_exits(struct fp_job *job)
+{
+    uint32_t *exits = fp_lap_exits(job->arena, job->f->paths.truncation, job->ir->weights);
+    job->ir->lap_variables = fp_ir_lap_variables(job->ir, exits);
+    return exits;
+}
+
+/* Counters of loops that need not go up in them. Not where edges are wanted up to the place
+ * where a frame was left (--fp-exits): in a loop that place is known, its counts are not. */
+static void choose_loops(struct fp_job *job)
+{
+    const struct fp_function *f = job->f;
+    if (job->work->flags.exits) return;
+    find_lap_exits(job);
+    job->ir->loops = fp_counted_loops_find(job->arena, f->paths.truncation, f->paths.flow,
+                                           f->layout.flow_slot, job->ir->weights);
+}
+
 void fp_job_choose_edges(struct fp_job *job)
 {
     struct fp_function *f = job->f;
@@ -56,16 +77,7 @@ void fp_job_choose_edges(struct fp_job *job)
                                                     : kind == FP_FLOW_ENTRY || kind == FP_FLOW_EDGE;
         f->layout.flow_slot[i] = wanted ? fp_layout_add_edge(f) : FP_NONE;
     }
-}
-
-/* Laps that the program counts itself need no counter in their loop. Only where control
- * leaves loops by edges alone: with calls that might not return, or where paths in flight
- * are wanted (--fp-exits), laps are counted one by one. */
-static const uint32_t *find_lap_exits(struct fp_job *job)
-{
-    uint32_t *exits = fp_lap_exits(job->arena, job->f->paths.truncation, job->ir->weights);
-    job->ir->lap_variables = fp_ir_lap_variables(job->ir, exits);
-    return exits;
+    choose_loops(job);
 }
 
 void fp_job_plan(struct fp_job *job)

@@ -11,7 +11,7 @@ The comment at the top of a program says how:
     calls: FUNCTION N         the function was called this often
     rows: FUNCTION N          `show` has this many rows of it, those of paths that were left included
     lib: FILE                 a shared library to build beside it
-    returns: WHY              functions always return: path and edge builds without --fp-exits are compared too
+    returns: WHY              functions always return: path, edge and edge-min builds without --fp-exits are compared too
 
 Every run must give the output and status of the uninstrumented program, and the
 edges that the paths imply must be the edges that were counted: in one check build,
@@ -101,18 +101,20 @@ class Tester(harness.Bench):
         builds = {}
         for name, mode in (("plain", None), ("check", "--fp-mode=check"), ("paths", "--fp-mode=path --fp-exits"),
                            ("edges", "--fp-mode=edge-min --fp-exits"), ("alone", "--fp-mode=path"),
-                           ("cycles", "--fp-mode=path --fp-metric=cycles --fp-exits"), ("each", "--fp-mode=edge")):
-            if name == "each" and not found["returns"]:
+                           ("cycles", "--fp-mode=path --fp-metric=cycles --fp-exits"), ("each", "--fp-mode=edge"),
+                           ("chords", "--fp-mode=edge-min"), ("early", "--fp-mode=edge-min --fp-at=early"),
+                           ("early-paths", "--fp-mode=path --fp-at=early")):
+            if name in ("each", "chords", "early", "early-paths") and not found["returns"]:
                 continue
             os.makedirs(os.path.join(self.folder, name), exist_ok=True)
             builds[name] = self.build(source, found, mode, os.path.join(self.folder, name, "prog"))
         for args, expected in runs:
             profile = self.check_run(builds["plain"], builds["check"], args, expected)
+            wanted = self.ends(builds["plain"], args, None)
             # what depends on time or on other threads takes other ways in another run
             if "deterministic" not in " ".join(found["not"]):
                 names = ("paths", "cycles", "edges")
                 profiles = [os.path.join(self.folder, n + ".prof") for n in names]
-                wanted = self.ends(builds["plain"], args, None)
                 for name, profile_name in zip(names, profiles):
                     got = self.ends(builds[name], args, profile_name)
                     if got != wanted:
@@ -121,13 +123,17 @@ class Tester(harness.Bench):
                     self.verify(profiles[0], profiles[2])
                     if "cycles" not in " ".join(found["not"]):
                         self.verify(profiles[1], profiles[2])
-            alone, each = (os.path.join(self.folder, n + ".prof") for n in ("alone", "each"))
+            alone = os.path.join(self.folder, "alone.prof")
             got = self.ends(builds["alone"], args, alone)
-            if got != self.ends(builds["plain"], args, None):
+            if got != wanted:
                 raise Failure("%s: --fp-mode=path changes the program: %r" % (args, got))
-            if found["returns"]:
-                self.ends(builds["each"], args, each)
-                self.verify(alone, each)
+            for paths, edges in (("alone", "each"), ("alone", "chords"), ("early-paths", "early")):
+                if not found["returns"]:
+                    continue
+                profiles = [os.path.join(self.folder, n + ".prof") for n in (paths, edges)]
+                for name, profile_name in zip((paths, edges), profiles):
+                    equal(self.ends(builds[name], args, profile_name), wanted, "%s: %s" % (args, name))
+                self.verify(*profiles)
             self.check_counts(profile, "executed_paths", found["paths"])
             self.check_counts(profile, "calls", found["calls"])
             self.check_counts(profile, "paths", found["rows"])

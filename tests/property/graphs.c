@@ -13,6 +13,7 @@
 #include "graph/cfgtext.h"
 #include "graph/dominators.h"
 #include "graph/flow.h"
+#include "graph/loopcounts.h"
 #include "graph/plan.h"
 #include "graph/pspp.h"
 #include "graph/tree.h"
@@ -448,6 +449,121 @@ static void check_flow(struct fp_arena *arena, const struct fp_cfg *cfg,
     MUST(!memcmp(counts, truth, flow->nedges * sizeof *counts));
 }
 
+/* ---- counters that are added up where their loop is left ---- */
+
+static uint64_t loops_with_counters, frames_lost_in_loops;
+
+/* Goes along the walks with the counters of loops in registers, which a frame that is left
+ * inside a loop loses. */
+struct held {
+    const struct fp_cfg *cfg;
+    const struct fp_flow *flow;
+    struct fp_counted_loops loops;
+    uint32_t *flow_of; /* per cfg edge */
+    uint32_t *loop_of; /* per flow edge: the loop that counts it in a register, or FP_NONE */
+    uint64_t *memory, *registers; /* per flow edge */
+    int64_t *left;                /* per block; frames that lost registers are at the header */
+    uint32_t inside;              /* the loop whose registers are not 0, or FP_NONE */
+    bool lost;                    /* some frame was left inside a loop */
+};
+
+static struct held held_by(struct fp_arena *arena, const struct fp_truncation *t,
+                           const struct fp_flow *flow)
+{
+    uint32_t *slots = FP_NEW_ARRAY(arena, uint32_t, flow->nedges);
+    double *often = FP_NEW_ARRAY(arena, double, t->cfg->nedges);
+    for (uint32_t i = 0; i < flow->nedges; i++)
+        slots[i] = fp_bitset_has(&flow->in_tree, i) ? FP_NONE : i;
+    for (uint32_t e = 0; e < t->cfg->nedges; e++) often[e] = t->order.fate[e] != FP_FATE_KEPT;
+    struct held h = {
+        .cfg = t->cfg,
+        .flow = flow,
+        .loops = fp_counted_loops_find(arena, t, flow, slots, often),
+        .flow_of = FP_NEW_ARRAY(arena, uint32_t, t->cfg->nedges),
+        .loop_of = FP_NEW_ARRAY(arena, uint32_t, flow->nedges),
+        .memory = FP_NEW_ARRAY(arena, uint64_t, flow->nedges),
+        .registers = FP_NEW_ARRAY(arena, uint64_t, flow->nedges),
+        .left = FP_NEW_ARRAY(arena, int64_t, t->cfg->nblocks),
+        .inside = FP_NONE,
+    };
+    for (uint32_t i = 0; i < flow->nedges; i++) {
+        h.loop_of[i] = FP_NONE;
+        if (flow->edges[i].kind == FP_FLOW_EDGE) h.flow_of[flow->edges[i].cfg_edge] = i;
+    }
+    for (uint32_t l = 0; l < h.loops.len; l++)
+        for (uint32_t k = 0; k < h.loops.at[l].ncounted; k++) {
+            MUST(h.loop_of[h.loops.at[l].counted[k]] == FP_NONE);
+            h.loop_of[h.loops.at[l].counted[k]] = l;
+        }
+    loops_with_counters += h.loops.len;
+    return h;
+}
+
+static void add_held_up(struct held *h, uint32_t edge)
+{
+    for (uint32_t l = 0; l < h->loops.len; l++)
+        for (uint32_t k = 0; k < h->loops.at[l].nexits; k++) {
+            if (h->loops.at[l].exits[k] != edge) continue;
+            for (uint32_t i = 0; i < h->flow->nedges; i++)
+                if (h->loop_of[i] == l) h->memory[i] += h->registers[i], h->registers[i] = 0;
+            h->inside = FP_NONE;
+        }
+}
+
+static uint32_t loop_with(const struct held *h, uint32_t block)
+{
+    for (uint32_t l = 0; l < h->loops.len; l++)
+        for (uint32_t k = 0; k < h->loops.at[l].nblocks; k++)
+            if (h->loops.at[l].blocks[k] == block) return l;
+    return FP_NONE;
+}
+
+static void hold_step(struct held *h, const struct step *step)
+{
+    if (step->kind == LEAVE) {
+        uint32_t l = loop_with(h, step->block);
+        for (uint32_t i = 0; i < h->flow->nedges; i++) h->registers[i] = 0;
+        if (fp_cfg_out_degree(h->cfg, step->block))
+            h->left[l == FP_NONE ? step->block : h->loops.at[l].blocks[0]]++;
+        frames_lost_in_loops += l != FP_NONE;
+        h->lost |= l != FP_NONE;
+        h->inside = FP_NONE;
+    }
+    if (step->kind == ENTER) MUST(h->inside == FP_NONE);
+    if (step->kind != TAKE && step->kind != AGAIN) return;
+    uint32_t i = h->flow_of[step->edge], l = h->loop_of[i];
+    if (l != FP_NONE) {
+        MUST(h->inside == l || h->inside == FP_NONE);
+        h->inside = l;
+        h->registers[i]++;
+    } else {
+        h->memory[i]++;
+    }
+    add_held_up(h, step->edge);
+}
+
+/* What reaches memory is exact where all frames return, and else a flow of frames that were
+ * left at the headers. */
+static void check_held(struct fp_arena *arena, const struct fp_truncation *t, const struct walks *w,
+                       const double *weights)
+{
+    struct fp_flow *flow = fp_flow_make(arena, t->cfg, &t->order, weights);
+    struct held h = held_by(arena, t, flow);
+    for (size_t i = 0; i < w->steps.len; i++) hold_step(&h, &w->steps.at[i]);
+    for (uint32_t i = 0; i < flow->nedges; i++) {
+        const struct fp_flow_edge *edge = &flow->edges[i];
+        if (edge->kind == FP_FLOW_ENTRY) h.memory[i] = w->entries;
+        if (edge->kind == FP_FLOW_EXIT) h.memory[i] = w->exits[edge->src];
+        if (edge->kind == FP_FLOW_FRONT) h.memory[i] = w->calls_of_twice[edge->cfg_edge];
+        if (edge->kind == FP_FLOW_EDGE && !h.lost) MUST(h.memory[i] == w->edges[edge->cfg_edge]);
+    }
+    MUST(fp_flow_solve(flow, h.memory, h.left));
+    MUST(fp_flow_check(flow, h.memory, h.left) == FP_NONE);
+    for (uint32_t i = 0; i < flow->nedges; i++)
+        if (flow->edges[i].kind == FP_FLOW_EDGE)
+            MUST(h.memory[i] <= w->edges[flow->edges[i].cfg_edge]);
+}
+
 /* No other spanning tree has lighter chords. */
 static void check_tree(struct fp_arena *arena, const struct fp_dag *dag, const double *weights)
 {
@@ -606,6 +722,7 @@ static void check_variant(const struct fp_cfg *cfg, const struct walks *w, unsig
         unweighted_cost += fp_plan_cost(plain, profile);
     }
     check_flow(&arena, cfg, &t.order, w, weights);
+    check_held(&arena, &t, w, weights);
     check_tree(&arena, dag, dag_weights);
     check_pspp(&arena, n, dag_weights);
     fp_arena_free(&arena);
@@ -640,5 +757,7 @@ int main(int argc, char **argv)
     printf("weight of edges with an operation, guided by a profile / not guided: %.3f\n",
            weighted_cost / unweighted_cost);
     printf("%" PRIu64 " plans with a running register\n", running_plans);
+    printf("%" PRIu64 " loops with counters, %" PRIu64 " frames lost in them\n",
+           loops_with_counters, frames_lost_in_loops);
     return check_summary();
 }

@@ -2,6 +2,7 @@
 #include "llvm/emit/iredges.h"
 
 #include "footpath/abi.h"
+#include "llvm/emit/irloops.h"
 
 /* Unwind edges bring the addresses of their counters to the body of the pad. */
 static void count_unwinds(struct fp_editor *ed, uint32_t pad, const LLVMValueRef *address_of)
@@ -33,17 +34,27 @@ static void count_flow_edge(struct fp_editor *ed, uint32_t i, LLVMValueRef where
     fp_edit_add_to(ed, where, NULL);
 }
 
-void fp_ir_emit_edges(struct fp_editor *ed)
+/* Per flow edge: where its counter is, or NULL. */
+static LLVMValueRef *addresses(struct fp_editor *ed)
 {
     const struct fp_function *f = ed->ir->f;
     LLVMValueRef counters =
         fp_edit_counters(ed, FP_EDGE_COUNTER_PREFIX, f->id, f->layout.edge_slots);
-    LLVMValueRef *unwind = FP_NEW_ARRAY(ed->ir->arena, LLVMValueRef, f->paths.cfg->nedges);
+    LLVMValueRef *address = FP_NEW_ARRAY(ed->ir->arena, LLVMValueRef, f->paths.flow->nedges);
     for (uint32_t i = 0; i < f->paths.flow->nedges; i++)
         if (f->layout.flow_slot[i] != FP_NONE)
-            count_flow_edge(
-                ed, i, fp_edit_word(ed, counters, f->layout.edge_slots, f->layout.flow_slot[i]),
-                unwind);
+            address[i] = fp_edit_word(ed, counters, f->layout.edge_slots, f->layout.flow_slot[i]);
+    return address;
+}
+
+void fp_ir_emit_edges(struct fp_editor *ed)
+{
+    const struct fp_function *f = ed->ir->f;
+    LLVMValueRef *address = addresses(ed);
+    LLVMValueRef *unwind = FP_NEW_ARRAY(ed->ir->arena, LLVMValueRef, f->paths.cfg->nedges);
+    fp_ir_emit_loop_counts(ed, address);
+    for (uint32_t i = 0; i < f->paths.flow->nedges; i++)
+        if (address[i]) count_flow_edge(ed, i, address[i], unwind);
     for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
         if (f->paths.cfg->flags[b] & FP_BLOCK_PAD) count_unwinds(ed, b, unwind);
 }

@@ -218,6 +218,19 @@ LLVMValueRef fp_edit_join_unwinds(struct fp_editor *ed, uint32_t pad, const LLVM
     return joined;
 }
 
+void fp_edit_add_incoming(struct fp_editor *ed, LLVMValueRef phi, LLVMValueRef value, uint32_t e)
+{
+    if (ed->edge_block[e]) {
+        LLVMAddIncoming(phi, &value, &ed->edge_block[e], 1);
+        return;
+    }
+    LLVMBasicBlockRef from = ed->ir->blocks[ed->ir->f->paths.cfg->edges[e].src].bb;
+    LLVMBasicBlockRef to = fp_ir_target(ed->ir, e);
+    LLVMValueRef terminator = LLVMGetBasicBlockTerminator(from);
+    for (unsigned i = 0; i < LLVMGetNumSuccessors(terminator); i++)
+        if (LLVMGetSuccessor(terminator, i) == to) LLVMAddIncoming(phi, &value, &from, 1);
+}
+
 void fp_edit_add_to(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef amount)
 {
     if (!amount) amount = LLVMConstInt(ed->i64, 1, 0);

@@ -58,6 +58,11 @@ LLVMValueRef fp_edit_thread_word(struct fp_editor *ed, const char *name);
  * edge; NULL where any will do); the one that arrived is returned, NULL if there is none. */
 LLVMValueRef fp_edit_join_unwinds(struct fp_editor *ed, uint32_t pad, const LLVMValueRef *values);
 
+/* The value that a phi at the target of the cfg edge has when control comes over it: one entry per
+ * way that the terminator of its source has there. */
+void fp_edit_add_incoming(struct fp_editor *ed, LLVMValueRef phi, LLVMValueRef value,
+                          uint32_t edge);
+
 /* *pointer += amount (1 if NULL), as one instruction or atomically where asked. */
 void fp_edit_add_to(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef amount);
 

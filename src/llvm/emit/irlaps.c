@@ -1,7 +1,6 @@
 /* Counting laps where loops are left: see irlaps.h. */
 #include "llvm/emit/irlaps.h"
 
-#include "graph/lapexits.h"
 #include "llvm/shim.h"
 
 static LLVMValueRef as_integer(struct fp_editor *ed, LLVMValueRef value)
@@ -25,10 +24,9 @@ static LLVMValueRef steps_to(struct fp_editor *ed, const struct fp_lap_variable 
     return LLVMBuildExactUDiv(builder, moved, LLVMConstInt(ed->i64, v->step, 0), "");
 }
 
-/* A value of the loop as it is on the edge that leaves it: a phi, through which the code
- * generator does not look. It would keep a variable of its own in the loop for what is
- * made of it. */
-static LLVMValueRef value_behind(struct fp_editor *ed, LLVMValueRef value, uint32_t edge)
+/* It is a phi, through which the code generator does not look. It would keep a variable of
+ * its own in the loop for what is made of it. */
+LLVMValueRef fp_ir_value_behind(struct fp_editor *ed, LLVMValueRef value, uint32_t edge)
 {
     LLVMBasicBlockRef from = ed->ir->blocks[ed->ir->f->paths.cfg->edges[edge].src].bb;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(ed->builder);
@@ -40,18 +38,13 @@ static LLVMValueRef value_behind(struct fp_editor *ed, LLVMValueRef value, uint3
     return phi;
 }
 
-/* Laps are (phi - start) / step; next is one step further. Behind the closing block its
- * visits are one more than the laps. */
-LLVMValueRef fp_ir_lap_amount(struct fp_editor *ed, const struct fp_plan *plan, uint32_t lap)
+/* Laps are (phi - start) / step; next is one step further. */
+LLVMValueRef fp_ir_lap_amount(struct fp_editor *ed, uint32_t lap, uint32_t exit, bool visits)
 {
-    const struct fp_cfg *cfg = ed->ir->f->paths.cfg;
-    const struct fp_lap *l = &ed->ir->f->paths.truncation->laps.at[lap];
     const struct fp_lap_variable *v = &ed->ir->lap_variables[lap];
-    uint32_t exit = plan->lap_exits[lap];
-    bool visits = plan->at_end[cfg->edges[l->closing].src] == l->closing;
-    bool one_more = visits && fp_lap_place(cfg, l, cfg->edges[exit].src) == l->nedges;
-    if (!v->final) return steps_to(ed, v, value_behind(ed, one_more ? v->next : v->phi, exit), 0);
+    if (!v->final)
+        return steps_to(ed, v, fp_ir_value_behind(ed, visits ? v->next : v->phi, exit), 0);
     uint64_t offset = (uint64_t)v->offset;
-    LLVMValueRef now = v->is_fixed ? v->final : value_behind(ed, v->final, exit);
-    return steps_to(ed, v, now, (v->down ? offset : -offset) + (one_more ? v->step : 0));
+    LLVMValueRef now = v->is_fixed ? v->final : fp_ir_value_behind(ed, v->final, exit);
+    return steps_to(ed, v, now, (v->down ? offset : -offset) + (visits ? v->step : 0));
 }

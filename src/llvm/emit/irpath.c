@@ -3,6 +3,7 @@
 
 #include "count/layout.h"
 #include "footpath/abi.h"
+#include "graph/lapexits.h"
 #include "llvm/emit/ircode.h"
 #include "llvm/emit/irlaps.h"
 
@@ -48,12 +49,22 @@ static bool is_counted_outside(const struct fp_code *c, uint32_t e)
     return c->plan->lap_exits[(uint64_t)id - c->plan->numbering->num_paths] != FP_NONE;
 }
 
+/* Behind the closing block, are its visits counted, which are one more than the laps? */
+static bool are_visits_counted(const struct fp_code *c, uint32_t lap)
+{
+    const struct fp_lap *l = &c->dag->truncation->laps.at[lap];
+    uint32_t exit = c->plan->lap_exits[lap];
+    return c->plan->at_end[c->cfg->edges[l->closing].src] == l->closing &&
+           fp_lap_place(c->cfg, l, c->cfg->edges[exit].src) == l->nedges;
+}
+
 static void count_laps_outside(struct fp_code *c)
 {
     for (uint32_t i = 0; c->plan->lap_exits && i < c->dag->truncation->laps.len; i++) {
-        if (c->plan->lap_exits[i] == FP_NONE) continue;
-        fp_edit_on_edge(c->ed, c->plan->lap_exits[i], false);
-        LLVMValueRef amount = fp_ir_lap_amount(c->ed, c->plan, i);
+        uint32_t exit = c->plan->lap_exits[i];
+        if (exit == FP_NONE) continue;
+        fp_edit_on_edge(c->ed, exit, false);
+        LLVMValueRef amount = fp_ir_lap_amount(c->ed, i, exit, are_visits_counted(c, i));
         fp_edit_add_to(c->ed, lap_counter(c, i), amount);
     }
 }

@@ -101,25 +101,6 @@ void fp_code_make_arrivals(struct fp_code *c)
 
 /* ---- phis ---- */
 
-static void add_incoming(LLVMValueRef phi, LLVMValueRef value, LLVMBasicBlockRef from)
-{
-    LLVMAddIncoming(phi, &value, &from, 1);
-}
-
-/* One entry per way that the terminator of `from` has to the block. */
-static void add_from(struct fp_code *c, LLVMValueRef phi, LLVMValueRef value, uint32_t e)
-{
-    if (c->ed->edge_block[e]) {
-        add_incoming(phi, value, c->ed->edge_block[e]);
-        return;
-    }
-    LLVMBasicBlockRef from = c->ed->ir->blocks[c->cfg->edges[e].src].bb;
-    LLVMBasicBlockRef to = fp_ir_target(c->ed->ir, e);
-    LLVMValueRef terminator = LLVMGetBasicBlockTerminator(from);
-    for (unsigned i = 0; i < LLVMGetNumSuccessors(terminator); i++)
-        if (LLVMGetSuccessor(terminator, i) == to) add_incoming(phi, value, from);
-}
-
 static void fill_phi(struct fp_code *c, const struct fp_code_phi *phi)
 {
     uint32_t first = c->cfg->first_in[phi->block];
@@ -131,7 +112,7 @@ static void fill_phi(struct fp_code *c, const struct fp_code_phi *phi)
         if (!value) value = LLVMGetUndef(LLVMTypeOf(phi->phi));
         LLVMValueRef set = is_since ? NULL : fp_code_set_in_place(c, e);
         if (set) value = set;
-        add_from(c, phi->phi, value, e);
+        fp_edit_add_incoming(c->ed, phi->phi, value, e);
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/table.h"
 #include "count/function.h"
+#include "graph/loopcounts.h"
 #include "llvm/sense/survey.h"
 
 #include <llvm-c/Core.h>
@@ -32,6 +33,7 @@ struct fp_ir {
     double *weights;                       /* per cfg edge: LLVM's estimate */
     LLVMValueRef *calls;                   /* per call of f->source.calls */
     struct fp_lap_variable *lap_variables; /* per lap, or NULL: irlapvars.h */
+    struct fp_counted_loops loops;         /* of edge counters: graph/loopcounts.h */
 };
 
 struct fp_ir_options {
