@@ -95,6 +95,7 @@ struct fp_site {
 #define FP_SPENT_SYMBOL "__footpath_spent"
 #define FP_HASH_MISS_SYMBOL "__footpath_hash_miss"
 #define FP_HASH_SHARED_SYMBOL "__footpath_hash_shared"
+#define FP_SPARSE_MISS_SYMBOL "__footpath_sparse_miss"
 
 /* The table of a function with too many paths for an array. The table as linked is small:
  * it points to a level of entries, which the runtime makes at the first count. A level that
@@ -133,10 +134,25 @@ enum { FP_HASH_DIRECT = 1024 };
 #define FP_DIRECT_SECTION "footpath_direct"
 #define FP_DIRECT_PREFIX "__footpath_d_"
 
+/* Where a function has not too many paths, its table is a sparse array: one word for each path,
+ * of which only the pages that are counted in are in memory. The runtime makes it when the
+ * function has shown to be hot. `level` is its address then:
+ *
+ *     array = table->level
+ *     if (array > 0) array[key - 1]++; else __footpath_sparse_miss(table, key)
+ *
+ * Before that `level` is 0, or a small level with FP_SPARSE_LEVELS set. It is the sign, so that
+ * the code above misses. Where address space is scarce there is no array, but levels, with
+ * FP_SPARSE_LASTING, too. */
+enum { FP_SPARSE_MOST = 16 << 20 }; /* paths; gawk's r_interpret has 9 million */
+#define FP_SPARSE_LEVELS (UINT64_C(1) << 63)
+#define FP_SPARSE_LASTING (UINT64_C(1) << 62)
+
 struct fp_hash_table {
-    uint64_t level;  /* FP_HASH_EMPTY_SYMBOL as linked */
+    uint64_t level;  /* as linked FP_HASH_EMPTY_SYMBOL, or 0 with nsparse */
     uint64_t direct; /* address of the first thread's direct counts, by id; or 0 */
-    uint64_t ndirect;
+    uint32_t ndirect;
+    uint32_t nsparse; /* words of the sparse array; 0 where there is none */
 };
 
 /* A level of one entry that no key is in. */

@@ -53,6 +53,7 @@ struct rt_frame;     /* core/rt_unwind.h */
 struct rt_local;     /* rt.h */
 struct rt_process;   /* rt.h */
 struct rt_pep_local; /* pep/rt_pep.h */
+struct rt_pagemap;
 
 /* ---- text without stdio: rt_text.c ---- */
 
@@ -154,6 +155,9 @@ struct rt_module {
     void (*take_over)(void);
     void (*confine)(void); /* the program confines itself: rt_confine.c */
     const void *empty;     /* the level of a hash table in which nothing was counted */
+    /* Adds what sparse arrays of the copy `from` have to those of `into`, and gives the pages
+     * back. */
+    void (*fold_arrays)(struct rt_pagemap *map, int64_t into, int64_t from);
 };
 
 extern struct rt_module rt_this FP_HIDDEN;
@@ -225,6 +229,9 @@ void rt_hash_count(uint64_t table, uint64_t key) FP_HIDDEN;
 /* Is this the start of a function by which instrumented code counts a key? */
 bool rt_hash_is_entry(uint64_t function) FP_HIDDEN;
 
+/* Of the level of a table that is to be a sparse array: counts go to the array, which others do
+ * not see yet, and nothing is counted in the level from here on. */
+void rt_hash_close(uint64_t level, uint64_t *array) FP_HIDDEN;
 /* Calls with all entries of a thread's copy of a table, in all levels. A key may come more
  * than once. */
 void rt_hash_each(struct fp_hash_table *table,
@@ -233,6 +240,24 @@ void rt_hash_each(struct fp_hash_table *table,
 void rt_hash_clear(struct fp_hash_table *table) FP_HIDDEN;
 /* Empties the tables in a new copy of a module's sections. */
 void rt_hash_empty_copy(const struct rt_module *module, int64_t bias) FP_HIDDEN;
+
+/* ---- sparse arrays: rt_sparse.c ---- */
+
+/* The array of a table with nsparse, made if there is none; NULL where levels take its place. */
+uint64_t *rt_sparse_make(struct fp_hash_table *table) FP_HIDDEN;
+/* The array of a table; empty where there is none. */
+struct rt_range rt_sparse_array(const struct fp_hash_table *table) FP_HIDDEN;
+
+/* Of all arrays in a copy. */
+size_t rt_sparse_bytes(const struct rt_module *module, int64_t bias) FP_HIDDEN;
+/* As rt_module.fold_arrays. */
+void rt_sparse_fold(struct rt_pagemap *map, int64_t into, int64_t from) FP_HIDDEN;
+
+/* Address space that arrays lie in, with all older ones. */
+struct rt_space;
+/* The module is unloaded: gives the memory back, but not the address space. */
+struct rt_space *rt_sparse_leave(void) FP_HIDDEN;
+void rt_sparse_unmap(struct rt_space *space) FP_HIDDEN;
 
 /* ---- what the runtime asks the kernel: rt_kernel.c ---- */
 
@@ -262,13 +287,17 @@ enum { RT_PAGE = 4096 };
 struct rt_pagemap {
     int fd;
     uint64_t first, count; /* the pages that `entries` describes */
-    uint64_t entries[64];
+    uint64_t entries[512];
 };
 
 void rt_pagemap_open(struct rt_pagemap *map) FP_HIDDEN;
 void rt_pagemap_close(struct rt_pagemap *map) FP_HIDDEN;
 /* Was the page of this place written to? */
 bool rt_touched(struct rt_pagemap *map, const char *place) FP_HIDDEN;
+/* The first place from here on of which the page was written to; or the end. */
+char *rt_next_touched(struct rt_pagemap *map, char *at, char *end) FP_HIDDEN;
+/* Adds the words of a page to another page, in which others may count meanwhile. */
+void rt_add_page(uint64_t *into, const uint64_t *from) FP_HIDDEN;
 
 /* ---- the arguments of the program: rt_arguments.c ---- */
 

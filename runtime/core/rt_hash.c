@@ -1,6 +1,11 @@
 /* Hash tables of functions with too many paths for an array (footpath/abi.h). Instrumented
  * code probes a table inline and calls here when the probe misses.
  *
+ * Where the table is to be a sparse array (rt_sparse.c), instrumented code calls here while there
+ * is none. A function counts on trial first, in a level of few entries: most functions run
+ * seldom, and an array takes a page for each path. When a path is counted often, or the entries
+ * do not suffice, the level is closed and its counts go into an array.
+ *
  * Entries are never moved, so a signal handler that counts in the same table may interrupt
  * an increment anywhere. The level that the probe sees has one place per key. When a key
  * finds its place taken, a level sixteen times as large replaces this one, which keeps what
@@ -118,9 +123,24 @@ static uint64_t part_of(uint64_t bits, uint64_t at)
     return bits >= 6 ? at >> (bits - 6) : at << (6 - bits);
 }
 
-/* Counts in the entry if it has this key, or is free and gets it. The bit of `used` is set
- * before the key, so that a profile written in between misses no key. */
-static bool count_in(struct fp_hash_level *level, uint64_t bits, uint64_t at, uint64_t key)
+/* A level that was on trial: an array has its counts, and its own ones stay as they are. A profile
+ * that is written meanwhile finds all in one of the two. */
+#define CLOSED (UINT64_C(1) << 63)
+
+/* Returns the count, or 0 where it is closed. */
+static uint64_t add_one(uint64_t *count)
+{
+    uint64_t old = __atomic_load_n(count, __ATOMIC_RELAXED);
+    while (!(old & CLOSED))
+        if (__atomic_compare_exchange_n(count, &old, old + 1, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_RELAXED))
+            return old + 1;
+    return 0;
+}
+
+/* Counts in the entry if it has this key, or is free and gets it. Returns the count, or 0. The
+ * bit of `used` is set before the key, so that a profile written in between misses no key. */
+static uint64_t count_in(struct fp_hash_level *level, uint64_t bits, uint64_t at, uint64_t key)
 {
     struct fp_hash_entry *entry = &level->entries[at];
     uint64_t found = __atomic_load_n(&entry->key, __ATOMIC_ACQUIRE);
@@ -129,18 +149,17 @@ static bool count_in(struct fp_hash_level *level, uint64_t bits, uint64_t at, ui
         __atomic_compare_exchange_n(&entry->key, &found, key, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE);
     }
-    if (found && found != key) return false;
-    __atomic_fetch_add(&entry->count, 1, __ATOMIC_RELAXED);
-    return true;
+    return found && found != key ? 0 : add_one(&entry->count);
 }
 
-static bool count_in_level(struct fp_hash_level *level, uint64_t bits, uint64_t key)
+static uint64_t count_in_level(struct fp_hash_level *level, uint64_t bits, uint64_t key)
 {
     uint64_t mask = ((uint64_t)1 << bits) - 1;
     uint64_t at = (key * FP_HASH_FACTOR) >> (64 - bits);
-    for (uint64_t i = 0; i < PLACES; i++)
-        if (count_in(level, bits, (at + i) & mask, key)) return true;
-    return false;
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < PLACES && !count; i++)
+        count = count_in(level, bits, (at + i) & mask, key);
+    return count;
 }
 
 static bool count_in_further(struct fp_hash_level *level, uint64_t key)
@@ -156,18 +175,26 @@ static bool grow(struct fp_hash_table *table, const struct fp_hash_level *level)
 {
     uint64_t bits = bits_of(level) ? bits_of(level) + GROWTH_BITS : FIRST_BITS;
     struct fp_hash_level *made = new_level(bits);
-    uint64_t here = (uint64_t)level;
+    uint64_t sign = table->nsparse ? FP_SPARSE_LEVELS | FP_SPARSE_LASTING : 0;
+    uint64_t here = (uint64_t)level | sign;
     if (!made) return false;
     made->older = bits > FIRST_BITS ? (uint64_t)level : 0;
-    if (!__atomic_compare_exchange_n(&table->level, &here, (uint64_t)made, false, __ATOMIC_ACQ_REL,
-                                     __ATOMIC_ACQUIRE))
+    if (!__atomic_compare_exchange_n(&table->level, &here, (uint64_t)made | sign, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         free_level(made);
     return true;
 }
 
+static struct fp_hash_level *level_at(uint64_t word)
+{
+    return (struct fp_hash_level *)(word & ~(FP_SPARSE_LEVELS | FP_SPARSE_LASTING));
+}
+
+/* NULL where there is a sparse array, or nothing yet. */
 static struct fp_hash_level *level_of(const struct fp_hash_table *table)
 {
-    return (struct fp_hash_level *)__atomic_load_n(&table->level, __ATOMIC_ACQUIRE);
+    uint64_t word = __atomic_load_n(&table->level, __ATOMIC_ACQUIRE);
+    return table->nsparse && !(word & FP_SPARSE_LEVELS) ? NULL : level_at(word);
 }
 
 static bool try_to_count(struct fp_hash_table *table, uint64_t key)
@@ -182,8 +209,47 @@ static bool try_to_count(struct fp_hash_table *table, uint64_t key)
     }
 }
 
+/* ---- counting in a sparse array, or on trial ---- */
+
+enum { HOT = 64 }; /* an array takes as long to make as so many calls take */
+
+/* Returns the count, or 0 where the key has no place, or nothing is on trial. */
+static uint64_t count_on_trial(struct fp_hash_table *table, uint64_t key)
+{
+    uint64_t here = __atomic_load_n(&table->level, __ATOMIC_ACQUIRE);
+    if (!here) {
+        uint64_t made = (uint64_t)new_level(FIRST_BITS);
+        if (!made) return 0;
+        made |= FP_SPARSE_LEVELS;
+        if (__atomic_compare_exchange_n(&table->level, &here, made, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+            here = made;
+    }
+    bool on_trial = here & FP_SPARSE_LEVELS && !(here & FP_SPARSE_LASTING);
+    return on_trial ? count_in_level(level_at(here), FIRST_BITS, key) : 0;
+}
+
+void rt_hash_close(uint64_t word, uint64_t *array)
+{
+    struct fp_hash_entry *entries = level_at(word)->entries;
+    for (int i = 0; i < 1 << FIRST_BITS; i++) {
+        uint64_t count = __atomic_fetch_or(&entries[i].count, CLOSED, __ATOMIC_ACQ_REL) & ~CLOSED;
+        if (count) array[entries[i].key - 1] += count;
+    }
+}
+
+/* False where there is no array, but levels. */
+static bool count_sparsely(struct fp_hash_table *table, uint64_t key)
+{
+    uint64_t count = count_on_trial(table, key);
+    uint64_t *array = count && count < HOT ? NULL : rt_sparse_make(table);
+    if (!count && array) __atomic_fetch_add(&array[key - 1], 1, __ATOMIC_RELAXED);
+    return count || array;
+}
+
 static void count_key(struct fp_hash_table *table, uint64_t key)
 {
+    if (table->nsparse && count_sparsely(table, key)) return;
     if (try_to_count(table, key)) return;
     static uint32_t complained;
     if (!__atomic_exchange_n(&complained, 1, __ATOMIC_RELAXED))
@@ -245,32 +311,46 @@ __attribute__((used)) RT_ENTRY static void hash_shared(uint64_t table, uint64_t 
 #define TEXT_OF(macro) TEXT(macro)
 #define TEXT(words) #words
 
+/* Counts in an entry of the level in %r11, if the entry has the key; else goes on to what
+ * follows. `place` makes the entry's distance of the hash in %rax. Only this thread counts there:
+ * its copy of the table, at the base of %gs, has levels of its own. */
+#define COUNT_AT(place)                          \
+    "push %rax\n.cfi_adjust_cfa_offset 8\n"      \
+    "mov hash_factor(%rip), %rax\n"              \
+    "imul %rsi, %rax\n" place "add %rax, %r11\n" \
+    "pop %rax\n.cfi_adjust_cfa_offset -8\n"      \
+    "cmp %rsi, 32(%r11)\n"                       \
+    "jne 1f\n"                                   \
+    "incq 40(%r11)\n"                            \
+    "ret\n"                                      \
+    "1:\n"
+
 /* Most keys without a place in the first level are in their first place of the second, so
- * this is tried without a call. Only this thread counts there: its copy of the table, at the
- * base of %gs, has levels of its own. */
-#define COUNT_IN_SECOND                                       \
-    "mov %gs:(%rdi), %r11\n"                                  \
-    "mov 16(%r11), %r11\n"                                    \
-    "test %r11, %r11\n"                                       \
-    "jz 1f\n"                                                 \
-    "push %rax\n.cfi_adjust_cfa_offset 8\n"                   \
-    "mov hash_factor(%rip), %rax\n"                           \
-    "imul %rsi, %rax\n"                                       \
-    "shr $64 - " TEXT_OF(FP_HASH_BITS) " - " TEXT_OF(         \
-        LEVEL_GROWTH) ", %rax\n"                              \
-                      "shl $4, %rax\n"                        \
-                      "add %rax, %r11\n"                      \
-                      "pop %rax\n.cfi_adjust_cfa_offset -8\n" \
-                      "cmp %rsi, 32(%r11)\n"                  \
-                      "jne 1f\n"                              \
-                      "incq 40(%r11)\n"                       \
-                      "ret\n"                                 \
-                      "1:\n"
+ * this is tried without a call. */
+#define COUNT_IN_SECOND                                                           \
+    "mov %gs:(%rdi), %r11\n"                                                      \
+    "mov 16(%r11), %r11\n"                                                        \
+    "test %r11, %r11\n"                                                           \
+    "jz 1f\n" COUNT_AT(                                                           \
+        "shr $64 - " TEXT_OF(FP_HASH_BITS) " - " TEXT_OF(LEVEL_GROWTH) ", %rax\n" \
+                                                                       "shl $4, %rax\n")
+
+/* Where levels take the place of a sparse array, instrumented code calls for each count. On trial
+ * all is left to the function: the level may be closed at any time. */
+#define COUNT_IN_FIRST                                                           \
+    "mov %gs:(%rdi), %r11\n"                                                     \
+    "btr $62, %r11\n"                                                            \
+    "jnc 1f\n"                                                                   \
+    "btr $63, %r11\n" COUNT_AT("shr $64 - 4 - " TEXT_OF(FP_HASH_BITS) ", %rax\n" \
+                                                                      "and (%r11), %rax\n")
 
 __attribute__((used)) static const uint64_t hash_factor = FP_HASH_FACTOR;
-/* What COUNT_IN_SECOND and the inline probe of instrumented code have as numbers. */
+/* What the code above and the inline probe of instrumented code have as numbers. */
 _Static_assert(offsetof(struct fp_hash_table, level) == 0 && sizeof(struct fp_hash_table) == 24,
                "the table as linked");
+_Static_assert(FP_HASH_SHIFT == 64 - 4 - FP_HASH_BITS && FP_SPARSE_LEVELS == UINT64_C(1) << 63 &&
+                   FP_SPARSE_LASTING == UINT64_C(1) << 62,
+               "the first place of a key");
 _Static_assert(offsetof(struct fp_hash_level, mask) == 0 &&
                    offsetof(struct fp_hash_level, more) == 16 &&
                    offsetof(struct fp_hash_level, entries) == 32,
@@ -280,23 +360,29 @@ _Static_assert(sizeof(struct fp_hash_entry) == 16 && offsetof(struct fp_hash_ent
                "an entry");
 
 ENTRY(FP_HASH_MISS_SYMBOL, COUNT_IN_SECOND, "hash_miss");
+ENTRY(FP_SPARSE_MISS_SYMBOL, COUNT_IN_FIRST, "hash_miss");
 ENTRY(FP_HASH_SHARED_SYMBOL, "", "hash_shared");
 ENTRY(FP_SAMPLE_ARRAY_SYMBOL, "", "sample_array");
 ENTRY(FP_SAMPLE_HASH_SYMBOL, "", "sample_hash");
 
 extern const char entry_of_miss[] __asm__(FP_HASH_MISS_SYMBOL) FP_HIDDEN;
+extern const char entry_of_sparse[] __asm__(FP_SPARSE_MISS_SYMBOL) FP_HIDDEN;
 extern const char entry_of_shared[] __asm__(FP_HASH_SHARED_SYMBOL) FP_HIDDEN;
 
 bool rt_hash_is_entry(uint64_t function)
 {
-    return function == (uint64_t)entry_of_miss || function == (uint64_t)entry_of_shared;
+    return function == (uint64_t)entry_of_miss || function == (uint64_t)entry_of_sparse ||
+           function == (uint64_t)entry_of_shared;
 }
 
 void rt_hash_empty_copy(const struct rt_module *module, int64_t bias)
 {
-    char *at = module->ranges[RT_TABLES].start + bias, *end = module->ranges[RT_TABLES].end + bias;
-    for (; at < end; at += FP_HASH_TABLE_SIZE)
-        ((struct fp_hash_table *)at)->level = (uint64_t)module->empty;
+    const struct rt_range *range = &module->ranges[RT_TABLES];
+    for (char *at = range->start; at < range->end; at += FP_HASH_TABLE_SIZE) {
+        struct fp_hash_table *copy = (struct fp_hash_table *)(at + bias);
+        copy->nsparse = ((const struct fp_hash_table *)at)->nsparse;
+        copy->level = copy->nsparse ? 0 : (uint64_t)module->empty;
+    }
 }
 
 /* Calls with every entry of a level that has a key. */
@@ -331,7 +417,8 @@ struct entry_visit {
 static void visit_entry(struct fp_hash_entry *entry, void *context)
 {
     struct entry_visit *visit = context;
-    if (entry->count) visit->call(entry->key, entry->count, visit->context);
+    uint64_t count = __atomic_load_n(&entry->count, __ATOMIC_ACQUIRE) & ~CLOSED;
+    if (count) visit->call(entry->key, count, visit->context);
 }
 
 void rt_hash_each(struct fp_hash_table *table, void (*call)(uint64_t, uint64_t, void *),
@@ -344,7 +431,7 @@ void rt_hash_each(struct fp_hash_table *table, void (*call)(uint64_t, uint64_t, 
 static void clear_entry(struct fp_hash_entry *entry, void *context)
 {
     (void)context;
-    entry->count = 0;
+    __atomic_fetch_and(&entry->count, CLOSED, __ATOMIC_RELAXED);
 }
 
 /* Keys stay in their places: a handler may be about to count there. */

@@ -26,7 +26,7 @@ extern const char hash_empty __asm__(FP_HASH_EMPTY_SYMBOL) FP_HIDDEN; /* rt_hash
 
 struct rt_local rt_local __attribute__((section("footpath_local"), used));
 
-struct rt_module rt_this = {.version = 5};
+struct rt_module rt_this = {.version = 6};
 
 /* A note of type 1 named "footpath". Its content is the distance from there to rt_this. */
 __asm__(".pushsection .note.footpath,\"a\",@note\n"
@@ -210,6 +210,7 @@ __attribute__((constructor(101))) RT_ENTRY static void start(int count, char **a
     rt_this.set_output = rt_settings_set_output;
     rt_this.take_over = take_over;
     rt_this.confine = rt_confine_module;
+    rt_this.fold_arrays = rt_sparse_fold;
     rt_settings_read();
     find_identities();
     rt_threads_start();

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { NOT_OPENED_YET = -2 };
+enum { NOT_OPENED_YET = -2, AHEAD = 64 };
 
 void rt_pagemap_open(struct rt_pagemap *map)
 {
@@ -21,16 +21,39 @@ void rt_pagemap_close(struct rt_pagemap *map)
     if (map->fd >= 0) close(map->fd);
 }
 
+/* Reads what the kernel has of the page and of those behind it. */
+static void read_ahead(struct rt_pagemap *map, uint64_t page, uint64_t count)
+{
+    uint64_t most = sizeof map->entries / sizeof *map->entries;
+    if (map->fd == NOT_OPENED_YET) map->fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    count = count < AHEAD ? AHEAD : count < most ? count : most;
+    ssize_t got = map->fd < 0 ? 0
+                              : pread(map->fd, map->entries, count * sizeof *map->entries,
+                                      (off_t)(page * sizeof *map->entries));
+    map->first = page;
+    map->count = got > 0 ? (uint64_t)got / sizeof *map->entries : 0;
+}
+
 bool rt_touched(struct rt_pagemap *map, const char *place)
 {
     uint64_t page = (uintptr_t)place / RT_PAGE;
-    if (map->fd == NOT_OPENED_YET) map->fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    if (map->fd < 0) return true;
-    if (page - map->first >= map->count) {
-        ssize_t got =
-            pread(map->fd, map->entries, sizeof map->entries, (off_t)(page * sizeof(uint64_t)));
-        map->first = page;
-        map->count = got > 0 ? (uint64_t)got / sizeof(uint64_t) : 0;
-    }
+    if (page - map->first >= map->count) read_ahead(map, page, AHEAD);
     return !map->count || map->entries[page - map->first] >> 62;
+}
+
+char *rt_next_touched(struct rt_pagemap *map, char *at, char *end)
+{
+    uint64_t first = (uintptr_t)at / RT_PAGE, last = ((uintptr_t)end + RT_PAGE - 1) / RT_PAGE;
+    uint64_t page = first;
+    for (; page < last; page++) {
+        if (page - map->first >= map->count) read_ahead(map, page, last - page);
+        if (!map->count || map->entries[page - map->first] >> 62) break;
+    }
+    return page == first ? at : page < last ? (char *)(page * RT_PAGE) : end;
+}
+
+void rt_add_page(uint64_t *into, const uint64_t *from)
+{
+    for (size_t i = 0; i < RT_PAGE / sizeof *into; i++)
+        if (from[i]) __atomic_fetch_add(&into[i], from[i], __ATOMIC_RELAXED);
 }

@@ -83,7 +83,7 @@ static void take_from(struct rt_module *module, void *context)
     if (module->process) *process = module->process;
 }
 
-RT_APART(struct rt_process, rt_of_program, 5128); /* in use where this module is the program */
+RT_APART(struct rt_process, rt_of_program, 5640); /* in use where this module is the program */
 
 struct rt_process *rt_process_get(void)
 {

@@ -209,9 +209,9 @@ static struct rt_range direct_of(const struct fp_hash_table *table, int64_t bias
 static void put_direct(struct rt_pagemap *map, const struct rt_range *range, struct tables *t)
 {
     const uint64_t *first = (const uint64_t *)range->start;
-    for (char *at = range->start, *next; at < range->end; at = next) {
+    char *at = range->start;
+    for (char *next; (at = rt_next_touched(map, at, range->end)) < range->end; at = next) {
         next = page_end(at, range->end);
-        if (!rt_touched(map, at)) continue;
         for (uint64_t *word = (uint64_t *)at, *stop = (uint64_t *)next; word < stop;) {
             while (stop - word >= GROUP && is_zero(word)) word += GROUP;
             for (uint64_t *last = stop - word < GROUP ? stop : word + GROUP; word < last; word++)
@@ -230,9 +230,11 @@ static void put_table(struct rt_pagemap *map, struct fp_hash_table *table, int64
 {
     struct tables *t = context;
     struct rt_range direct = direct_of(table, bias);
+    struct rt_range sparse = rt_sparse_array(copy_of_table(table, bias));
     t->table = number;
     rt_hash_each(copy_of_table(table, bias), put_entry, t);
     put_direct(map, &direct, t);
+    put_direct(map, &sparse, t);
 }
 
 /* Puts triples of table, path and count. A path that several threads counted is there several
@@ -256,14 +258,24 @@ static void clear_words(struct rt_pagemap *map, char *at, char *end)
     }
 }
 
+/* Of an array nothing stays, so that a child of fork does not look at each page. */
+static void clear_array(struct rt_pagemap *map, const struct rt_range *array)
+{
+    size_t size = (size_t)(array->end - array->start);
+    if (size && madvise(array->start, size, MADV_DONTNEED)) /* the program has locked it */
+        clear_words(map, array->start, array->end);
+}
+
 static void clear_table(struct rt_pagemap *map, struct fp_hash_table *table, int64_t bias,
                         uint64_t number, void *context)
 {
     (void)number;
     (void)context;
     struct rt_range direct = direct_of(table, bias);
+    struct rt_range sparse = rt_sparse_array(copy_of_table(table, bias));
     rt_hash_clear(copy_of_table(table, bias));
     clear_words(map, direct.start, direct.end);
+    clear_array(map, &sparse);
 }
 
 void rt_clear_counters(void)

@@ -8,7 +8,7 @@
  * counters, or unloads a module, waits until none does.
  * What the thread counts later, in other destructors, stays in its copy.
  *
- * Not handled: entries of hash tables, and pages that counters share with other variables,
+ * Not handled: entries of hash tables' levels, and pages that counters share with other variables,
  * stay in the copy. The copies of threads that live are not looked at.
  */
 #include "rt.h"
@@ -84,21 +84,18 @@ static struct rt_range whole_pages(const struct rt_module *module, int which)
     return pages;
 }
 
-static size_t bytes_to_fold(const struct rt_process *process)
+static size_t bytes_to_fold(const struct rt_process *process, int64_t bias)
 {
     size_t bytes = 0;
-    for (size_t i = 0; i < process->core.nmodules; i++)
-        for (int k = 0; process->core.modules[i] && k < NFOLDED; k++) {
-            struct rt_range pages = whole_pages(process->core.modules[i], folded[k]);
+    for (size_t i = 0; i < process->core.nmodules; i++) {
+        const struct rt_module *module = process->core.modules[i];
+        for (int k = 0; module && k < NFOLDED; k++) {
+            struct rt_range pages = whole_pages(module, folded[k]);
             bytes += (size_t)(pages.end - pages.start);
         }
+        if (module) bytes += rt_sparse_bytes(module, bias);
+    }
     return bytes;
-}
-
-static void add_page(uint64_t *into, const uint64_t *from)
-{
-    for (size_t i = 0; i < RT_PAGE / sizeof *into; i++)
-        if (from[i]) __atomic_fetch_add(&into[i], from[i], __ATOMIC_RELAXED);
 }
 
 static void fold_range(struct rt_pagemap *map, struct rt_range pages, int64_t into, int64_t from)
@@ -106,7 +103,7 @@ static void fold_range(struct rt_pagemap *map, struct rt_range pages, int64_t in
     if (pages.start == pages.end) return;
     for (char *page = pages.start; page < pages.end; page += RT_PAGE)
         if (rt_touched(map, page + from))
-            add_page((uint64_t *)(page + into), (const uint64_t *)(page + from));
+            rt_add_page((uint64_t *)(page + into), (const uint64_t *)(page + from));
     madvise(pages.start + from, (size_t)(pages.end - pages.start), MADV_DONTNEED);
 }
 
@@ -114,9 +111,12 @@ static void fold(const struct rt_process *process, int64_t into, int64_t from)
 {
     struct rt_pagemap map;
     rt_pagemap_open(&map);
-    for (size_t i = 0; i < process->core.nmodules; i++)
-        for (int k = 0; process->core.modules[i] && k < NFOLDED; k++)
-            fold_range(&map, whole_pages(process->core.modules[i], folded[k]), into, from);
+    for (size_t i = 0; i < process->core.nmodules; i++) {
+        const struct rt_module *module = process->core.modules[i];
+        for (int k = 0; module && k < NFOLDED; k++)
+            fold_range(&map, whole_pages(module, folded[k]), into, from);
+        if (module) module->fold_arrays(&map, into, from);
+    }
     rt_pagemap_close(&map);
 }
 
@@ -144,7 +144,7 @@ void rt_fold_ending(struct rt_region *region)
     struct rt_process *process = rt_this.process;
     uint64_t all = ~(uint64_t)0, before;
     if (!process || rt_is_confined() || process->threads.incomplete ||
-        bytes_to_fold(process) < LEAST_BYTES || keep_warm(process, region))
+        bytes_to_fold(process, region->bias) < LEAST_BYTES || keep_warm(process, region))
         return;
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof all);
     const struct rt_region *into = rt_threads_ownerless(process);

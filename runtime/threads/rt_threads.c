@@ -111,6 +111,7 @@ static void unmap_orphan(const struct rt_process *process, const struct rt_orpha
     for (uint32_t i = 0; i < orphan->nregions; i++)
         munmap(orphan->span.start + process->threads.regions[i].bias, len);
     if (orphan->nowhere) munmap(orphan->span.start + orphan->nowhere, len);
+    rt_sparse_unmap(orphan->arrays);
 }
 
 /* Unmaps the copies of libraries that are gone for good: no module, or another one, is
@@ -199,7 +200,7 @@ static bool new_copy(struct rt_process *process, int64_t *bias)
 {
     struct attempt where = {.low = !any_base()};
     each_started(process, look_where, &where);
-    for (int tries = 0; tries < 64; tries++) {
+    for (int tries = 0; tries < 1024; tries++) {
         int64_t distance = (int64_t)++process->threads.next_step * STEP;
         struct attempt attempt = {.bias = where.low ? distance : -distance, .ok = true};
         each_started(process, try_module, &attempt);
@@ -501,8 +502,9 @@ void rt_threads_forget_module(bool process_ends)
     bool no_folds = rt_fold_lock(process);
     rt_threads_lock(process, true);
     if (process->threads.norphans < RT_MOST_ORPHANS)
-        process->threads.orphans[process->threads.norphans++] = (struct rt_orphan){
-            span_of(&rt_this), &rt_this, process->threads.nregions, process->threads.nowhere};
+        process->threads.orphans[process->threads.norphans++] =
+            (struct rt_orphan){span_of(&rt_this), &rt_this, process->threads.nregions,
+                               process->threads.nowhere, rt_sparse_leave()};
     for (size_t i = 0; i < RT_MOST_MODULES; i++)
         if (process->core.modules[i] == &rt_this) process->core.modules[i] = NULL;
     rt_this.process = NULL;

@@ -84,6 +84,7 @@ struct rt_orphan {
     const struct rt_module *module; /* where it was */
     uint32_t nregions;
     int64_t nowhere;
+    struct rt_space *arrays; /* of all copies, and the first thread's */
 };
 
 enum { RT_MOST_REGIONS = 16384, RT_MOST_ORPHANS = 64 };

@@ -19,7 +19,7 @@ enum fp_function_flag {
     FP_FUNCTION_PATHS = 1,            /* has path counters */
     FP_FUNCTION_EDGES = 2,            /* has edge counters, on all flow edges or on chords */
     FP_FUNCTION_CHORDS = 4,           /* edge counters on chords only */
-    FP_FUNCTION_HASHED = 8,           /* path counters are in a hash table */
+    FP_FUNCTION_HASHED = 8,           /* path counters are in a hash table or sparse array */
     FP_FUNCTION_EXITS = 16,           /* in-flight paths can be recovered */
     FP_FUNCTION_EARLY = 32,           /* instrumented before inlining */
     FP_FUNCTION_CYCLES = 64,          /* path counters come in pairs: count, cycles */
@@ -162,6 +162,7 @@ struct fp_layout {
     uint64_t path_slots;   /* 64-bit words there */
     uint64_t edge_slots;
     uint64_t direct_slots; /* the compiler's: words beside a hash table (footpath/abi.h) */
+    uint64_t sparse_slots; /* the compiler's: words of a sparse array, or 0 */
     uint32_t *flow_slot;   /* per flow edge: its counter, or FP_NONE */
     uint32_t call_slot;    /* with FP_FUNCTION_CALL_COSTS: the first of its edge counters */
     /* per block, see fp_plan; the last three with FP_FUNCTION_EXITS */
@@ -188,7 +189,8 @@ struct fp_function {
 };
 
 /* The id. `base` is a hash of name, shape and, for a static function, module. The rest goes
- * in so that objects compiled with different settings do not share counters. */
+ * in so that objects compiled with different settings do not share counters. To it is added how
+ * long the sparse array is, where the function has one. */
 uint64_t fp_function_id(uint64_t base, uint32_t flags, uint64_t path_slots, uint64_t edge_slots);
 
 /* What finds the function again in another build. */

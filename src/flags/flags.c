@@ -82,7 +82,7 @@ const struct fp_flag fp_flag_table[] = {
     {"help", FP_FLAG_SWITCH, DRIVER, NULL, FIELD(help),
      "this text"},
     {"array-paths", FP_FLAG_NUMBER, PLUGIN, "N", FIELD(array_paths),
-     "experiment: functions with more paths count in a hash table (4096)"},
+     "experiment: functions with more paths count in a sparse array or hash table (4096)"},
     {"weights", FP_FLAG_WORD, PLUGIN, "llvm static", FIELD(static_weights),
      "experiment: whose estimates of branches (llvm)"},
     {"loop-entries", FP_FLAG_REAL, PLUGIN, "N", FIELD(loop_entries),

@@ -82,7 +82,7 @@ struct fp_flags {
     bool remarks;             /* use: say what is done */
     bool eager_copies;        /* use: see fp_ir_super */
     bool help;                /* --fp-help */
-    uint64_t array_paths;     /* functions with more paths count in a hash table */
+    uint64_t array_paths;     /* functions with more paths count in a table */
     double loop_entries;      /* see fp_limits; 0: by what weights are worth */
     uint32_t copy;            /* which copy of the division this is */
     const char *division;     /* file that says what each copy counts */

@@ -5,6 +5,7 @@
 #include "base/checksum.h"
 #include "base/names.h"
 #include "base/table.h"
+#include "footpath/abi.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -294,6 +295,13 @@ static void add_up(struct fp_arena *arena, struct fp_guide_function *sum,
     if (!sum->nvalues) sum->values = one->values, sum->nvalues = one->nvalues; /* of one of them */
 }
 
+/* Of a function with a sparse array the id has how long the array is. */
+static bool is_id_of(const struct fp_guide_function *f, uint64_t id)
+{
+    uint64_t most = f->flags & FP_FUNCTION_HASHED ? FP_SPARSE_MOST : 0;
+    return f->id - fp_function_id(id, f->flags, f->path_slots, f->edge_slots) <= most;
+}
+
 enum fp_guide_match fp_guide_find(struct fp_arena *arena, const struct fp_guide *guide,
                                   const struct fp_function *function, uint64_t id,
                                   struct fp_guide_function *found)
@@ -305,7 +313,7 @@ enum fp_guide_match fp_guide_find(struct fp_arena *arena, const struct fp_guide 
     for (; end < guide->nfunctions && guide->functions[end].key == key; end++) {
         const struct fp_guide_function *f = &guide->functions[end];
         if (f->shape != shape) continue;
-        if (f->id == fp_function_id(id, f->flags, f->path_slots, f->edge_slots))
+        if (is_id_of(f, id))
             return decode_counts(arena, guide, end, function->paths.cfg, found) ? FP_GUIDE_FOUND
                                                                                 : FP_GUIDE_STALE;
         fitting++;

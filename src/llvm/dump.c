@@ -34,7 +34,10 @@ static void say_counters(struct dump *d)
     if (d->plan)
         fp_say(&d->out, "  paths: %" PRIu64 ", laps: %u\n", d->numbering->num_paths, nlaps);
     if (d->f->flags & FP_FUNCTION_HASHED) {
-        say_words(d, "counters of paths: hash table", layout->path_slots, FP_HASH_PREFIX);
+        if (layout->sparse_slots)
+            say_words(d, "counters of paths: sparse array", layout->sparse_slots, FP_HASH_PREFIX);
+        else
+            say_words(d, "counters of paths: hash table", layout->path_slots, FP_HASH_PREFIX);
         if (nlaps) fp_say(&d->out, "  counters of laps: edge counters 0 to %u\n", nlaps - 1);
     } else {
         bool cycles = d->f->flags & FP_FUNCTION_CYCLES;

@@ -177,6 +177,8 @@ static void set_id(const struct fp_job *job)
     struct fp_function *f = job->f;
     f->id = fp_function_id(fp_ir_base_id(job->ir, job->work->module_hash), f->flags,
                            f->layout.path_slots, f->layout.edge_slots);
+    /* objects that share counters must agree how long a sparse array is */
+    f->id += f->layout.sparse_slots;
 }
 
 /* The code, in an order that each piece of emit/ asks for. */

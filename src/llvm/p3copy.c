@@ -67,6 +67,7 @@ static void add_counters(struct fp_job *job)
     }
     f->id = fp_hash64(f->id ^ (f->flags & ~(uint32_t)(FP_FUNCTION_CALLEES | FP_FUNCTION_CALLS)));
     f->id = fp_hash64(f->id ^ f->layout.path_slots ^ f->layout.edge_slots << 32);
+    f->id += f->layout.sparse_slots;
 }
 
 static void plan_copy(struct fp_job *job)

@@ -1,4 +1,4 @@
-// More paths than an array takes: the key is looked up in a hash table.
+// More paths than a sparse array takes: the key is looked up in a hash table.
 // flags: -O1 --fp-array-paths=2 --fp-cuts=few
 void a(int), b(int);
 
@@ -11,11 +11,13 @@ void a(int), b(int);
 void f(int x)
 {
     TWO(1) TWO(2) TWO(3) TWO(4) TWO(5) TWO(6) TWO(7) TWO(8) TWO(9) TWO(10) TWO(11) TWO(12) TWO(13)
+    TWO(14) TWO(15) TWO(16) TWO(17) TWO(18) TWO(19) TWO(20) TWO(21) TWO(22) TWO(23) TWO(24)
+    TWO(25)
 }
 
 // CHECK: @[[TABLE:__footpath_h_[0-9a-f]+]] = {{.*}}[3 x i64]
 // CHECK-LABEL: @f(
-// CHECK: call void @b(i32 noundef 12)
+// CHECK: call void @b(i32 noundef 24)
 // CHECK: [[HASH:%.+]] = mul i64 [[KEY:%.+]],
 // CHECK-NEXT: [[TOP:%.+]] = lshr i64 [[HASH]],
 // CHECK-NEXT: [[WORD:%.+]] = load volatile i64, {{.*}}@[[TABLE]]

@@ -4,7 +4,7 @@
  *   irregister.c  the path register as SSA values
  *   irinplace.c   the path register set by assembly, in loops
  *   ircycles.c    when the path in flight began
- *   irprobe.c     counts in a hash table
+ *   irprobe.c     counts in a hash table or a sparse array
  *   irends.c      ends of sampled paths
  *
  * For counters in an array, r is not the id but the address of its counter: setting r is

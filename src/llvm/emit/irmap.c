@@ -62,8 +62,9 @@ static void say_table(struct fp_writer *text, const struct fp_function *f, const
     fp_say(text, ".weak %s\n.hidden %s\n.hidden " FP_HASH_EMPTY_SYMBOL "\n.balign 8\n", name, name);
     fp_say(text, ".type %s,@object\n.size %s,%u\n%s:\n", name, name, (unsigned)FP_HASH_TABLE_SIZE,
            name);
-    fp_say(text, ".quad " FP_HASH_EMPTY_SYMBOL "\n.quad %s\n.quad %llu\n.popsection\n", direct,
-           (unsigned long long)f->layout.direct_slots);
+    fp_say(text, ".quad %s\n.quad %s\n.long %llu\n.long %llu\n.popsection\n",
+           f->layout.sparse_slots ? "0" : FP_HASH_EMPTY_SYMBOL, direct,
+           (unsigned long long)f->layout.direct_slots, (unsigned long long)f->layout.sparse_slots);
 }
 
 void fp_ir_emit_module(LLVMModuleRef module)

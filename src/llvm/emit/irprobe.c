@@ -1,4 +1,4 @@
-/* Counts in a hash table (footpath/abi.h). */
+/* Counts in a hash table, or in a sparse array (footpath/abi.h). */
 #include "footpath/abi.h"
 #include "llvm/emit/ircode.h"
 #include "llvm/emit/irrange.h"
@@ -43,11 +43,15 @@ static void count_directly(struct fp_code *c, const struct fp_code_probe *probe)
 /* The level of a table may be another one at any time: the load is volatile. */
 static LLVMValueRef load_level(struct fp_code *c)
 {
-    LLVMTypeRef pointer = LLVMPointerType(c->ed->i64, 0);
     LLVMValueRef word = fp_edit_word(c->ed, c->counters, c->slots, 0);
     LLVMValueRef level = LLVMBuildLoad2(c->ed->builder, c->ed->i64, word, "");
     LLVMSetVolatile(level, 1);
-    return LLVMBuildIntToPtr(c->ed->builder, level, pointer, "");
+    return level;
+}
+
+static LLVMValueRef as_words(struct fp_code *c, LLVMValueRef address)
+{
+    return LLVMBuildIntToPtr(c->ed->builder, address, LLVMPointerType(c->ed->i64, 0), "");
 }
 
 /* Where the key's entry would be, behind the level's head. */
@@ -57,8 +61,38 @@ static LLVMValueRef entry_offset(struct fp_code *c, LLVMValueRef *level, LLVMVal
     LLVMTypeRef i64 = c->ed->i64;
     LLVMValueRef hash = LLVMBuildMul(builder, key, LLVMConstInt(i64, FP_HASH_FACTOR, 0), "");
     hash = LLVMBuildLShr(builder, hash, LLVMConstInt(i64, FP_HASH_SHIFT, 0), "");
-    *level = load_level(c);
+    *level = as_words(c, load_level(c));
     return LLVMBuildAnd(builder, hash, LLVMBuildLoad2(builder, i64, *level, ""), "");
+}
+
+/* A count that may miss: the block of the marker is divided in front of it. */
+struct fork {
+    LLVMBasicBlockRef hit, miss, after;
+};
+
+/* Code is then added to the block in front. */
+static struct fork divide(struct fp_code *c, LLVMValueRef marker)
+{
+    LLVMBasicBlockRef before = LLVMGetInstructionParent(marker);
+    LLVMBasicBlockRef after = fp_shim_split_block(marker);
+    struct fork fork = {.hit = LLVMInsertBasicBlockInContext(c->ed->context, after, ""),
+                        .miss = LLVMInsertBasicBlockInContext(c->ed->context, after, ""),
+                        .after = after};
+    LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(before));
+    LLVMPositionBuilderAtEnd(c->ed->builder, before);
+    return fork;
+}
+
+/* Where the condition holds, code is then added for it; else the runtime is called. */
+static void branch(struct fp_code *c, const struct fork *fork, LLVMValueRef condition,
+                   const char *miss, LLVMValueRef key)
+{
+    LLVMBuilderRef builder = c->ed->builder;
+    fp_edit_weigh(c->ed, LLVMBuildCondBr(builder, condition, fork->hit, fork->miss), 2000, 1);
+    LLVMPositionBuilderAtEnd(builder, fork->miss);
+    fp_edit_count_call(c->ed, miss, c->counters, key);
+    LLVMBuildBr(builder, fork->after);
+    LLVMPositionBuilderAtEnd(builder, fork->hit);
 }
 
 /*   entry = level + hash(key); if (entry->key == key) entry->count++; else miss(table, key) */
@@ -66,23 +100,30 @@ static void look_up(struct fp_code *c, const struct fp_code_probe *probe)
 {
     const int64_t entries = offsetof(struct fp_hash_level, entries) / sizeof(uint64_t);
     struct fp_editor *ed = c->ed;
-    LLVMBuilderRef builder = ed->builder;
-    LLVMBasicBlockRef before = LLVMGetInstructionParent(probe->marker);
-    LLVMBasicBlockRef after = fp_shim_split_block(probe->marker);
-    LLVMBasicBlockRef hit = LLVMInsertBasicBlockInContext(ed->context, after, "");
-    LLVMBasicBlockRef miss = LLVMInsertBasicBlockInContext(ed->context, after, "");
-    LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(before));
-    LLVMPositionBuilderAtEnd(builder, before);
+    struct fork fork = divide(c, probe->marker);
     LLVMValueRef level, offset = entry_offset(c, &level, probe->key);
-    LLVMValueRef key = LLVMBuildLoad2(builder, ed->i64, word_behind(c, level, offset, entries), "");
-    LLVMValueRef same = LLVMBuildICmp(builder, LLVMIntEQ, key, probe->key, "");
-    fp_edit_weigh(ed, LLVMBuildCondBr(builder, same, hit, miss), 2000, 1);
-    LLVMPositionBuilderAtEnd(builder, hit);
+    LLVMValueRef key =
+        LLVMBuildLoad2(ed->builder, ed->i64, word_behind(c, level, offset, entries), "");
+    LLVMValueRef same = LLVMBuildICmp(ed->builder, LLVMIntEQ, key, probe->key, "");
+    branch(c, &fork, same, FP_HASH_MISS_SYMBOL, probe->key);
     fp_edit_add_to(ed, word_behind(c, level, offset, entries + 1), NULL);
-    LLVMBuildBr(builder, after);
-    LLVMPositionBuilderAtEnd(builder, miss);
-    fp_edit_count_call(ed, FP_HASH_MISS_SYMBOL, c->counters, probe->key);
-    LLVMBuildBr(builder, after);
+    LLVMBuildBr(ed->builder, fork.after);
+}
+
+/*   if (array > 0) array[key - 1]++; else miss(table, key) */
+static void count_in_array(struct fp_code *c, const struct fp_code_probe *probe)
+{
+    struct fp_editor *ed = c->ed;
+    struct fork fork = divide(c, probe->marker);
+    LLVMValueRef array = load_level(c);
+    LLVMValueRef there =
+        LLVMBuildICmp(ed->builder, LLVMIntSGT, array, LLVMConstInt(ed->i64, 0, 0), "");
+    branch(c, &fork, there,
+           ed->threads == FP_THREADS_LOCAL ? FP_SPARSE_MISS_SYMBOL : FP_HASH_SHARED_SYMBOL,
+           probe->key);
+    LLVMValueRef offset = LLVMBuildShl(ed->builder, probe->key, LLVMConstInt(ed->i64, 3, 0), "");
+    fp_edit_add_to(ed, word_behind(c, as_words(c, array), offset, -1), NULL);
+    LLVMBuildBr(ed->builder, fork.after);
 }
 
 static void count_shared(struct fp_code *c, const struct fp_code_probe *probe)
@@ -97,6 +138,8 @@ static void emit_probe(struct fp_code *c, struct fp_ir_ranges *ranges,
     uint64_t high = 0;
     if (is_direct(ranges, probe, &high))
         count_directly(c, probe);
+    else if (c->ed->ir->f->layout.sparse_slots)
+        count_in_array(c, probe);
     else if (c->ed->threads != FP_THREADS_LOCAL)
         count_shared(c, probe);
     else
