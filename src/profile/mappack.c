@@ -16,6 +16,12 @@ enum { PACKED_HEADER = 24 };
 /* Records take at least this many times their length when they are decoded. */
 enum { LEAST_GROWTH = 4 };
 
+/* What the decoded records of a program take at most, in practice. */
+enum { USUAL_GROWTH = 32 };
+
+/* Maps of real programs are packed to a third or a fifth. */
+enum { USUAL_PACKING = 8 };
+
 /* The slow levels pay for maps of up to a few megabytes; above, linking would take seconds. */
 enum { SMALL_MAP = 4 << 20, SMALL_LEVEL = 19, LARGE_LEVEL = 9 };
 
@@ -25,6 +31,42 @@ bool fp_map_is_packed(const unsigned char *bytes, size_t len)
     if (len < PACKED_HEADER) return false;
     memcpy(&magic, bytes, sizeof magic);
     return magic == FP_MAP_PACKED_MAGIC;
+}
+
+/* What any map may take, and what more for each byte: up to SMALL_LENGTH and above. */
+static const size_t ANY_MEMORY = (size_t)256 << 20, SMALL_LENGTH = (size_t)5 << 20;
+enum { SMALL_FACTOR = 40, LARGE_FACTOR = 160 };
+
+size_t fp_map_most_memory(size_t len)
+{
+    size_t first = len < SMALL_LENGTH ? len : SMALL_LENGTH;
+    return (size_t)fp_add_saturated(ANY_MEMORY + SMALL_FACTOR * first,
+                                    fp_mul_saturated(LARGE_FACTOR, len - first));
+}
+
+/* The least length that may take so much memory. */
+static size_t least_length(size_t memory)
+{
+    size_t small = fp_map_most_memory(SMALL_LENGTH);
+    if (memory <= ANY_MEMORY) return 0;
+    if (memory <= small) return (memory - ANY_MEMORY + SMALL_FACTOR - 1) / SMALL_FACTOR;
+    return SMALL_LENGTH + (memory - small + LARGE_FACTOR - 1) / LARGE_FACTOR;
+}
+
+/* A map of thousands of functions that are nearly the same is packed so well that a reader would
+ * refuse the memory it takes. It is made as long as it has to be, by a frame that zstd skips. */
+static void pad(struct fp_writer *w, size_t packed, size_t len)
+{
+    static const unsigned char zeros[4096];
+    size_t least = len / USUAL_PACKING > packed
+                       ? least_length((size_t)fp_mul_saturated(USUAL_GROWTH, len))
+                       : 0;
+    if (least <= packed) return;
+    size_t left = least - packed > UINT32_MAX ? UINT32_MAX : least - packed;
+    fp_write_u32(w, ZSTD_MAGIC_SKIPPABLE_START);
+    fp_write_u32(w, (uint32_t)left);
+    for (; left; left -= left < sizeof zeros ? left : sizeof zeros)
+        fp_write_bytes(w, zeros, left < sizeof zeros ? left : sizeof zeros);
 }
 
 void fp_map_pack(struct fp_writer *w, const unsigned char *bytes, size_t len)
@@ -40,14 +82,8 @@ void fp_map_pack(struct fp_writer *w, const unsigned char *bytes, size_t len)
     fp_write_u64(w, len);
     fp_write_u64(w, fp_checksum(bytes, len, 0));
     fp_write_bytes(w, packed, got);
+    pad(w, PACKED_HEADER + got, len);
     free(packed);
-}
-
-size_t fp_map_most_memory(size_t len)
-{
-    const size_t floor = (size_t)256 << 20, small = (size_t)5 << 20;
-    size_t first = len < small ? len : small;
-    return (size_t)fp_add_saturated(floor + 40 * first, fp_mul_saturated(160, len - first));
 }
 
 const unsigned char *fp_map_unpack(struct fp_arena *arena, const char *path,
