@@ -39,7 +39,8 @@ static bool is_reserved(void)
     return how == '2';
 }
 
-/* A confined program may be killed for a system call of ours. */
+/* A confined program may be killed for a system call of ours. Helgrind takes an exchange for no
+ * race. */
 static bool has_space(void)
 {
     enum { UNKNOWN, YES, NO };
@@ -47,8 +48,10 @@ static bool has_space(void)
     if (rt_is_confined()) return false;
     int has = __atomic_load_n(&known, __ATOMIC_RELAXED);
     if (has == UNKNOWN) {
-        has = is_limited(RLIMIT_AS) || is_limited(RLIMIT_DATA) || is_reserved() ? NO : YES;
-        __atomic_store_n(&known, has, __ATOMIC_RELAXED);
+        int found = is_limited(RLIMIT_AS) || is_limited(RLIMIT_DATA) || is_reserved() ? NO : YES;
+        if (__atomic_compare_exchange_n(&known, &has, found, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+            has = found;
     }
     return has == YES;
 }

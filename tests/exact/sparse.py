@@ -262,6 +262,32 @@ def case_locked(b):
     b.calls(1)
 
 
+def case_helgrind(b):
+    """Helgrind sees no races in how arrays are made."""
+    harness.needs("valgrind")
+    b.write("prog.c", "#include <pthread.h>\n" + functions(3, 20, "all") + """
+static void *work(void *unused)
+{
+    volatile int s = 0;
+    for (unsigned i = 0; i < 100; i++)
+        for (int f = 0; f < 3; f++) all[f](i * 2654435761u >> 3, &s);
+    return unused;
+}
+
+int main(void)
+{
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++) pthread_create(&threads[i], NULL, work, NULL);
+    work(NULL);
+    for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+    return 0;
+}
+""")
+    b.cc("-O1", "--fp-mode=check", "--fp-cuts=few", "-pthread", "prog.c", "-o", "prog")
+    b.run("valgrind", "-q", "--tool=helgrind", "--error-exitcode=3", b.path("prog"), env={"FOOTPATH_OUT": b.path("out.prof")})
+    b.verify("out.prof")
+
+
 def case_two_lengths(b):
     """An inline function whose cuts differ between two objects has an array for each."""
     body = "".join("    if (x >> %d & 1) *s = %d;\n" % (k, k) for k in range(20))
