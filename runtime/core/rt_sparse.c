@@ -70,9 +70,11 @@ static struct rt_space *newest;
 #define FIRST_SIZE (RT_PAGE + (uint64_t)FP_SPARSE_MOST * sizeof(uint64_t))
 static const uint64_t LARGEST = (uint64_t)1 << 32, MOST_TOTAL = (uint64_t)1 << 39;
 
-static bool open_pages(void *start, uint64_t size)
+/* Always from the start: pages that are open make no work, and threads that take pieces at the
+ * same time leave no gaps. Behind a gap the kernel begins another mapping, which stays one. */
+static bool open_until(struct rt_space *space, uint64_t end)
 {
-    return !syscall(SYS_mprotect, start, size, PROT_READ | PROT_WRITE);
+    return !syscall(SYS_mprotect, space, end, PROT_READ | PROT_WRITE);
 }
 
 /* With large pages each count could take 2 MB. A program that locks its future memory would
@@ -89,7 +91,7 @@ static struct rt_space *new_space(struct rt_space *older)
     syscall(SYS_munlock, made, size);
     syscall(SYS_madvise, made, size, MADV_NOHUGEPAGE);
     syscall(SYS_madvise, made, size, MADV_DONTDUMP);
-    if (!open_pages(made, RT_PAGE)) {
+    if (!open_until(made, RT_PAGE)) {
         syscall(SYS_munmap, made, size);
         return NULL;
     }
@@ -97,13 +99,15 @@ static struct rt_space *new_space(struct rt_space *older)
     return made;
 }
 
-/* Handlers that interrupt this, and other threads, may take a piece too. */
+/* A piece that can be written to, or NULL. Handlers that interrupt this, and other threads, may
+ * take a piece too. */
 static char *take(uint64_t size)
 {
     for (;;) {
         struct rt_space *space = __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
         uint64_t at = space ? __atomic_fetch_add(&space->used, size, __ATOMIC_RELAXED) : 0;
-        if (space && at + size <= space->size) return (char *)space + at;
+        if (space && at + size <= space->size)
+            return open_until(space, at + size) ? (char *)space + at : NULL;
         struct rt_space *made = new_space(space);
         if (!made) return NULL;
         if (!__atomic_compare_exchange_n(&newest, &space, made, false, __ATOMIC_ACQ_REL,
@@ -137,7 +141,6 @@ static uint64_t *new_array(const struct fp_hash_table *table)
     uint64_t size = (table->nsparse * sizeof(uint64_t) + RT_PAGE - 1) & ~(uint64_t)(RT_PAGE - 1);
     int saved = errno;
     char *made = has_space() ? take(size) : NULL;
-    if (made && !open_pages(made, size)) made = NULL;
     if (made) rt_hide_from_helgrind(made, size);
     errno = saved;
     return (uint64_t *)made;

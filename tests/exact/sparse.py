@@ -210,7 +210,7 @@ def case_few_mappings(b):
     """Sixteen thousand arrays: a process may have 65,530 mappings."""
     b.build(count=400, turns=13)
     (alone, _, _), (there, _, _), _ = b.ran("w", "t40")
-    expect(there < alone + 40 * 6, "mappings with one thread and with forty more:", (alone, there))
+    expect(there < alone + 40 * 4, "mappings with one thread and with forty more:", (alone, there))
     b.calls(41)
 
 
