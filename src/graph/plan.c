@@ -458,6 +458,35 @@ bool fp_plan_sets_on(const struct fp_plan *plan, uint32_t e, int64_t *value)
     return first.kind == FP_OP_SET || start.kind == FP_OP_SET;
 }
 
+/* Is the value that r has in the edge's source still needed on the edge or behind it? */
+static bool keeps_register(const struct fp_plan *plan, uint32_t e)
+{
+    const struct fp_dag *dag = plan->numbering->dag;
+    const struct fp_edge *edge = &dag->cfg->edges[e];
+    enum fp_fate fate = dag->truncation->order.fate[e];
+    if (!plan->has_register[edge->src] || fate == FP_FATE_DEAD) return false;
+    if (fate == FP_FATE_LAP) return plan->has_register[edge->dst];
+    enum fp_op_kind kind = plan->on[dag->of_edge[e]].kind;
+    if (kind == FP_OP_COUNT_REG) return plan->at_end[edge->src] != e;
+    return fate == FP_FATE_KEPT && kind != FP_OP_SET && plan->has_register[edge->dst];
+}
+
+/* Is it the hottest of the truncated edges to its target? The code generator can lay the block
+ * of one of them in front of the target. */
+static bool is_main_way_back(const struct fp_plan *plan, const double *weights, uint32_t e)
+{
+    const struct fp_truncation *t = plan->numbering->dag->truncation;
+    const struct fp_cfg *cfg = t->cfg;
+    uint32_t header = cfg->edges[e].dst;
+    if (t->order.fate[e] != FP_FATE_TRUNCATED) return false;
+    for (uint32_t k = cfg->first_in[header]; k < cfg->first_in[header + 1]; k++) {
+        uint32_t other = cfg->in_edges[k];
+        if (other != e && t->order.fate[other] == FP_FATE_TRUNCATED && weights[other] >= weights[e])
+            return false;
+    }
+    return true;
+}
+
 bool fp_plan_sets_before_branch(const struct fp_plan *plan, const double *weights, uint32_t e,
                                 int64_t value, const bool *has_block)
 {
@@ -468,6 +497,7 @@ bool fp_plan_sets_before_branch(const struct fp_plan *plan, const double *weight
     for (uint32_t o = cfg->first_out[src]; o < cfg->first_out[src + 1]; o++) {
         int64_t other;
         if (o == e || dag->truncation->order.fate[o] == FP_FATE_DEAD) continue;
+        if (keeps_register(plan, o) && is_main_way_back(plan, weights, e)) return false;
         if (!fp_plan_sets_on(plan, o, &other) || other == value) continue;
         if (has_block[o] || !plan->has_register[cfg->edges[o].dst]) continue;
         if (weights[o] > weights[e] || (weights[o] == weights[e] && o < e)) return false;

@@ -88,8 +88,10 @@ bool fp_plan_sets_on(const struct fp_plan *plan, uint32_t cfg_edge, int64_t *val
 
 /* May r be set to `value` in front of the branch that ends the source of a cfg edge,
  * whichever way is then taken? A block on the edge, which few take, costs more jumps than
- * it saves. Not if another way out sets r to something else and is hotter. has_block: per
- * cfg edge, whether it has a block of its own already. */
+ * it saves. Not if another way out sets r to something else and is hotter. Not if another
+ * way out still needs the value that r had, and the edge is a loop's hottest edge back: two
+ * values at once cost a copy in every round, a block in front of the header costs nothing.
+ * has_block: per cfg edge, whether it has a block of its own already. */
 bool fp_plan_sets_before_branch(const struct fp_plan *plan, const double *cfg_weights,
                                 uint32_t cfg_edge, int64_t value, const bool *has_block);
 

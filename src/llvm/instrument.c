@@ -327,6 +327,8 @@ static void instrument_module(struct fp_work *work)
     size_t len;
     if (!is_supported(work->module) || !fp_p3_read_division(work)) return;
     find_costs(work);
+    /* what a copy of P3 does not count has the code of a plain compilation */
+    if (work->optimizing && !work->division) fp_shim_lay_out_loops_by_cost();
     if (work->flags.guide) fp_ir_guide_open(&work->guide, &work->arena, work->flags.guide);
     work->module_hash = fp_ir_hash_module(work->module, work->flags.base);
     do_functions(work);

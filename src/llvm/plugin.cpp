@@ -18,6 +18,7 @@
 #include "llvm/IR/PassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/ProfileData/InstrProf.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MD5.h"
 #include "llvm/Transforms/Coroutines/CoroSplit.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
@@ -252,6 +253,17 @@ double fp_shim_edge_probability(LLVMBasicBlockRef Block, unsigned Successor)
 {
     auto P = Probabilities->getEdgeProbability(unwrap(Block), Successor);
     return static_cast<double>(P.getNumerator()) / static_cast<double>(P.getDenominator());
+}
+
+void fp_shim_lay_out_loops_by_cost(void)
+{
+    static std::once_flag Once;
+    std::call_once(Once, [] {
+        auto &Options = cl::getRegisteredOptions();
+        auto Found = Options.find("force-precise-rotation-cost");
+        if (Found == Options.end() || Found->second->getNumOccurrences()) return;
+        Found->second->addOccurrence(0, "force-precise-rotation-cost", "true");
+    });
 }
 
 // The first 64 bits of the MD5 of the file as the compiler read it. Without one the file is not

@@ -43,6 +43,11 @@ void fp_shim_estimates(LLVMValueRef function);
 double fp_shim_block_frequency(LLVMBasicBlockRef block);
 double fp_shim_edge_probability(LLVMBasicBlockRef block, unsigned successor);
 
+/* Has the code generator lay out loops by what jumps cost, which it does not by default.
+ * Without, a block on the edge back to a loop's header jumps to the header on every round.
+ * For the rest of the process; a setting by -mllvm stays. */
+void fp_shim_lay_out_loops_by_cost(void);
+
 /* The source position of an instruction. */
 struct fp_shim_location {
     unsigned line, column, discriminator;

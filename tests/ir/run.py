@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The IR that the plugin makes, checked by LLVM's FileCheck.
+"""The IR that the plugin makes, or the assembly made of it, checked by LLVM's FileCheck.
 
     run.py --bin BUILD/bin [--llvm 19] [--case NAME]...
 
@@ -7,6 +7,7 @@ A test is a C file. Its CHECK lines say what must be in the IR, in this order (F
 manual explains them); other lines of its head are
 
     // flags: FLAGS       for footpath-cc
+    // output: assembly   what is checked, instead of the IR
     // division: FLAGS    of footpath divide: first the program is built and run as usual and
                           divided by its profile; then copy 0 of it is compiled
 """
@@ -44,7 +45,8 @@ def check(b, source):
     expect(flags, "no line with flags")
     if how is not None:
         flags += divided(b, source, flags, how)
-    b.cc(*flags, "-S", "-emit-llvm", source, "-o", "out.ll", silent=True)
+    form = ["-S"] if directive(text, "output") == ["assembly"] else ["-S", "-emit-llvm"]
+    b.cc(*flags, *form, source, "-o", "out.ll", silent=True)
     b.run(filecheck, source, "--input-file", "out.ll")
 
 
