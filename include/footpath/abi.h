@@ -161,4 +161,76 @@ struct fp_hash_table {
 #define FP_HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio */
 enum { FP_HASH_TABLE_SIZE = sizeof(struct fp_hash_table) };
 
+/* ---- executables that were rewritten (footpath exe, docs/executables.md) ---- */
+
+/* The runtime in a rewritten file is told by this record where things are: `footpath exe` fills
+ * it in. Distances are from the start of the record. */
+struct fp_exe_part {
+    int64_t at;
+    uint64_t size; /* in bytes */
+};
+
+enum fp_exe_flag {
+    FP_EXE_PROGRAM = 1, /* not a shared library */
+    FP_EXE_FIXED = 2,   /* linked at a fixed address: slots are not relative to %gs */
+};
+
+/* An old instruction, which is int3 now, and where to go on. Distances from `base`; by rising
+ * `from`. */
+struct fp_exe_trap {
+    uint32_t from, to;
+    uint32_t function; /* its place among the functions below */
+    uint32_t sum;      /* 1 + its place among the sums below; 0: the code needs none */
+};
+
+/* What a path register is to hold where control comes to an old instruction. It is the address of
+ * a counter that some path has there, so that the code that goes on counts within its counters. */
+struct fp_exe_sum {
+    uint32_t to;  /* the counter; distance from `base` */
+    int32_t disp; /* of a slot: where it is, from the register `base` */
+    uint8_t home; /* the register, as machine code numbers them; FP_EXE_IN_SLOT: a slot */
+    uint8_t base;
+    uint16_t unused;
+};
+enum { FP_EXE_IN_SLOT = 16 };
+
+enum { FP_EXE_VERSION = 1 };
+
+/* What the new code calls, and what the loader calls. */
+enum fp_exe_entry {
+    FP_EXE_HASH_MISS,
+    FP_EXE_SPARSE_MISS,
+    FP_EXE_HASH_EMPTY,
+    FP_EXE_EARLY, /* as the resolver of an indirect function, while relocations are processed */
+    FP_EXE_EARLY_WORD, /* which that relocation sets */
+    FP_EXE_START,      /* as a constructor */
+    FP_EXE_FINISH,     /* as a destructor */
+    FP_EXE_NENTRIES
+};
+
+struct fp_exe_record {
+    uint32_t version, flags;
+    int64_t base; /* the lowest address of the file as it is loaded */
+    struct fp_exe_part counters, tables, direct, code;
+    struct fp_exe_part traps;         /* of struct fp_exe_trap */
+    struct fp_exe_part functions;     /* that have traps: ids of the map */
+    struct fp_exe_part sums;          /* of struct fp_exe_sum */
+    struct fp_exe_part caught;        /* one 32-bit number per function: traps hit */
+    int64_t entries[FP_EXE_NENTRIES]; /* filled in by the linker */
+};
+
+/* Notes named "footpath": their contents are the distances from there to the module's state
+ * and to the record. */
+enum { FP_NOTE_MODULE = 1, FP_NOTE_EXE = 2 };
+
+/* The runtime's functions that take the place of libc's in the rewritten file alone have this
+ * prefix and the name of the function. */
+#define FP_EXE_INSTEAD_PREFIX "__footpath_instead_"
+
+/* Where no register is free, a frame keeps its path sum in a slot: 8 bytes at CFA + FP_EXE_SLOT
+ * relative to %gs, or in a file with a fixed address at CFA + FP_EXE_SLOT. The odd part keeps
+ * a slot from having the lower 12 bits of what lies in its frame: processors take such
+ * addresses for the same. */
+enum { FP_EXE_SLOT = -(96 << 20) - 1096 };
+
 #endif

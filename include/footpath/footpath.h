@@ -83,6 +83,7 @@ enum footpath_warning_kind {
     FOOTPATH_WARNING_ALSO,        /* the file also has runs of other programs or builds */
     FOOTPATH_WARNING_NO_PROGRAM,  /* the module was not found: it has no functions */
     FOOTPATH_WARNING_OTHER_BUILD, /* `binary` is the program of no module */
+    FOOTPATH_WARNING_NOT_EXACT,   /* some functions of a rewritten program are not exact */
 };
 
 struct footpath_warning {

@@ -61,6 +61,7 @@ enum fp_run_flag {
     FP_RUN_UNFINISHED = 1, /* written while the program went on */
     FP_RUN_SIGNALLED = 2,  /* ended by a signal */
     FP_RUN_MERGED = 4,     /* the sum of several runs */
+    FP_RUN_CAUGHT = 16,    /* the record ends with functions that are not exact */
     FP_RUN_LEAVING = 8,    /* with FP_RUN_UNFINISHED: written right before exec or daemon */
 };
 

@@ -130,6 +130,31 @@ static void note_other_build(struct fp_load *load, const struct fp_profile *prof
     fp_load_warn(load, FOOTPATH_WARNING_OTHER_BUILD, &error);
 }
 
+/* The name of a function of the module, by its id. */
+static const char *name_of(const struct fp_module *module, uint64_t id)
+{
+    for (size_t i = 0; i < module->program.nfunctions; i++)
+        if (module->program.functions[i].id == id) return module->program.functions[i].name;
+    return "?";
+}
+
+static void note_caught(struct fp_load *load, const struct fp_module *module)
+{
+    enum { MOST = 4 };
+    struct fp_error error = {0};
+    size_t n = module->caught.len;
+    const char *list = "";
+    if (!n) return;
+    for (size_t i = 0; i < n && i < MOST; i++)
+        list =
+            fp_arena_printf(&load->arena, "%s%s%s", list, *list ? ", " : "",
+                            fp_plain(&load->arena, name_of(module, module->caught.at[i].function)));
+    fp_fail(&error, module->id.path,
+            "%zu function%s not exact: an unexpected jump was caught (%s%s)", n, n == 1 ? "" : "s",
+            list, n > MOST ? ", ..." : "");
+    fp_load_warn(load, FOOTPATH_WARNING_NOT_EXACT, &error);
+}
+
 struct fp_profile *fp_load_profile(struct fp_load *load)
 {
     if (!fp_load_check_binary(load)) return NULL;
@@ -142,6 +167,7 @@ struct fp_profile *fp_load_profile(struct fp_load *load)
         found += module->have_program;
         if (!module->have_program)
             fp_load_warn(load, FOOTPATH_WARNING_NO_PROGRAM, &module->problem);
+        note_caught(load, module);
     }
     if (found) {
         note_other_build(load, profile);

@@ -152,6 +152,7 @@ static void describe_run(const struct fp_profile *copy, struct fp_run *run)
     described.counters = run->counters, described.ncounters = run->ncounters;
     described.tables = run->tables, described.ntables = run->ntables;
     described.in_flight = run->in_flight, described.nin_flight = run->nin_flight;
+    described.caught = run->caught, described.ncaught = run->ncaught;
     described.map = run->map;
     *run = described;
 }

@@ -74,6 +74,17 @@ static void add_in_flight(struct fp_arena *arena, struct fp_module *module,
     *index = module->in_flight.len;
 }
 
+static void add_caught(struct fp_arena *arena, struct fp_module *module,
+                       const struct fp_caught *entry)
+{
+    for (size_t i = 0; i < module->caught.len; i++)
+        if (module->caught.at[i].function == entry->function) {
+            module->caught.at[i].count = fp_add_saturated(module->caught.at[i].count, entry->count);
+            return;
+        }
+    fp_vec_push(arena, &module->caught, *entry);
+}
+
 /* Copies everything of a run but its counts. */
 static struct fp_run note_of(struct fp_arena *arena, const struct fp_run *run)
 {
@@ -81,6 +92,7 @@ static struct fp_run note_of(struct fp_arena *arena, const struct fp_run *run)
     note.counters = NULL, note.ncounters = 0;
     note.tables = NULL, note.ntables = 0;
     note.in_flight = NULL, note.nin_flight = 0;
+    note.caught = NULL, note.ncaught = 0;
     note.map = NULL;
     note.host = fp_arena_strdup(arena, run->host);
     note.program = fp_arena_strdup(arena, run->program);
@@ -113,6 +125,7 @@ void fp_module_add_run(struct fp_arena *arena, struct fp_module *module, const s
         fp_counters_add(&module->tables, run->tables[i].table, run->tables[i].path,
                         run->tables[i].count, &place);
     for (size_t i = 0; i < run->nin_flight; i++) add_in_flight(arena, module, &run->in_flight[i]);
+    for (size_t i = 0; i < run->ncaught; i++) add_caught(arena, module, &run->caught[i]);
 }
 
 void fp_module_sort(struct fp_module *module)
@@ -536,6 +549,8 @@ static struct fp_run merged_module(struct fp_profile *profile, struct fp_module 
     run.ntables = module->tables.len;
     run.in_flight = module->in_flight.at;
     run.nin_flight = module->in_flight.len;
+    run.caught = module->caught.at;
+    run.ncaught = module->caught.len;
     return run;
 }
 

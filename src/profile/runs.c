@@ -26,7 +26,8 @@ static void encode_module(struct fp_writer *w, const struct fp_module_id *m)
 void fp_run_encode(struct fp_writer *w, const struct fp_run *run)
 {
     const uint64_t fields[] = {run->runs, run->start_ns, run->end_ns, run->pid};
-    fp_write_uint(w, run->flags);
+    uint64_t flags = run->flags & ~(uint64_t)FP_RUN_CAUGHT;
+    fp_write_uint(w, run->ncaught ? flags | FP_RUN_CAUGHT : flags);
     fp_write_u64(w, run->id);
     fp_write_uints(w, fields, sizeof fields / sizeof *fields);
     fp_write_string(w, run->host);
@@ -54,6 +55,11 @@ void fp_run_encode(struct fp_writer *w, const struct fp_run *run)
         fp_write_uint(w, run->in_flight[i].block);
         fp_write_u64(w, run->in_flight[i].reg);
         fp_write_int(w, run->in_flight[i].count);
+    }
+    if (run->ncaught) fp_write_uint(w, run->ncaught);
+    for (size_t i = 0; i < run->ncaught; i++) {
+        fp_write_u64(w, run->caught[i].function);
+        fp_write_uint(w, run->caught[i].count);
     }
 }
 
@@ -97,6 +103,17 @@ static void decode_in_flight(struct fp_arena *arena, struct fp_reader *r, struct
     }
 }
 
+static void decode_caught(struct fp_arena *arena, struct fp_reader *r, struct fp_run *run)
+{
+    if (!(run->flags & FP_RUN_CAUGHT)) return;
+    run->ncaught = fp_read_count(r, 9);
+    run->caught = FP_NEW_ARRAY(arena, struct fp_caught, run->ncaught);
+    for (size_t i = 0; i < run->ncaught && !r->failed; i++) {
+        run->caught[i].function = fp_read_u64(r);
+        run->caught[i].count = fp_read_uint(r);
+    }
+}
+
 static void decode_module(struct fp_arena *arena, struct fp_reader *r, struct fp_module_id *m)
 {
     m->path = fp_read_string(r, arena);
@@ -126,6 +143,7 @@ bool fp_run_decode(struct fp_arena *arena, struct fp_reader *r, struct fp_run *r
     decode_counters(arena, r, run);
     decode_tables(arena, r, run);
     decode_in_flight(arena, r, run);
+    decode_caught(arena, r, run);
     return !r->failed;
 }
 

@@ -29,6 +29,13 @@ struct fp_in_flight {
     int64_t count;
 };
 
+/* A function of a rewritten executable whose old code was executed: a jump that the rewriter
+ * did not know of was caught. Its counts are not exact. */
+struct fp_caught {
+    uint64_t function; /* id */
+    uint64_t count;
+};
+
 /* A map in the profile, for a module whose file has none or may be gone: the bytes of its map
  * sections. */
 struct fp_embedded_map {
@@ -52,6 +59,8 @@ struct fp_run {
     size_t ntables;
     struct fp_in_flight *in_flight;
     size_t nin_flight;
+    struct fp_caught *caught;
+    size_t ncaught;
     const struct fp_embedded_map *map; /* for writing: the module's map, or NULL */
 };
 

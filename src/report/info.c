@@ -71,19 +71,20 @@ static void say_program(struct fp_writer *out, const struct fp_program *p,
     struct info_totals t = totals_of(p);
     fp_say(out,
            "  functions   %zu: %" PRIu64 " with path counters (%" PRIu64
-           " in hash tables), %" PRIu64 " with edge counters, %" PRIu64
+           " in hash tables or sparse arrays), %" PRIu64 " with edge counters, %" PRIu64
            " exact to the end, %zu left out\n",
            p->nfunctions, t.paths, t.hashed, t.edges, t.exits, p->nskipped);
     if (t.cut) {
-        fp_say(out, "  cut         paths of %" PRIu64 " functions, at %" PRIu64 " cold edges",
-               t.cut, t.ncuts);
+        fp_say(out, "  cut         paths of %" PRIu64 " %s, at %" PRIu64 " cold %s", t.cut,
+               t.cut == 1 ? "function" : "functions", t.ncuts, t.ncuts == 1 ? "edge" : "edges");
         say_ended(out, ends ? ends->at_cuts : 0, ends);
     }
     if (t.doors) {
         fp_say(out,
-               "  doors       paths of %" PRIu64
-               " functions end where a loop is entered, at %" PRIu64 " edges",
-               t.doors, t.ndoors);
+               "  doors       paths of %" PRIu64 " %s end where a loop is entered, at %" PRIu64
+               " %s",
+               t.doors, t.doors == 1 ? "function" : "functions", t.ndoors,
+               t.ndoors == 1 ? "edge" : "edges");
         say_ended(out, ends ? ends->at_doors : 0, ends);
     }
     char counters[32], laps[32];
@@ -97,6 +98,26 @@ static void say_text(struct fp_writer *out, const char *text)
     fp_say_plain(out, text, strlen(text));
 }
 
+static const struct fp_function *function_of(const struct fp_module *m, uint64_t id)
+{
+    for (size_t i = 0; i < m->program.nfunctions; i++)
+        if (m->program.functions[i].id == id) return &m->program.functions[i];
+    return NULL;
+}
+
+static void say_caught(struct fp_writer *out, const struct fp_module *m)
+{
+    if (!m->caught.len) return;
+    fp_say(out, "  not exact   %zu function%s: an unexpected jump was caught\n", m->caught.len,
+           m->caught.len == 1 ? "" : "s");
+    for (size_t i = 0; i < m->caught.len; i++) {
+        const struct fp_function *f = function_of(m, m->caught.at[i].function);
+        fp_say(out, "  caught: ");
+        say_text(out, f ? f->name : "?");
+        fp_say(out, ", %" PRIu64 " times\n", m->caught.at[i].count);
+    }
+}
+
 static void say_module(struct fp_writer *out, const struct fp_module *m)
 {
     fp_say(out, "module ");
@@ -108,6 +129,7 @@ static void say_module(struct fp_writer *out, const struct fp_module *m)
     struct fp_path_ends ends;
     fp_path_ends_of(m, &ends);
     say_program(out, &m->program, &ends);
+    say_caught(out, m);
 }
 
 static void say_run(struct fp_writer *out, const struct fp_run *r)
@@ -179,6 +201,19 @@ static void json_left_out(struct fp_json *j, const struct fp_program *p)
     fp_json_end(j, ']');
 }
 
+static void json_caught(struct fp_json *j, const struct fp_module *m)
+{
+    fp_json_key(j, "not_exact"), fp_json_begin(j, '[');
+    for (size_t i = 0; i < m->caught.len; i++) {
+        const struct fp_function *f = function_of(m, m->caught.at[i].function);
+        fp_json_begin(j, '{');
+        fp_json_key(j, "linkage_name"), fp_json_string(j, f ? f->name : "");
+        fp_json_key(j, "caught"), fp_json_uint(j, m->caught.at[i].count);
+        fp_json_end(j, '}');
+    }
+    fp_json_end(j, ']');
+}
+
 static void json_module(struct fp_json *j, const struct fp_module *m)
 {
     fp_json_begin(j, '{');
@@ -187,6 +222,7 @@ static void json_module(struct fp_json *j, const struct fp_module *m)
     fp_json_key(j, "runs"), fp_json_uint(j, m->runs);
     json_program(j, &m->program);
     if (m->have_program) json_ends(j, m);
+    if (m->caught.len) json_caught(j, m);
     fp_json_end(j, '}');
 }
 
