@@ -1,89 +1,30 @@
 /* Machine edge profiles: see edgeprofile.h. */
 #include "binary/edgeprofile.h"
 
+#include "binary/machinesource.h"
 #include "profile/mapcode.h"
+#include "binary/framefunctions.h"
 
 #include <time.h>
 
 /* The program has no counters; these addresses stand for them in the map. */
-enum { COUNTERS_ADDRESS = 0x1000, MOST_FRAMES = 64 };
+enum { COUNTERS_ADDRESS = 0x1000 };
 
 void fp_edge_profile_init(struct fp_edge_profile *p, struct fp_arena *arena,
                           struct fp_object *object)
 {
     *p = (struct fp_edge_profile){.arena = arena};
+    struct fp_frames frames;
+    struct fp_error ignored = {0};
     fp_machine_init(&p->machine, arena, object);
+    if (fp_frames_read(arena, object, &frames, &ignored))
+        fp_machine_add_frames(&p->machine, &frames);
     p->lines = fp_dwarf_lines_new(arena, object);
 }
 
 void fp_edge_profile_free(struct fp_edge_profile *p)
 {
     fp_writer_free(&p->map);
-}
-
-/* ---- positions ---- */
-
-struct placing {
-    struct fp_edge_profile *p;
-    struct fp_arena *arena;
-    struct fp_table scopes; /* identity of an inlined instance -> 1 + index */
-    FP_VEC(struct fp_scope) all;
-    FP_VEC(struct fp_position) positions;
-};
-
-/* Scopes with parents first; `frames` is innermost first. */
-static uint32_t scope_of(struct placing *at, const struct fp_frame *frames, size_t count)
-{
-    uint64_t *known = fp_table_find(&at->scopes, frames[0].identity);
-    if (known) return (uint32_t)*known - 1;
-    struct fp_scope scope = {.function = frames[0].function,
-                             .linkage = frames[0].linkage,
-                             .file = frames[0].file,
-                             .line = frames[0].declared,
-                             .parent = FP_NONE};
-    if (count > 1) {
-        scope.parent = scope_of(at, frames + 1, count - 1);
-        scope.call_line = frames[1].line;
-        scope.call_discriminator = frames[1].discriminator;
-    }
-    fp_vec_push(at->arena, &at->all, scope);
-    *fp_table_add(&at->scopes, frames[0].identity) = at->all.len;
-    return (uint32_t)at->all.len - 1;
-}
-
-static void place_insn(struct placing *at, uint64_t address, size_t first)
-{
-    struct fp_frame frames[MOST_FRAMES];
-    size_t count = fp_dwarf_lines_frames(at->p->lines, address, frames, MOST_FRAMES);
-    if (!count || !frames[0].line) return;
-    struct fp_position position = {scope_of(at, frames, count), frames[0].line, frames[0].column,
-                                   frames[0].discriminator};
-    if (at->positions.len > first) {
-        const struct fp_position *last = &at->positions.at[at->positions.len - 1];
-        if (last->scope == position.scope && last->line == position.line &&
-            last->discriminator == position.discriminator)
-            return;
-    }
-    fp_vec_push(at->arena, &at->positions, position);
-}
-
-static void place_blocks(struct placing *at, const struct fp_machine_function *m,
-                         struct fp_function *f)
-{
-    f->source.blocks = FP_NEW_ARRAY(at->arena, struct fp_block_info, m->cfg->nblocks);
-    for (uint32_t b = 0; b < m->cfg->nblocks; b++) {
-        size_t first = at->positions.len;
-        for (uint32_t i = 0; i < m->blocks[b].ninsns; i++)
-            place_insn(at, m->insns.at[m->blocks[b].first_insn + i].address, first);
-        f->source.blocks[b] =
-            (struct fp_block_info){.instructions = m->blocks[b].ninsns,
-                                   .first_position = (uint32_t)first,
-                                   .npositions = (uint32_t)(at->positions.len - first)};
-    }
-    f->source.positions = at->positions.at;
-    f->source.npositions = (uint32_t)at->positions.len;
-    f->source.scopes = at->all.at;
-    f->source.nscopes = (uint32_t)at->all.len;
 }
 
 /* ---- counts ---- */
@@ -133,9 +74,7 @@ static void describe(struct fp_edge_profile *p, struct fp_arena *arena,
     fp_edge_profile_identity(p, m, f);
     f->flags = FP_FUNCTION_EDGES;
     f->source.edges = m->edges;
-    struct placing at = {.p = p, .arena = arena};
-    fp_table_init(&at.scopes, arena);
-    place_blocks(&at, m, f);
+    fp_machine_lines(arena, p->lines, m, f);
     f->paths.truncation = FP_NEW(arena, struct fp_truncation);
     /* paths are not counted here, but a map needs a truncation, which keeps ids in range */
     fp_truncate(arena, m->cfg, NULL, &(struct fp_limits){.no_laps = true}, f->paths.truncation);

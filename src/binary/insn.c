@@ -61,13 +61,34 @@ static uint8_t flags_of(const ZydisDecodedInstruction *i)
     return (uint8_t)flags;
 }
 
-uint8_t fp_insn_decode(const unsigned char *bytes, size_t len, uint64_t address,
-                       struct fp_insn *insn)
+/* Addresses in operands: relative to rip; the 32 bits of a displacement or immediate that are an
+ * address where the program is linked at a fixed one. */
+static void find_names(const ZydisDecodedInstruction *i, const struct fp_insn *insn,
+                       struct fp_insn_names *names)
+{
+    bool memory = i->attributes & ZYDIS_ATTRIB_HAS_MODRM && i->raw.modrm.mod != 3;
+    if (memory && i->raw.modrm.mod == 0 && i->raw.modrm.rm == 5) {
+        names->place = insn->address + i->length + (uint64_t)i->raw.disp.value;
+        names->has_place = true;
+        names->taken = i->mnemonic == ZYDIS_MNEMONIC_LEA;
+    } else if (memory && i->raw.disp.size == 32) {
+        names->fixed_place = (uint64_t)i->raw.disp.value;
+    }
+    if (!i->raw.imm[0].is_relative && i->raw.imm[0].size >= 32)
+        names->fixed_value = i->raw.imm[0].value.u;
+}
+
+uint8_t fp_insn_decode_names(const unsigned char *bytes, size_t len, uint64_t address,
+                             struct fp_insn *insn, struct fp_insn_names *names)
 {
     ZydisDecodedInstruction i;
+    *names = (struct fp_insn_names){0};
     *insn =
         (struct fp_insn){.address = address, .block = FP_NONE, .length = 1, .kind = FP_INSN_STOP};
-    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(), NULL, bytes, len, &i))) return 1;
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(), NULL, bytes, len, &i))) {
+        names->broken = true;
+        return 1;
+    }
     insn->length = i.length;
     insn->kind = (uint8_t)kind_of(&i);
     insn->flags = flags_of(&i);
@@ -78,5 +99,15 @@ uint8_t fp_insn_decode(const unsigned char *bytes, size_t len, uint64_t address,
     else if (insn->kind == FP_INSN_CALL && i.raw.modrm.mod == 0 && i.raw.modrm.rm == 5)
         /* call *slot(%rip): the slot stands for the function */
         insn->target = address + i.length + (uint64_t)i.raw.disp.value;
+    find_names(&i, insn, names);
+    names->transaction = i.mnemonic == ZYDIS_MNEMONIC_XBEGIN;
+    names->direct = relative && i.raw.imm[0].size;
     return i.length;
+}
+
+uint8_t fp_insn_decode(const unsigned char *bytes, size_t len, uint64_t address,
+                       struct fp_insn *insn)
+{
+    struct fp_insn_names names;
+    return fp_insn_decode_names(bytes, len, address, insn, &names);
 }

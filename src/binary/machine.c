@@ -28,9 +28,10 @@ static void join_parts(struct fp_machine *m, struct fp_strtable *by_name)
             fp_strtable_find(by_name, fp_arena_strndup(m->arena, symbol->name, len));
         if (!whole) continue;
         struct fp_machine_function *f = &m->functions[*whole - 1];
-        struct fp_code_range range = {.address = symbol->address, .size = symbol->size};
+        struct fp_code_range range = {
+            .address = symbol->address, .size = symbol->size, .fde = FP_NONE};
         fp_vec_push(m->arena, &f->ranges, range);
-        m->function_of[i] = (uint32_t)*whole - 1;
+        m->spans.at[i].function = (uint32_t)*whole - 1;
     }
 }
 
@@ -40,16 +41,17 @@ void fp_machine_init(struct fp_machine *m, struct fp_arena *arena, struct fp_obj
     *m = (struct fp_machine){.arena = arena, .object = object};
     fp_strtable_init(&by_name, arena);
     m->functions = FP_NEW_ARRAY(arena, struct fp_machine_function, object->functions.len);
-    m->function_of = FP_NEW_ARRAY(arena, uint32_t, object->functions.len);
     for (size_t i = 0; i < object->functions.len; i++) {
         const struct fp_object_symbol *symbol = &object->functions.at[i];
-        m->function_of[i] = FP_NONE;
+        struct fp_machine_span span = {symbol->address, symbol->size, FP_NONE};
+        fp_vec_push(arena, &m->spans, span);
         if (part_of(symbol->name)) continue;
         struct fp_machine_function *f = &m->functions[m->nfunctions];
-        struct fp_code_range range = {.address = symbol->address, .size = symbol->size};
+        struct fp_code_range range = {
+            .address = symbol->address, .size = symbol->size, .fde = FP_NONE};
         f->symbol = symbol;
         fp_vec_push(arena, &f->ranges, range);
-        m->function_of[i] = (uint32_t)m->nfunctions++;
+        m->spans.at[i].function = (uint32_t)m->nfunctions++;
         uint64_t *known = fp_strtable_add(&by_name, symbol->name);
         if (!*known) *known = m->nfunctions;
     }
@@ -58,10 +60,18 @@ void fp_machine_init(struct fp_machine *m, struct fp_arena *arena, struct fp_obj
 
 struct fp_machine_function *fp_machine_find(const struct fp_machine *m, uint64_t address)
 {
-    const struct fp_object_symbol *symbol = fp_object_function(m->object, address);
-    if (!symbol) return NULL;
-    uint32_t index = m->function_of[symbol - m->object->functions.at];
-    return index == FP_NONE ? NULL : &m->functions[index];
+    size_t low = 0, high = m->spans.len;
+    while (low < high) { /* the first one behind the address */
+        size_t middle = low + (high - low) / 2;
+        if (m->spans.at[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low) return NULL;
+    const struct fp_machine_span *span = &m->spans.at[low - 1];
+    bool inside = address - span->address < span->size && span->function != FP_NONE;
+    return inside ? &m->functions[span->function] : NULL;
 }
 
 /* ---- instructions ---- */
@@ -111,6 +121,8 @@ uint32_t fp_machine_insn(const struct fp_machine_function *f, uint64_t address, 
 
 /* ---- blocks ---- */
 
+enum { MOST_ROUNDS = 6 }; /* of finding jump tables */
+
 struct building {
     struct fp_machine *m;
     struct fp_machine_function *f;
@@ -125,7 +137,7 @@ struct building {
     FP_VEC(uint8_t) flags;
 };
 
-static bool never_returns(const struct fp_machine *m, const struct fp_insn *call)
+bool fp_machine_never_returns(const struct fp_object *object, const struct fp_insn *call)
 {
     static const char *const names[] = {"abort",
                                         "exit",
@@ -164,9 +176,9 @@ static bool never_returns(const struct fp_machine *m, const struct fp_insn *call
                                         "verr",
                                         "verrx"};
     if (!call->target) return false;
-    const char *name = fp_object_import(m->object, call->target);
-    const struct fp_object_symbol *symbol =
-        name ? NULL : fp_object_function(m->object, call->target);
+    if (fp_table_find(&object->endless, call->target)) return true;
+    const char *name = fp_object_import(object, call->target);
+    const struct fp_object_symbol *symbol = name ? NULL : fp_object_function(object, call->target);
     if (symbol && symbol->address == call->target) name = symbol->name;
     for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
         if (!strcmp(name, names[i])) return true;
@@ -181,7 +193,7 @@ static bool ends_block(struct fp_machine *m, const struct fp_insn *insn)
     case FP_INSN_JUMP_INDIRECT:
     case FP_INSN_RETURN:
     case FP_INSN_STOP: return true;
-    case FP_INSN_CALL: return never_returns(m, insn);
+    case FP_INSN_CALL: return fp_machine_never_returns(m->object, insn);
     case FP_INSN_PLAIN:
     case FP_INSN_NOP: break;
     }
@@ -194,20 +206,60 @@ static bool same_range(const struct fp_machine_function *f, uint32_t i)
     return i + 1 < f->insns.len && f->insns.at[i + 1].address == insn->address + insn->length;
 }
 
+/* The entries of all tables of a jump, in order, with repetitions. Gives whether there are more
+ * than before. */
+static bool find_table(struct building *b, const struct fp_jump_search *search, uint32_t jump)
+{
+    struct fp_jump_found found;
+    FP_VEC(uint64_t) targets = {0};
+    fp_jump_find(search, jump, &found);
+    for (size_t t = 0; t < found.tables.len; t++)
+        for (size_t k = 0; k < found.tables.at[t].ntargets; k++)
+            fp_vec_push(&b->scratch, &targets, found.tables.at[t].targets[k]);
+    for (size_t k = 0; k < found.labels.len; k++)
+        fp_vec_push(&b->scratch, &targets, found.labels.at[k]);
+    bool more = targets.len > b->table_len[jump];
+    if (!more || targets.len < 2) return false;
+    b->table[jump] = targets.at;
+    b->table_len[jump] = targets.len;
+    for (size_t k = 0; k < targets.len; k++) {
+        uint32_t to = targets.at[k] ? fp_machine_insn(b->f, targets.at[k], true) : FP_NONE;
+        if (to != FP_NONE) {
+            fp_slice_add_jump(search->slice, jump, to);
+            fp_bitset_add(&b->leader, to);
+        }
+    }
+    return true;
+}
+
+/* A table that is found may show another way to the next one: repeats until nothing is new. */
+static void find_tables(struct building *b)
+{
+    struct fp_slice slice;
+    struct fp_jump_search search = {
+        .arena = &b->scratch, .object = b->m->object, .f = b->f, .slice = &slice};
+    fp_slice_init(&slice, &b->scratch, b->m->object, b->f);
+    bool more = true;
+    for (int round = 0; more && round < MOST_ROUNDS; round++) {
+        more = false;
+        for (uint32_t i = 0; i < b->f->insns.len; i++)
+            if (b->f->insns.at[i].kind == FP_INSN_JUMP_INDIRECT) more |= find_table(b, &search, i);
+    }
+}
+
 static void find_targets(struct building *b)
 {
     struct fp_machine_function *f = b->f;
+    bool indirect = false;
     for (uint32_t i = 0; i < f->insns.len; i++) {
         const struct fp_insn *insn = &f->insns.at[i];
         b->target[i] = FP_NONE;
         if (insn->kind == FP_INSN_JUMP || insn->kind == FP_INSN_BRANCH)
             b->target[i] = fp_machine_insn(f, insn->target, true);
         if (b->target[i] != FP_NONE) fp_bitset_add(&b->leader, b->target[i]);
-        if (insn->kind == FP_INSN_JUMP_INDIRECT)
-            b->table[i] = fp_jump_table(&b->scratch, b->m->object, f, i, &b->table_len[i]);
-        for (size_t k = 0; k < b->table_len[i]; k++)
-            fp_bitset_add(&b->leader, fp_machine_insn(f, b->table[i][k], true));
+        indirect |= insn->kind == FP_INSN_JUMP_INDIRECT;
     }
+    if (indirect) find_tables(b);
 }
 
 static bool goes_on(struct fp_machine *m, const struct fp_insn *insn)
@@ -236,7 +288,8 @@ static void make_blocks(struct building *b)
         uint8_t *flags = &b->flags.at[insn->block];
         if (insn->kind == FP_INSN_CALL) *flags |= FP_BLOCK_CALLS;
         if (insn->flags & FP_INSN_STORES) *flags |= FP_BLOCK_STORES;
-        if (insn->kind == FP_INSN_CALL && never_returns(b->m, insn)) *flags |= FP_BLOCK_COLD;
+        if (insn->kind == FP_INSN_CALL && fp_machine_never_returns(b->m->object, insn))
+            *flags |= FP_BLOCK_COLD;
         open = !ends_block(b->m, insn);
         comes_on = goes_on(b->m, insn);
     }
@@ -278,7 +331,9 @@ static void edges_of_block(struct building *b, uint32_t block)
         add_edge(b, block, codeless_block(b, &f->tail, 0), FP_EDGE_NORMAL,
                  (struct fp_edge_info){FP_LABEL_TAKEN, 0});
     for (size_t k = 0; k < b->table_len[last]; k++) {
-        uint32_t target = fp_machine_insn(f, b->table[last][k], true);
+        uint64_t entry = b->table[last][k];
+        uint32_t target = entry ? fp_machine_insn(f, entry, true) : FP_NONE;
+        if (target == FP_NONE) continue; /* a hole */
         add_edge(b, block, f->insns.at[target].block, FP_EDGE_SWITCH,
                  (struct fp_edge_info){FP_LABEL_ENTRY, (int64_t)k});
     }

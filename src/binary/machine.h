@@ -38,6 +38,7 @@ enum fp_insn_flag {
     FP_INSN_FLOATS = 16,
     FP_INSN_REPEATS = 32, /* rep: executed once, counted per iteration by some tools */
     FP_INSN_LOCKED = 64,
+    FP_INSN_TWICE = 128, /* a call that returns twice (setjmp); in recovered functions only */
 };
 
 struct fp_insn {
@@ -50,10 +51,28 @@ struct fp_insn {
 struct fp_code_range {
     uint64_t address, size;
     uint32_t first_insn, ninsns; /* once it is built */
+    uint32_t fde;                /* its index, in recovered functions; else FP_NONE */
 };
 
 struct fp_machine_block {
-    uint32_t first_insn, ninsns; /* 0 for hub and tail */
+    uint32_t first_insn, ninsns; /* 0 for those without code: hubs, tail, pads */
+};
+
+/* Where an exception lands: a block without code, and the instruction behind it. */
+struct fp_machine_pad {
+    uint32_t block;
+    uint32_t insn;
+};
+
+/* A table that an indirect jump reads its target from. */
+struct fp_machine_table {
+    uint32_t jump;     /* the instruction */
+    uint64_t address;  /* of entry 0 */
+    uint64_t base;     /* what is added to an entry; 0 where entries are addresses */
+    uint8_t entry;     /* bytes: 4 or 8 */
+    bool bounded;      /* the number of entries was found in the code */
+    uint64_t *targets; /* per entry; 0: a hole, which leads nowhere */
+    size_t ntargets;
 };
 
 struct fp_machine_function {
@@ -63,8 +82,19 @@ struct fp_machine_function {
     struct fp_cfg *cfg;
     struct fp_edge_info *edges; /* per cfg edge */
     struct fp_machine_block *blocks;
-    uint32_t hub, tail;  /* blocks without code, or FP_NONE */
+    uint32_t hub, tail;  /* blocks without code, or FP_NONE; recovered functions have no such hub */
     uint32_t unresolved; /* indirect jumps whose targets are not known */
+
+    /* The rest is for recovered functions alone (recovered.h). */
+    const char *refused;                    /* why it cannot be counted, or NULL */
+    FP_VEC(struct fp_machine_pad) pads;     /* by instruction */
+    FP_VEC(struct fp_machine_table) tables; /* by jump */
+    FP_VEC(uint64_t) labels; /* addresses in its middle that pointers in data or code hold */
+};
+
+struct fp_machine_span {
+    uint64_t address, size;
+    uint32_t function;
 };
 
 /* All functions of an object, sorted by address; separate parts are joined. */
@@ -73,7 +103,7 @@ struct fp_machine {
     struct fp_object *object;
     struct fp_machine_function *functions;
     size_t nfunctions;
-    uint32_t *function_of; /* per symbol of the object */
+    FP_VEC(struct fp_machine_span) spans; /* by address: which function the code is of */
 };
 void fp_machine_init(struct fp_machine *machine, struct fp_arena *arena, struct fp_object *object);
 
@@ -89,5 +119,23 @@ uint32_t fp_machine_insn(const struct fp_machine_function *function, uint64_t ad
 /* Decodes up to the end of `bytes`; gives the number of bytes used, at least 1. */
 uint8_t fp_insn_decode(const unsigned char *bytes, size_t len, uint64_t address,
                        struct fp_insn *insn);
+
+/* What else an instruction says. */
+struct fp_insn_names {
+    uint64_t place;       /* memory relative to rip */
+    uint64_t fixed_place; /* displacement of memory that is not relative to rip, or 0 */
+    uint64_t fixed_value; /* immediate, or 0 */
+    bool has_place;
+    bool taken;       /* `place` is not accessed: lea takes its address */
+    bool broken;      /* not an instruction */
+    bool transaction; /* xbegin */
+    bool direct;      /* a call or jump to `target`, not to what is stored there */
+};
+
+uint8_t fp_insn_decode_names(const unsigned char *bytes, size_t len, uint64_t address,
+                             struct fp_insn *insn, struct fp_insn_names *names);
+
+/* Functions of libc and libstdc++ that do not return. The call's target is known by its name. */
+bool fp_machine_never_returns(const struct fp_object *object, const struct fp_insn *call);
 
 #endif

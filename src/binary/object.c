@@ -31,12 +31,13 @@ static void read_segments(struct fp_object *o, Elf *elf)
     }
 }
 
-static void add_section(struct fp_object *o, Elf_Scn *scn, const GElf_Shdr *header)
+static void add_section(struct fp_object *o, Elf_Scn *scn, const GElf_Shdr *header,
+                        const char *name)
 {
     Elf_Data *data = elf_rawdata(scn, NULL);
     if (!data || !data->d_buf || !(header->sh_flags & SHF_ALLOC)) return;
     struct fp_section section = {header->sh_addr, data->d_size, data->d_buf,
-                                 (header->sh_flags & SHF_EXECINSTR) != 0};
+                                 (header->sh_flags & SHF_EXECINSTR) != 0, name ? name : ""};
     fp_vec_push(o->arena, &o->sections, section);
 }
 
@@ -101,8 +102,11 @@ static void arrange_symbols(struct fp_object *o)
     for (size_t i = 0; i < o->functions.len; i++) {
         const struct fp_section *section = section_at(o, all[i].address);
         if (!section || !section->code) continue;
-        if (kept && all[i].address < all[kept - 1].address + all[kept - 1].size) continue;
         if (kept && all[i].address == all[kept - 1].address) continue;
+        if (kept && all[i].address < all[kept - 1].address + all[kept - 1].size) {
+            fp_vec_push(o->arena, &o->inner, all[i].address);
+            continue;
+        }
         uint64_t end = section->address + section->size;
         if (kept && !all[kept - 1].size)
             all[kept - 1].size = all[i].address - all[kept - 1].address;
@@ -130,14 +134,43 @@ static void read_relocations(struct fp_object *o, Elf *elf, Elf_Scn *scn, const 
         GElf_Rela rela;
         GElf_Sym symbol;
         if (!gelf_getrela(data, (int)i, &rela)) continue;
-        if (GELF_R_TYPE(rela.r_info) == R_X86_64_RELATIVE) {
+        unsigned type = GELF_R_TYPE(rela.r_info);
+        if (type == R_X86_64_RELATIVE || type == R_X86_64_IRELATIVE) {
             *fp_table_add(&o->pointers, rela.r_offset) = (uint64_t)rela.r_addend;
             continue;
         }
         if (!symbol_data || !gelf_getsym(symbol_data, (int)GELF_R_SYM(rela.r_info), &symbol))
             continue;
+        bool address = type == R_X86_64_64 || type == R_X86_64_GLOB_DAT;
+        if (address && symbol.st_shndx != SHN_UNDEF)
+            *fp_table_add(&o->pointers, rela.r_offset) = symbol.st_value + (uint64_t)rela.r_addend;
         const char *name = elf_strptr(elf, symbol_header.sh_link, symbol.st_name);
         if (name && *name) *fp_table_add(&o->imports, rela.r_offset) = (uintptr_t)name;
+    }
+}
+
+static void add_packed_pointer(struct fp_object *o, uint64_t address)
+{
+    uint64_t value;
+    if (fp_table_find(&o->pointers, address) || !fp_object_pointer(o, address, &value)) return;
+    *fp_table_add(&o->pointers, address) = value;
+}
+
+/* DT_RELR: an even word is the address of a pointer, an odd one a bitmap of the 63 words behind
+ * the last address. The pointers themselves are in the file. */
+static void read_packed_relocations(struct fp_object *o, const struct fp_section *packed)
+{
+    uint64_t next = 0, word;
+    for (size_t at = 0; at + 8 <= packed->size; at += 8) {
+        memcpy(&word, packed->bytes + at, 8);
+        if (!(word & 1)) {
+            add_packed_pointer(o, word);
+            next = word + 8;
+            continue;
+        }
+        for (unsigned bit = 1; bit < 64; bit++)
+            if (word >> bit & 1) add_packed_pointer(o, next + 8 * (bit - 1));
+        next += 8 * 63;
     }
 }
 
@@ -175,8 +208,16 @@ static void read_sections(struct fp_object *o, Elf *elf, bool main_file)
         if (!main_file) continue;
         if (header.sh_type == SHT_NOTE) read_build_id(o, scn);
         if (header.sh_type == SHT_RELA) read_relocations(o, elf, scn, &header);
-        if (header.sh_type != SHT_NOBITS) add_section(o, scn, &header);
+        if (header.sh_type != SHT_NOBITS)
+            add_section(o, scn, &header, elf_strptr(elf, names, header.sh_name));
     }
+}
+
+static void read_all_packed(struct fp_object *o)
+{
+    for (size_t i = 0; i < o->sections.len; i++)
+        if (!strcmp(o->sections.at[i].name, ".relr.dyn"))
+            read_packed_relocations(o, &o->sections.at[i]);
 }
 
 static void name_all_plts(struct fp_object *o, Elf *elf)
@@ -262,8 +303,10 @@ static bool read_object(struct fp_object *o, struct fp_error *error)
         return fp_fail(error, o->path, "expected code for x86-64, got machine %u",
                        header.e_machine);
     o->fixed = header.e_type == ET_EXEC;
+    o->entry = header.e_entry;
     read_segments(o, o->elf);
     read_sections(o, o->elf, true);
+    read_all_packed(o);
     find_debug_file(o);
     if (o->debug_elf) read_sections(o, o->debug_elf, false);
     name_all_plts(o, o->elf);
@@ -280,6 +323,7 @@ bool fp_object_open(struct fp_arena *arena, const char *path, struct fp_object *
     elf_version(EV_CURRENT);
     fp_table_init(&o->imports, arena);
     fp_table_init(&o->pointers, arena);
+    fp_table_init(&o->endless, arena);
     o->fd = fp_open_regular(path, error);
     if (o->fd < 0) return false;
     o->elf = elf_begin(o->fd, ELF_C_READ_MMAP, NULL);

@@ -22,6 +22,7 @@ struct fp_section {
     uint64_t address, size;
     const unsigned char *bytes;
     bool code;
+    const char *name; /* "" where it has none */
 };
 
 struct fp_segment {
@@ -37,8 +38,11 @@ struct fp_object {
     FP_VEC(struct fp_section) sections; /* those that are loaded from the file */
     FP_VEC(struct fp_object_symbol)
     functions;                /* by address, one per address, none inside another */
+    FP_VEC(uint64_t) inner;   /* addresses of symbols of functions inside of others */
+    uint64_t entry;           /* where execution starts; 0: none */
     struct fp_table imports;  /* address of a PLT entry or GOT slot -> name (a pointer) */
     struct fp_table pointers; /* address of a relocated word -> what it points to */
+    struct fp_table endless;  /* entries of functions that were found not to return (returns.h) */
     bool fixed;               /* linked at its address: not PIE, not shared */
     const char *debug_path;   /* separate debug file, or NULL */
     Dwarf *dwarf;             /* or NULL */

@@ -38,6 +38,26 @@ static inline int more(int n) { return n > 3 ? pick(n - 3) : n; }
 int main(void) { int sum = 0; for (int i = 0; i < 40; i++) sum += pick(i % 9) + more(i); return sum; }
 """
 
+HARD = """
+extern "C" int step(int), fail(const char *) __attribute__((noreturn, cold));
+struct Guard { ~Guard() { step(1); } };
+extern "C" int run(int n, const int *data)
+{
+    static const void *const labels[] = { &&one, &&two, &&three };
+    int sum = 0;
+    Guard guard;
+    try {
+        switch (step(n)) { case 0: sum = 3; break; case 1: sum += step(4); break; case 2: sum = n * 7; break;
+                           case 5: sum = step(n - 1); break; case 6: sum ^= 12; break; case 9: fail("nine");
+                           default: sum = n & 3; }
+    } catch (int e) { sum = e; } catch (const char *) { sum = 2; }
+    if (n > 100) fail("large");
+    goto *labels[data[0] % 3];
+one: sum++;
+two: if (sum < 50) goto *labels[data[sum] % 3];
+three: return sum;
+}
+"""
 
 class Maker:
     def __init__(self, args):
@@ -126,12 +146,26 @@ def of_samples(make):
                b"fn=(2)\n0x401100 9 2\n\ntotals: 37\n")
 
 
+def of_recovery(make):
+    """Shared libraries with jump tables, landing pads, computed goto and cold parts; stripped and not."""
+    source = os.path.join(make.args.folder, "hard.cc")
+    with open(source, "w") as f:
+        f.write(HARD)
+    for name, command in (("gcc", ["g++", "-O2"]), ("clang", ["clang++-" + make.args.llvm, "-O1"]),
+                          ("fixed", ["g++", "-O2", "-fno-pie", "-no-pie", "-static", "-Wl,-e,run", "-Wl,--unresolved-symbols=ignore-all"])):
+        shared = [] if name == "fixed" else ["-shared", "-fPIC"]
+        exe = make.path("recover", name)
+        subprocess.run([*command, *shared, "-nostdlib", "-Wl,--build-id=none", source, "-o", exe], check=True)
+        subprocess.run(["strip", "-o", exe + "-stripped", exe], check=True)
+
+
 def main():
     make = Maker(harness.parse(harness.arguments(__doc__, ("folder", {}))))
     os.makedirs(make.args.folder, exist_ok=True)
     for number, (source, flags) in enumerate(SEEDS):
         of_program(make, number, source, flags)
     of_samples(make)
+    of_recovery(make)
 
 
 if __name__ == "__main__":

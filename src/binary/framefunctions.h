@@ -1,0 +1,13 @@
+/* Functions of stripped objects, for samples and imported counts: FDEs where no symbol says what
+ * the code is. Their cfgs are those of machine.h, not the exact ones of recovered.h. */
+#ifndef FP_BINARY_FRAMEFUNCTIONS_H
+#define FP_BINARY_FRAMEFUNCTIONS_H
+
+#include "binary/frames.h"
+#include "binary/machine.h"
+
+/* Adds a function for each FDE that no function of an initialised machine overlaps and that starts
+ * as a function does. Functions keep no addresses: call this before any is built. */
+void fp_machine_add_frames(struct fp_machine *machine, const struct fp_frames *frames);
+
+#endif
