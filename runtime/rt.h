@@ -12,6 +12,7 @@
 #define FP_RT_H
 
 #include "core/rt_core.h"
+#include "exe/rt_exe.h"
 #include "exits/rt_exits.h"
 #include "pep/rt_pep.h"
 #include "threads/rt_threads.h"

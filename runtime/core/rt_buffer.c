@@ -10,19 +10,20 @@
 /* ---- memory ---- */
 
 /* A buffer begins in a room, if one is free: most buffers stay small, and then the kernel
- * need not be asked. The small rooms share a page. */
-enum { SMALL_ROOM = 1 << 11, LARGE_ROOM = 1 << 14, NROOMS = 4, FIRST_SIZE = 1 << 16 };
-RT_APART(unsigned char, rt_rooms, 2 * (1 << 11) + 2 * (1 << 14));
+ * need not be asked. The first rooms lie where memory is touched in any case. */
+enum { SMALL_ROOM = 1 << 12, LARGE_ROOM = 1 << 14, NROOMS = 5, FIRST_SIZE = 1 << 16 };
+RT_APART(unsigned char, rt_rooms, (1 << 12) + 2 * (1 << 14));
 
 static struct room {
     unsigned char *bytes;
     size_t size;
     uint32_t taken;
 } rooms[NROOMS] = {
+    {rt_near_rooms[0], RT_NEAR_ROOM, 0},
+    {rt_near_rooms[1], RT_NEAR_ROOM, 0},
     {rt_rooms, SMALL_ROOM, 0},
-    {rt_rooms + SMALL_ROOM, SMALL_ROOM, 0},
-    {rt_rooms + 2 * SMALL_ROOM, LARGE_ROOM, 0},
-    {rt_rooms + 2 * SMALL_ROOM + LARGE_ROOM, LARGE_ROOM, 0},
+    {rt_rooms + SMALL_ROOM, LARGE_ROOM, 0},
+    {rt_rooms + SMALL_ROOM + LARGE_ROOM, LARGE_ROOM, 0},
 };
 
 static struct room *room_of(const struct rt_buffer *b)

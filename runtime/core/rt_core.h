@@ -32,9 +32,23 @@
     extern type name##_end[] __asm__("__stop_" section) __attribute__((weak)) FP_HIDDEN;    \
     __asm__(".hidden __start_" section "\n.hidden __stop_" section "\n")
 
+struct rt_frame;     /* core/rt_unwind.h */
+struct rt_local;     /* rt.h */
+struct rt_process;   /* rt.h */
+struct rt_pep_local; /* pep/rt_pep.h */
+struct rt_pagemap;
+
 /* For functions that the program or libc calls. The caller's stack may not be aligned to
  * 16 bytes (interrupt handlers, hand-written code), and we call libc. */
 #define RT_ENTRY __attribute__((force_align_arg_pointer))
+
+/* What every process touches and most hardly fill lies on one page, apart from the rest: rt_near.c.
+ * The struct of the process, where this module is the program; two rooms for small buffers;
+ * the names of the folder, of the program and of the profile, one behind the other. */
+enum { RT_NEAR_ROOM = 320, RT_NEAR_NAMES = 13312 };
+extern struct rt_process rt_of_program FP_HIDDEN;
+extern unsigned char rt_near_rooms[2][RT_NEAR_ROOM] FP_HIDDEN;
+extern char rt_near_names[RT_NEAR_NAMES] FP_HIDDEN;
 
 /* For functions that are seldom called and have large variables: in line they would make
  * the stack of their caller touch more pages. */
@@ -49,11 +63,24 @@
     __asm__(".pushsection footpath_apart,\"aw\",@nobits\n.balign 4096\n.globl " #name \
             "\n.hidden " #name "\n" #name ": .skip " #size "\n.popsection\n")
 
-struct rt_frame;     /* core/rt_unwind.h */
-struct rt_local;     /* rt.h */
-struct rt_process;   /* rt.h */
-struct rt_pep_local; /* pep/rt_pep.h */
-struct rt_pagemap;
+/* Defines a variable of each thread, and a function of that name that returns its address. In a
+ * rewritten executable the variable lies beside the counters: the file's own storage for threads
+ * cannot grow. */
+#ifdef RT_IN_EXECUTABLE
+#define RT_PER_THREAD(type, name)                                             \
+    static type name##_word __attribute__((section("footpath_local"), used)); \
+    static inline type *name(void)                                            \
+    {                                                                         \
+        return (type *)((char *)&name##_word + RT_LOCAL->core.bias);          \
+    }
+#else
+#define RT_PER_THREAD(type, name)                                                     \
+    static _Thread_local type name##_word __attribute__((tls_model("initial-exec"))); \
+    static inline type *name(void)                                                    \
+    {                                                                                 \
+        return &name##_word;                                                          \
+    }
+#endif
 
 /* ---- text without stdio: rt_text.c ---- */
 
@@ -75,7 +102,9 @@ bool rt_somebody_reads(void) FP_HIDDEN;
 
 /* ---- signals while we write: rt_signals.c ---- */
 
-/* Sets of signals: bit number - 1. */
+/* Sets of signals: bit number - 1. 32 and 33 are libc's; rt_stop.c uses 33 to hold threads. */
+static const uint64_t rt_all_signals = ~((uint64_t)1 << 31 | (uint64_t)1 << 32);
+
 struct rt_held {
     uint64_t mask;    /* before rt_hold_signals */
     uint64_t pending; /* before it, of the signals that our writes may raise */
@@ -88,6 +117,21 @@ void rt_release_signals(const struct rt_held *held) FP_HIDDEN;
 /* Notes the signal that a write which failed with `error` has raised. */
 void rt_note_raised(struct rt_held *held, int error) FP_HIDDEN;
 uint64_t rt_signals_pending(void) FP_HIDDEN;
+
+/* The kernel's own form of an action. libc's refuses some signals, and looks for symbols. */
+struct rt_action {
+    void (*handler)(int, siginfo_t *, void *);
+    unsigned long flags; /* with RT_RESTORER where there is a handler */
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
+enum { RT_RESTORER = 0x04000000 };
+
+void __footpath_return_from_signal(void) FP_HIDDEN; /* the restorer of our handlers */
+/* Either may be NULL. */
+bool rt_set_kernel_action(int signal, const struct rt_action *action,
+                          struct rt_action *old) FP_HIDDEN;
 
 /* ---- a growing buffer of packed integers: rt_buffer.c ---- */
 
@@ -158,6 +202,9 @@ struct rt_module {
     /* Adds what sparse arrays of the copy `from` have to those of `into`, and gives the pages
      * back. */
     void (*fold_arrays)(struct rt_pagemap *map, int64_t into, int64_t from);
+    /* Of a rewritten module: deals with a SIGTRAP or SIGSEGV that its code raised for us. NULL
+     * in others. */
+    bool (*exe_fault)(int signal, const siginfo_t *info, ucontext_t *context);
 };
 
 extern struct rt_module rt_this FP_HIDDEN;
@@ -167,12 +214,16 @@ extern struct rt_module rt_this FP_HIDDEN;
  * another thread had that lock would wait for ever. Everybody else uses process->core.modules. */
 void rt_each_module(void (*call)(struct rt_module *module, void *context), void *context) FP_HIDDEN;
 
-/* What is always used stands in front: a page that is never touched costs nothing. */
+/* Fills in where the parts of this module are that threads have copies of. */
+void rt_module_find_ranges(void) FP_HIDDEN;
+
+enum { RT_LONGEST_PATH = 4096 };
+
 struct rt_identity {
     uintptr_t load_bias; /* run-time address less link-time address */
     size_t build_id_len;
     unsigned char build_id[64];
-    char path[4096];
+    char *path;
 };
 
 /* Is this module the executable? The executable ends when the process ends. */
@@ -194,17 +245,23 @@ struct rt_settings {
     bool privileged; /* the program has other rights than the user who started it */
     uint64_t run_id, start_ns;
     pid_t pid;
+    uid_t user;               /* that the program was started as; nobody where it is privileged */
     uint32_t samples, stride; /* sampled paths: samples per tick; first stride */
     bool full_stride;         /* a stride between all samples, not only before the first */
     uint64_t tick_ns;
-    uint64_t dump_ns; /* between two profiles of a program that goes on, or 0 */
-    const char *out;  /* pattern from the environment or the program; NULL: the default */
-    char folder[4096];
+    uint64_t dump_ns;   /* between two profiles of a program that goes on, or 0 */
+    const char *out;    /* pattern from the environment or the program; NULL: the default */
+    const char *folder; /* that the program was started in; empty where it is not known */
 };
 
 extern struct rt_settings rt_settings FP_HIDDEN;
 
 void rt_settings_read(void) FP_HIDDEN;
+/* The environment that the loader passes: in a rewritten program we start before libc has set
+ * `environ`, and getenv may be the program's own. NULL: libc's. */
+void rt_settings_environment(char **environment) FP_HIDDEN;
+/* Room for RT_LONGEST_PATH bytes behind the folder's name. */
+char *rt_settings_names_left(void) FP_HIDDEN;
 /* A variable of the environment, or NULL. In a privileged program always NULL. */
 const char *rt_variable(const char *name) FP_HIDDEN;
 /* NULL or empty: the default, which is that of --fp-out. */
@@ -287,7 +344,7 @@ enum { RT_PAGE = 4096 };
 struct rt_pagemap {
     int fd;
     uint64_t first, count; /* the pages that `entries` describes */
-    uint64_t entries[512];
+    uint64_t entries[128];
 };
 
 void rt_pagemap_open(struct rt_pagemap *map) FP_HIDDEN;

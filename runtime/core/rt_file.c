@@ -8,6 +8,7 @@
  *
  * Not handled: file systems without flock are written to without a lock.
  */
+#include "core/rt_call.h"
 #include "core/rt_file.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ static int open_now = -1; /* the file while it is locked; the child of a fork cl
 bool rt_write_at(int fd, const void *bytes, size_t len, off_t at)
 {
     while (len) {
-        ssize_t put = pwrite(fd, bytes, len, at);
+        ssize_t put = rt_pwrite(fd, bytes, len, (uint64_t)at);
         if (put < 0 && errno == EINTR) continue;
         if (put < 0) rt_note_raised(holding, errno);
         if (put <= 0) return false;
@@ -95,7 +96,8 @@ static enum put read_header(struct rt_file *file, bool locked)
 /* ---- opening ---- */
 
 /* Does the name still lead to the file that we locked? `footpath combine` replaces the file
- * while it holds the lock, and people remove files. */
+ * while it holds the lock, and people remove files. The number of names does not tell: on
+ * networks and in user space an open file that is removed may keep a hidden one. */
 static bool still_named(const struct rt_file *file)
 {
     struct stat named;
@@ -106,7 +108,7 @@ static bool still_named(const struct rt_file *file)
 static bool try_lock(int fd)
 {
     int result;
-    do result = flock(fd, LOCK_EX | LOCK_NB);
+    do result = rt_flock(fd, LOCK_EX | LOCK_NB);
     while (result < 0 && errno == EINTR);
     return result == 0 || errno != EWOULDBLOCK; /* a file system without locks: go on without */
 }
@@ -118,9 +120,9 @@ static void close_file(struct rt_file *file)
     if (file->fd < 0) return;
     int saved = errno;
     file->window->len = 0;
-    if (!rt_has_one_thread()) flock(file->fd, LOCK_UN);
+    if (!rt_has_one_thread()) rt_flock(file->fd, LOCK_UN);
     open_now = -1;
-    close(file->fd);
+    rt_close(file->fd);
     file->fd = -1;
     errno = saved;
 }
@@ -132,7 +134,7 @@ static enum put open_profile(struct rt_file *file)
         if (file->fd < 0) return FAILED;
         open_now = file->fd;
         bool locked = try_lock(file->fd);
-        if (fstat(file->fd, &file->info) < 0) return FAILED;
+        if (rt_fstat(file->fd, &file->info) < 0) return FAILED;
         if (rt_is_null(&file->info)) return NOTHING;
         file->problem = rt_why_not(file->path, &file->info);
         if (file->problem) return FAILED;
@@ -319,16 +321,16 @@ static enum put write_once(struct writing *w)
 {
     static uint64_t run_ended; /* the run whose last record is written: two threads may _exit */
     struct rt_held held;
-    char path[RT_LONGEST_NAME];
     struct rt_window window;
     if (!rt_writer_begin(&held, w->why == RT_MEANWHILE))
         return w->why == RT_MEANWHILE ? NOTHING : BUSY;
     holding = &held;
     enum put put = NOTHING;
+    char *path = rt_program.path + strlen(rt_program.path) + 1; /* in rt_near_names */
     path[0] = 0;
     window.at = window.len = 0; /* the bytes are read before they are looked at */
     w->file = (struct rt_file){.path = path,
-                               .name = {path, 0, sizeof path},
+                               .name = {path, 0, RT_LONGEST_NAME},
                                .fd = -1,
                                .window = &window,
                                .program = program_id(&rt_program)};
@@ -366,6 +368,6 @@ bool rt_write_profile(enum rt_why why, const struct rt_frame *frame)
 
 void rt_file_after_fork(void)
 {
-    if (open_now >= 0) close(open_now);
+    if (open_now >= 0) rt_close(open_now);
     open_now = -1;
 }

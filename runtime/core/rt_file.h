@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 enum { RT_LONGEST_NAME = 4400 };
+_Static_assert(2 * RT_LONGEST_PATH + RT_LONGEST_NAME <= RT_NEAR_NAMES, "all names");
 
 /* ---- opening: rt_open.c ---- */
 

@@ -180,7 +180,7 @@ static int open_for_reading(const char *name)
 
 static int open_map_file(void)
 {
-    char path[sizeof rt_identity->path + 16];
+    char path[RT_LONGEST_PATH + 16];
     struct rt_text name = {path, 0, sizeof path};
     rt_text_add(&name, rt_identity->path);
     rt_text_add(&name, FP_MAP_FILE_SUFFIX);

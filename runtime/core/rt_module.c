@@ -7,6 +7,7 @@
  *
  * Not handled: modules whose runtimes have other layouts (rt_module.version).
  */
+#include "core/rt_call.h"
 #include "core/rt_unwind.h"
 
 #include <dlfcn.h>
@@ -17,16 +18,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifndef RT_IN_EXECUTABLE
 RT_SECTION_BOUNDS(char, counters, FP_COUNTER_SECTION);
 RT_SECTION_BOUNDS(char, tables, FP_HASH_SECTION);
-RT_SECTION_BOUNDS(char, locals, "footpath_local");
 RT_SECTION_BOUNDS(char, direct, FP_DIRECT_SECTION);
+#endif
+RT_SECTION_BOUNDS(char, locals, "footpath_local");
 
 extern const char hash_empty __asm__(FP_HASH_EMPTY_SYMBOL) FP_HIDDEN; /* rt_hash.c */
 
 struct rt_local rt_local __attribute__((section("footpath_local"), used));
 
-struct rt_module rt_this = {.version = 6};
+struct rt_module rt_this = {.version = 7};
 
 /* A note of type 1 named "footpath". Its content is the distance from there to rt_this. */
 __asm__(".pushsection .note.footpath,\"a\",@note\n"
@@ -84,17 +87,19 @@ void rt_each_module(void (*call)(struct rt_module *, void *), void *context)
 
 /* ---- identity ---- */
 
-RT_APART(struct rt_identity, rt_library, 4176); /* in use where this module is not the program */
 struct rt_identity rt_program, *rt_identity = &rt_program;
+static struct rt_identity library; /* in use where this module is not the program */
+RT_APART(char, rt_library_path, 4096);
 
-static void identify(const struct dl_phdr_info *info, struct rt_identity *id)
+static void identify(const struct dl_phdr_info *info, struct rt_identity *id, char *room)
 {
     size_t len;
     const unsigned char *build_id = find_note(info, "GNU", NT_GNU_BUILD_ID, &len);
     id->load_bias = info->dlpi_addr;
     id->build_id_len = build_id && len <= sizeof id->build_id ? len : 0;
     memcpy(id->build_id, build_id ? build_id : id->build_id, id->build_id_len);
-    struct rt_text path = {id->path, 0, sizeof id->path};
+    struct rt_text path = {room, 0, RT_LONGEST_PATH};
+    id->path = room;
     if (info->dlpi_name && *info->dlpi_name) {
         if (info->dlpi_name[0] != '/' && strchr(info->dlpi_name, '/')) {
             rt_text_add(&path, rt_settings.folder);
@@ -103,8 +108,8 @@ static void identify(const struct dl_phdr_info *info, struct rt_identity *id)
         rt_text_add(&path, info->dlpi_name);
         return;
     }
-    ssize_t got = readlink("/proc/self/exe", id->path, sizeof id->path - 1);
-    if (got > 0) id->path[got] = 0;
+    ssize_t got = rt_readlink("/proc/self/exe", room, RT_LONGEST_PATH - 1);
+    if (got > 0) room[got] = 0;
 }
 
 static bool holds(const struct dl_phdr_info *info, const void *address)
@@ -121,8 +126,8 @@ static int visit_identity(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
     bool *first = context, is_this = holds(info, &rt_this);
-    if (*first) identify(info, &rt_program);
-    if (!*first && is_this) identify(info, rt_identity = rt_library);
+    if (*first) identify(info, &rt_program, rt_settings_names_left());
+    if (!*first && is_this) identify(info, rt_identity = &library, rt_library_path);
     *first = false;
     return 0;
 }
@@ -185,22 +190,42 @@ static void take_over(void)
     rt_periodic_start(false);
 }
 
+/* Where the counters are: the linker knows, or the record of a rewritten file. */
+void rt_module_find_ranges(void)
+{
+#ifdef RT_IN_EXECUTABLE
+    rt_exe_find_ranges();
+#else
+    rt_this.ranges[RT_COUNTERS] = (struct rt_range){counters_start, counters_end};
+    rt_this.ranges[RT_TABLES] = (struct rt_range){tables_start, tables_end};
+    rt_this.ranges[RT_DIRECT] = (struct rt_range){direct_start, direct_end};
+#endif
+    rt_this.ranges[RT_LOCALS] = (struct rt_range){locals_start, locals_end};
+    rt_this.local = &rt_local;
+    rt_this.empty = &hash_empty;
+}
+
 /* Early among constructors: exit handlers run in reverse order, so ours run after the
- * program's. */
-__attribute__((constructor(101))) RT_ENTRY static void start(int count, char **arguments,
-                                                             char **environment)
+ * program's. In a rewritten file `footpath exe` makes them the first. */
+#ifdef RT_IN_EXECUTABLE
+#define STARTS RT_ENTRY
+#define FINISHES RT_ENTRY
+void rt_start(int count, char **arguments, char **environment) FP_HIDDEN;
+void rt_finish(void) FP_HIDDEN;
+#else
+#define STARTS __attribute__((constructor(101))) RT_ENTRY static
+#define FINISHES __attribute__((destructor(101))) RT_ENTRY static
+#endif
+
+STARTS void rt_start(int count, char **arguments, char **environment)
 {
     int saved = errno;
     rt_arguments_note(count, arguments, environment);
-    rt_this.ranges[RT_COUNTERS] = (struct rt_range){counters_start, counters_end};
-    rt_this.ranges[RT_TABLES] = (struct rt_range){tables_start, tables_end};
-    rt_this.ranges[RT_LOCALS] = (struct rt_range){locals_start, locals_end};
-    rt_this.ranges[RT_DIRECT] = (struct rt_range){direct_start, direct_end};
-    rt_this.empty = &hash_empty;
+    rt_settings_environment(environment);
+    rt_module_find_ranges();
     for (int i = 0; i < RT_NRANGES; i++)
         rt_hide_from_helgrind(rt_this.ranges[i].start,
                               (size_t)(rt_this.ranges[i].end - rt_this.ranges[i].start));
-    rt_this.local = &rt_local;
     rt_this.frame_left = rt_frame_left;
     rt_this.write = rt_write_profile;
     rt_this.clear = rt_clear_counters;
@@ -211,6 +236,9 @@ __attribute__((constructor(101))) RT_ENTRY static void start(int count, char **a
     rt_this.take_over = take_over;
     rt_this.confine = rt_confine_module;
     rt_this.fold_arrays = rt_sparse_fold;
+#ifdef RT_IN_EXECUTABLE
+    rt_this.exe_fault = rt_exe_fault;
+#endif
     rt_settings_read();
     find_identities();
     rt_threads_start();
@@ -236,7 +264,7 @@ static bool frames_matter(void)
 }
 
 /* Late among destructors: runs at exit and when a library is unloaded. */
-__attribute__((destructor(101))) RT_ENTRY static void finish(void)
+FINISHES void rt_finish(void)
 {
     if (rt_is_confined()) return;
     int saved = errno;
@@ -250,5 +278,8 @@ __attribute__((destructor(101))) RT_ENTRY static void finish(void)
     if (goes) rt_end_forget_module();
     if (goes) rt_stop_forget_module();
     rt_threads_forget_module(process_ends);
+#ifdef RT_IN_EXECUTABLE
+    if (goes) rt_exe_unregister();
+#endif
     errno = saved;
 }

@@ -10,6 +10,7 @@
  *
  * Not handled: access control lists; only owners and mode bits are looked at.
  */
+#include "core/rt_call.h"
 #include "core/rt_file.h"
 
 #include <errno.h>
@@ -46,7 +47,7 @@ const char *rt_why_not(const char *name, const struct stat *info)
 {
     if (!S_ISREG(info->st_mode)) return "is not a regular file";
     if (rt_settings.privileged && info->st_nlink > 1) return "has several names";
-    if (info->st_uid == geteuid()) return NULL;
+    if (info->st_uid == rt_settings.user || info->st_uid == geteuid()) return NULL;
     return rt_settings.privileged || may_be_of_others(name) ? "belongs to another user" : NULL;
 }
 
@@ -93,8 +94,8 @@ static RT_SELDOM const char *follow(struct rt_text *name)
 
 int rt_create(const char *name, int how)
 {
-    return open(name, how | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                rt_settings.privileged ? 0600 : 0666);
+    return rt_open(name, how | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                   rt_settings.privileged ? 0600 : 0666);
 }
 
 /* Creates the folder of the profile where that alone is missing. A name with more folders
@@ -114,7 +115,7 @@ int rt_open_followed(struct rt_text *name, bool *created, const char **problem)
     *problem = NULL;
     *created = false;
     for (int links = 0, tries = 0; links < MOST_LINKS && tries < 1000; tries++) {
-        int fd = open(name->at, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        int fd = rt_open(name->at, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
         if (fd < 0 && errno == ENOENT) {
             fd = rt_create(name->at, O_RDWR);
             if (fd < 0 && errno == ENOENT && make_folder(name->at))

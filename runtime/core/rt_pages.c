@@ -3,6 +3,7 @@
  *
  * Not handled: where the file cannot be read every page counts as touched.
  */
+#include "core/rt_call.h"
 #include "rt.h"
 
 #include <fcntl.h>
@@ -18,18 +19,18 @@ void rt_pagemap_open(struct rt_pagemap *map)
 
 void rt_pagemap_close(struct rt_pagemap *map)
 {
-    if (map->fd >= 0) close(map->fd);
+    if (map->fd >= 0) rt_close(map->fd);
 }
 
 /* Reads what the kernel has of the page and of those behind it. */
 static void read_ahead(struct rt_pagemap *map, uint64_t page, uint64_t count)
 {
     uint64_t most = sizeof map->entries / sizeof *map->entries;
-    if (map->fd == NOT_OPENED_YET) map->fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    if (map->fd == NOT_OPENED_YET) map->fd = rt_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
     count = count < AHEAD ? AHEAD : count < most ? count : most;
     ssize_t got = map->fd < 0 ? 0
-                              : pread(map->fd, map->entries, count * sizeof *map->entries,
-                                      (off_t)(page * sizeof *map->entries));
+                              : rt_pread(map->fd, map->entries, count * sizeof *map->entries,
+                                         page * sizeof *map->entries);
     map->first = page;
     map->count = got > 0 ? (uint64_t)got / sizeof *map->entries : 0;
 }

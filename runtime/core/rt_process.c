@@ -83,8 +83,6 @@ static void take_from(struct rt_module *module, void *context)
     if (module->process) *process = module->process;
 }
 
-RT_APART(struct rt_process, rt_of_program, 5640); /* in use where this module is the program */
-
 struct rt_process *rt_process_get(void)
 {
     struct rt_process *process = NULL;
@@ -92,7 +90,7 @@ struct rt_process *rt_process_get(void)
     bool is_program = rt_is_program();
     if (!process && !is_program) process = find_anchor();
     if (process) return process;
-    process = is_program ? rt_of_program
+    process = is_program ? &rt_of_program
                          : mmap(NULL, sizeof *process, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (process == MAP_FAILED) return NULL;

@@ -2,6 +2,7 @@
  * profile is expanded when the profile is written, since a child of fork has another pid.
  *
  * Not handled: variables that the program changes later. */
+#include "core/rt_call.h"
 #include "core/rt_file.h"
 #include "rt.h"
 
@@ -15,6 +16,17 @@
 struct rt_settings rt_settings;
 
 extern char **environ;
+static char **environment; /* as the program got it */
+
+void rt_settings_environment(char **given)
+{
+    environment = given;
+}
+
+static char **variables(void)
+{
+    return environment ? environment : environ;
+}
 
 static const char *const known[] = {
     "FOOTPATH_OUT",     "FOOTPATH_LOG",          "FOOTPATH_SAMPLES",  "FOOTPATH_STRIDE",
@@ -70,7 +82,11 @@ static bool is_privileged(void)
 
 const char *rt_variable(const char *name)
 {
-    return rt_settings.privileged ? NULL : getenv(name);
+    size_t len = strlen(name);
+    if (rt_settings.privileged || !variables()) return NULL;
+    for (char **at = variables(); *at; at++)
+        if (!strncmp(*at, name, len) && (*at)[len] == '=') return *at + len + 1;
+    return NULL;
 }
 
 static uint64_t now_ns(void)
@@ -82,7 +98,7 @@ static uint64_t now_ns(void)
 
 void rt_settings_new_run(void)
 {
-    rt_settings.pid = getpid();
+    rt_settings.pid = rt_getpid();
     rt_settings.start_ns = now_ns();
     uint64_t seed[3] = {rt_settings.start_ns, (uint64_t)rt_settings.pid, (uint64_t)&seed};
     struct timespec t;
@@ -228,17 +244,33 @@ static void read_map_wish(void)
         rt_warn("FOOTPATH_MAP=", map, " is neither 0 nor 1", NULL);
 }
 
+/* libc finds the name of a folder that the kernel cannot tell, in its own way. */
+static void find_folder(void)
+{
+    char *folder = rt_near_names;
+    bool told = rt_getcwd(folder, RT_LONGEST_PATH) > 0 && folder[0] == '/';
+    if (!told && !getcwd(folder, RT_LONGEST_PATH)) folder[0] = 0;
+    rt_settings.folder = folder;
+}
+
+char *rt_settings_names_left(void)
+{
+    return rt_near_names + strlen(rt_settings.folder) + 1;
+}
+
 void rt_settings_read(void)
 {
     rt_settings.privileged = is_privileged();
+    rt_settings.user = rt_settings.privileged ? (uid_t)-1 : (uid_t)getauxval(AT_EUID);
     const char *name = rt_variable("FOOTPATH_OUT"), *log = rt_variable("FOOTPATH_LOG");
     rt_settings_set_output(name);
     if (name) check_pattern(name);
-    if (!getcwd(rt_settings.folder, sizeof rt_settings.folder)) rt_settings.folder[0] = 0;
+    find_folder();
     rt_settings.log = log && *log && strcmp(log, "0");
     read_map_wish();
     read_sampling();
-    for (char **variable = environ; !rt_settings.privileged && variable && *variable; variable++)
+    for (char **variable = variables(); !rt_settings.privileged && variable && *variable;
+         variable++)
         check_variable(*variable);
     rt_settings_new_run();
 }

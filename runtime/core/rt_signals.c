@@ -7,6 +7,7 @@
  *
  * Not handled: signals 32 and 33, which are libc's, are not held.
  */
+#include "core/rt_call.h"
 #include "rt.h"
 
 #include <errno.h>
@@ -16,11 +17,24 @@
 
 #define BIT(signal) ((uint64_t)1 << ((signal) - 1))
 
-/* 32 and 33 are libc's; rt_stop.c uses 33 to hold threads. */
-static const uint64_t held_signals = ~(BIT(32) | BIT(33));
-
 /* The signals that our own writes may raise. */
 static const uint64_t raised_by_writes = BIT(SIGXFSZ) | BIT(SIGPIPE);
+
+/* These bytes, behind a nop: debuggers and unwinders know the frame of a handler by them. */
+__asm__(".pushsection .text\n"
+        "nop\n"
+        ".hidden __footpath_return_from_signal\n"
+        ".globl __footpath_return_from_signal\n"
+        ".type __footpath_return_from_signal, @function\n"
+        "__footpath_return_from_signal: mov $15, %rax\n" /* rt_sigreturn */
+        "syscall\n"
+        ".popsection\n");
+
+bool rt_set_kernel_action(int signal, const struct rt_action *action, struct rt_action *old)
+{
+    return rt_call(SYS_rt_sigaction, (uint64_t)signal, (uintptr_t)action, (uintptr_t)old,
+                   sizeof action->mask) == 0;
+}
 
 uint64_t rt_signals_pending(void)
 {
@@ -32,7 +46,7 @@ uint64_t rt_signals_pending(void)
 /* Only a signal that was blocked before can be pending. */
 void rt_hold_signals(struct rt_held *held)
 {
-    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &held_signals, &held->mask, sizeof held->mask);
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &rt_all_signals, &held->mask, sizeof held->mask);
     held->pending = held->mask & raised_by_writes ? rt_signals_pending() : 0;
     held->raised = 0;
 }

@@ -3,6 +3,7 @@
  *
  * Not handled: parts longer than a window; rt_read_at reads those.
  */
+#include "core/rt_call.h"
 #include "core/rt_file.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 static size_t read_some(int fd, void *bytes, size_t len, uint64_t at)
 {
     ssize_t got;
-    do got = pread(fd, bytes, len, (off_t)at);
+    do got = rt_pread(fd, bytes, len, at);
     while (got < 0 && errno == EINTR);
     return got > 0 ? (size_t)got : 0;
 }

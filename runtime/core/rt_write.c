@@ -4,6 +4,7 @@
  * Not handled: counts that other threads make meanwhile, unless the program was built with
  * --fp-exits; then the threads are held. */
 #include "footpath/profile_abi.h"
+#include "core/rt_call.h"
 #include "rt.h"
 
 #include <fcntl.h>
@@ -289,6 +290,9 @@ void rt_clear_counters(void)
     each_table(&map, clear_table, NULL);
     rt_pagemap_close(&map);
     if (locked) rt_fold_unlock(rt_this.process);
+#ifdef RT_IN_EXECUTABLE
+    rt_exe_clear_caught();
+#endif
 }
 
 /* ---- the record ---- */
@@ -321,19 +325,19 @@ static uint64_t flags_of(enum rt_why why)
     return 0;
 }
 
-static void put_head(struct rt_buffer *out, enum rt_why why, const struct rt_identity *id,
-                     const struct rt_identity *program)
+static void put_head(struct rt_buffer *out, enum rt_why why, uint64_t more_flags,
+                     const struct rt_identity *id, const struct rt_identity *program)
 {
     struct timespec now;
     struct utsname host;
     clock_gettime(CLOCK_REALTIME, &now);
-    rt_put_uint(out, flags_of(why));
+    rt_put_uint(out, flags_of(why) | more_flags);
     rt_put_u64(out, rt_settings.run_id);
     rt_put_uint(out, 1); /* runs in this record */
     rt_put_uint(out, rt_settings.start_ns);
     rt_put_uint(out, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
     rt_put_uint(out, (uint64_t)rt_settings.pid);
-    rt_put_string(out, uname(&host) == 0 ? host.nodename : "");
+    rt_put_string(out, rt_uname(&host) == 0 ? host.nodename : "");
     rt_put_string(out, program->path);
     rt_put_string(out, rt_settings.folder);
     rt_put_arguments(out);
@@ -377,11 +381,18 @@ void rt_put_run(struct rt_buffer *out, enum rt_why why, const struct rt_frame *f
                 const struct rt_identity *id, const struct rt_identity *program)
 {
     struct gathering g = {.out = out, .frame = frame};
-    put_head(out, why, id, program);
+    uint64_t more_flags = 0;
+#ifdef RT_IN_EXECUTABLE
+    if (rt_exe_has_caught()) more_flags = FP_RUN_CAUGHT;
+#endif
+    put_head(out, why, more_flags, id, program);
     /* without marks there are no paths in flight to ask threads for */
     if (rt_has_marks())
         rt_with_threads_stopped(gather_frames, gather, &g);
     else
         gather(&g);
     rt_buffer_free(&g.in_flight);
+#ifdef RT_IN_EXECUTABLE
+    if (more_flags) rt_exe_put_caught(out);
+#endif
 }

@@ -6,6 +6,9 @@
  * The kernel sets a handler with SA_RESETHAND back to SIG_DFL when it runs. We call such a
  * handler from a handler of ours, which sets our handler of fatal signals instead.
  *
+ * In a process with a rewritten module (footpath exe) its code may raise SIGTRAP and SIGSEGV for
+ * the runtime. A handler of the program for one of these is called from a handler of ours, too.
+ *
  * Not handled: actions that the program sets by bare system calls.
  */
 #include "rt.h"
@@ -34,7 +37,7 @@ void rt_default_action(struct sigaction *action)
 {
     *action =
         (struct sigaction){.sa_sigaction = fatal_handler(), .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    sigfillset(&action->sa_mask);
+    memcpy(&action->sa_mask, &rt_all_signals, sizeof rt_all_signals); /* the kernel has 64 */
 }
 
 static void call_once(int signal, siginfo_t *info, void *context)
@@ -45,6 +48,39 @@ static void call_once(int signal, siginfo_t *info, void *context)
     rt_told[signal].sa_handler = SIG_DFL;
     sigaction(signal, &action, NULL);
     program(signal, info, context);
+}
+
+/* ---- signals that may be for us ---- */
+
+bool rt_is_for_us(int signal, const siginfo_t *info, void *context)
+{
+    struct rt_process *process = rt_this.process;
+    if (!process || !process->exits.guarded || (signal != SIGTRAP && signal != SIGSEGV))
+        return false;
+    for (size_t i = 0; i < process->core.nmodules; i++) {
+        struct rt_module *module = __atomic_load_n(&process->core.modules[i], __ATOMIC_ACQUIRE);
+        if (module && module->exe_fault && module->exe_fault(signal, info, context)) return true;
+    }
+    return false;
+}
+
+/* The program's handlers of the two signals; set before the kernel knows of ours. */
+static handler *guarded_handler[2];
+
+static handler **guarded(int signal)
+{
+    return &guarded_handler[signal == SIGSEGV];
+}
+
+static void guard(int signal, siginfo_t *info, void *context)
+{
+    if (!rt_is_for_us(signal, info, context)) (*guarded(signal))(signal, info, context);
+}
+
+static bool is_guarded(int signal)
+{
+    return rt_this.process && rt_this.process->exits.guarded &&
+           (signal == SIGTRAP || signal == SIGSEGV);
 }
 
 enum { ONCE = (int)SA_RESETHAND, SET_BY_LIBC = 0x04000000 /* SA_RESTORER */ };
@@ -59,6 +95,11 @@ static struct sigaction instead_of(int signal, const struct sigaction *action)
         once[signal] = action->sa_sigaction;
         set.sa_sigaction = call_once;
         set.sa_flags = (action->sa_flags & ~ONCE) | SA_SIGINFO;
+    }
+    if (is_handler && is_guarded(signal)) {
+        *guarded(signal) = set.sa_sigaction;
+        set.sa_sigaction = guard;
+        set.sa_flags |= SA_SIGINFO;
     }
     return set;
 }
@@ -80,6 +121,7 @@ int rt_set_action(rt_sigaction *real, int signal, const struct sigaction *action
         rt_told[signal] = told_before;
         return result;
     }
-    if (old) *old = is(&before, fatal_handler()) || is(&before, call_once) ? told_before : before;
+    bool ours = is(&before, fatal_handler()) || is(&before, call_once) || is(&before, guard);
+    if (old) *old = ours ? told_before : before;
     return result;
 }

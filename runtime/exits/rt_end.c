@@ -7,6 +7,7 @@
  *
  * Not handled: SIGKILL, and ends by bare system calls.
  */
+#include "core/rt_call.h"
 #include "core/rt_unwind.h"
 
 #include <dlfcn.h>
@@ -23,7 +24,7 @@
  * below the call of vfork never return. */
 static bool is_vfork_child(void)
 {
-    return getpid() != rt_settings.pid;
+    return rt_getpid() != rt_settings.pid;
 }
 
 void __footpath_before_vfork(void) FP_HIDDEN;
@@ -111,13 +112,8 @@ enum { RAISED_BY_INSTRUCTIONS = 6 };
  * (rt_mask.c). */
 static void restore_default(int signal)
 {
-    struct {
-        void *handler;
-        unsigned long flags;
-        void *restorer;
-        uint64_t mask;
-    } action = {0};
-    syscall(SYS_rt_sigaction, signal, &action, NULL, sizeof action.mask);
+    static const struct rt_action action;
+    rt_set_kernel_action(signal, &action, NULL);
 }
 
 /* Was the signal sent? Otherwise an instruction raised it, and raises it again when the
@@ -181,6 +177,7 @@ static bool came_early(int signal, const siginfo_t *info)
 
 static void die(int signal, siginfo_t *info, void *context)
 {
+    if (rt_is_for_us(signal, info, context)) return;
     if (came_early(signal, info)) return;
     bool step = dying_of && signal == SIGTRAP;
     if (step) signal = dying_of;
@@ -282,8 +279,26 @@ void rt_provide_signal_stack(void **memory)
         *memory = made;
     }
     stack_t stack = {.ss_sp = *memory, .ss_size = STACK_SIZE};
-    if (sigaltstack(&stack, &before) == 0 && !(before.ss_flags & SS_DISABLE))
-        sigaltstack(&before, NULL);
+    if (rt_sigaltstack(&stack, &before) == 0 && !(before.ss_flags & SS_DISABLE))
+        rt_sigaltstack(&before, NULL);
+}
+
+/* As sigaction, which would cost every process the search for libc's. While paths are sampled
+ * sigaction only remembers the action of two signals (rt_mask.c). */
+static bool exchange(int signal, const struct sigaction *action, struct sigaction *old)
+{
+    struct rt_action set = {action->sa_sigaction, (unsigned)action->sa_flags | RT_RESTORER,
+                            action->sa_restorer, 0},
+                     before;
+    if (rt_sample_signal()) return sigaction(signal, action, old) == 0;
+    if (!set.restorer) set.restorer = __footpath_return_from_signal;
+    memcpy(&set.mask, &action->sa_mask, sizeof set.mask);
+    if (!rt_set_kernel_action(signal, &set, &before)) return false;
+    *old = (struct sigaction){.sa_sigaction = before.handler,
+                              .sa_flags = (int)before.flags,
+                              .sa_restorer = before.restorer};
+    memcpy(&old->sa_mask, &before.mask, sizeof before.mask);
+    return true;
 }
 
 /* Sets our handler and puts an action that was not SIG_DFL back: for most signals that is
@@ -294,9 +309,8 @@ static void watch_fatal(int signal)
     rt_default_action(&action);
     early.struck = false;
     __atomic_store_n(&early.signal, signal, __ATOMIC_SEQ_CST);
-    if (sigaction(signal, &action, &old) == 0 &&
-        (old.sa_flags & SA_SIGINFO || old.sa_handler != SIG_DFL))
-        sigaction(signal, &old, NULL);
+    if (exchange(signal, &action, &old) && (old.sa_flags & SA_SIGINFO || old.sa_handler != SIG_DFL))
+        exchange(signal, &old, &action);
     __atomic_store_n(&early.signal, 0, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&early.struck, __ATOMIC_SEQ_CST))
         syscall(SYS_rt_tgsigqueueinfo, getpid(), rt_thread_id(), signal, &early.info);

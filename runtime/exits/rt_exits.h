@@ -52,6 +52,8 @@ typedef int rt_sigaction(int signal, const struct sigaction *action, struct siga
 /* sigaction as the program means it. real: libc's. */
 int rt_set_action(rt_sigaction *real, int signal, const struct sigaction *action,
                   struct sigaction *old) FP_HIDDEN;
+/* Did a rewritten module raise the signal for us? Then it was dealt with. */
+bool rt_is_for_us(int signal, const siginfo_t *info, void *context) FP_HIDDEN;
 /* The action that we set where the program has the default one. */
 void rt_default_action(struct sigaction *action) FP_HIDDEN;
 
@@ -63,6 +65,7 @@ struct rt_exits_local {
 
 struct rt_exits_process {
     uint32_t watched; /* fatal signals have a handler of ours */
+    uint32_t guarded; /* some module was rewritten: SIGTRAP and SIGSEGV may be for us */
     /* That handler, or NULL: the handler of the module that set it. */
     void (*fatal_handler)(int signal, siginfo_t *info, void *context);
 };

@@ -16,7 +16,7 @@ enum { TRAP = 1, TICK = 2 };
 
 /* Which of SIGTRAP and the tick signal the program thinks this thread has blocked; per
  * signal, which of them the sa_mask of its handler names. */
-static _Thread_local uint32_t believed __attribute__((tls_model("initial-exec")));
+RT_PER_THREAD(uint32_t, believed)
 static unsigned char believed_by[NSIG];
 
 static int tick_signal(void)
@@ -27,12 +27,12 @@ static int tick_signal(void)
 
 uint32_t rt_mask_believed(void)
 {
-    return believed;
+    return *believed();
 }
 
 void rt_mask_believe(uint32_t which)
 {
-    believed = which;
+    *believed() = which;
 }
 
 /* Takes the two signals out of a set. Returns which of them were in it. */
@@ -61,7 +61,7 @@ int __footpath_sigmask(int (*real)(int, const sigset_t *, sigset_t *), int how, 
                        sigset_t *old)
 {
     if (!tick_signal()) return real(how, set, old);
-    uint32_t before = believed, which = 0;
+    uint32_t before = *believed(), which = 0;
     sigset_t copy;
     if (set) {
         copy = *set;
@@ -69,9 +69,9 @@ int __footpath_sigmask(int (*real)(int, const sigset_t *, sigset_t *), int how, 
     }
     int result = real(how, set ? &copy : NULL, old);
     if (result == 0 && set) {
-        if (how == SIG_BLOCK) believed |= which;
-        if (how == SIG_UNBLOCK) believed &= ~which;
-        if (how == SIG_SETMASK) believed = which;
+        if (how == SIG_BLOCK) *believed() |= which;
+        if (how == SIG_UNBLOCK) *believed() &= ~which;
+        if (how == SIG_SETMASK) *believed() = which;
     }
     if (result == 0 && old) put_in(old, before);
     return result;

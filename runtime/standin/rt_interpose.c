@@ -44,16 +44,22 @@ extern sigaction_function __interceptor_sigaction __attribute__((weak));
 STAND_IN int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                             void *(*routine)(void *), void *arg)
 {
-    create_function *real = __interceptor_pthread_create;
+    static create_function *known; /* the search takes the loader's lock, and 1 us */
+    create_function *real = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (!real) real = __interceptor_pthread_create;
     if (!real) real = (create_function *)dlsym(RTLD_NEXT, "pthread_create");
     if (!real) return EAGAIN;
+    __atomic_store_n(&known, real, __ATOMIC_RELAXED);
     return rt_create_thread(real, thread, attributes, routine, arg);
 }
 
 STAND_IN int thrd_create(thrd_t *thread, thrd_start_t routine, void *arg)
 {
-    c11_function *real = (c11_function *)dlsym(RTLD_NEXT, "thrd_create");
+    static c11_function *known;
+    c11_function *real = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (!real) real = (c11_function *)dlsym(RTLD_NEXT, "thrd_create");
     if (!real) return thrd_error;
+    __atomic_store_n(&known, real, __ATOMIC_RELAXED);
     return rt_create_c11_thread(real, thread, routine, arg);
 }
 

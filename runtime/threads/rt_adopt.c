@@ -37,11 +37,18 @@ uint32_t rt_each_thread(bool (*call)(uint32_t tid, void *context), void *context
     return rt_each_entry("/proc/self/task", visit_thread, &visit);
 }
 
-/* Gives a copy to a thread that has none. The first thread needs none. */
+/* Gives a copy to a thread that has none. The first thread needs none, but where a module was
+ * rewritten. */
+#ifdef RT_IN_EXECUTABLE
+enum { EVERY_THREAD = true };
+#else
+enum { EVERY_THREAD = false };
+#endif
+
 static bool give_copy(uint32_t tid, void *context)
 {
     struct rt_process *process = context;
-    return tid != (uint32_t)getpid() && !has_region(process, tid) &&
+    return (EVERY_THREAD || tid != (uint32_t)getpid()) && !has_region(process, tid) &&
            rt_threads_give_copy(process, tid);
 }
 

@@ -27,32 +27,13 @@
 enum { TRACE_FLAG = 0x100, MOST_STEPS = 200000, WAIT_MS = 2000, PATIENCE_MS = 50 };
 enum { STOP_SIGNAL = 33 }; /* glibc: threads change their user id together */
 
-/* The kernel's own form of an action: libc's refuses the signal. */
-struct kernel_action {
-    void (*handler)(int, siginfo_t *, void *);
-    unsigned long flags;
-    void (*restorer)(void);
-    uint64_t mask;
-};
-
-enum { WITH_RESTORER = 0x04000000 };
-
-void __footpath_return_from_signal(void) FP_HIDDEN;
-__asm__(".pushsection .text\n"
-        ".hidden __footpath_return_from_signal\n"
-        ".globl __footpath_return_from_signal\n"
-        ".type __footpath_return_from_signal, @function\n"
-        "__footpath_return_from_signal: mov $15, %eax\n" /* rt_sigreturn */
-        "syscall\n"
-        ".popsection\n");
-
 static struct {
     void (*visit)(const struct rt_frame *, void *);
     void *context;
     uint32_t visiting; /* one thread at a time */
     uint32_t arrived, released, active;
     int32_t round; /* the signal carries it too: a late one belongs to a round that is over */
-    struct kernel_action old;
+    struct rt_action old;
     int patience; /* ms left to spend on threads that block the signal */
     bool used;    /* ever */
 } stop;
@@ -75,24 +56,24 @@ static void wait_here(const struct rt_frame *frame, int32_t round)
     }
 }
 
-static _Thread_local uint32_t steps __attribute__((tls_model("initial-exec")));
-static _Thread_local int32_t asked_in __attribute__((tls_model("initial-exec"))); /* round */
-static _Thread_local bool trap_was_blocked __attribute__((tls_model("initial-exec")));
+RT_PER_THREAD(uint32_t, steps)
+RT_PER_THREAD(int32_t, asked_in) /* round */
+RT_PER_THREAD(bool, trap_was_blocked)
 
 /* Unblocks SIGTRAP: a trap that is blocked would kill the program. */
 static void step_on(ucontext_t *where)
 {
-    if (!steps) trap_was_blocked = sigismember(&where->uc_sigmask, SIGTRAP);
-    steps++;
+    if (!*steps()) *trap_was_blocked() = sigismember(&where->uc_sigmask, SIGTRAP);
+    ++*steps();
     sigdelset(&where->uc_sigmask, SIGTRAP);
     where->uc_mcontext.gregs[REG_EFL] |= TRACE_FLAG;
 }
 
 static void step_no_more(ucontext_t *where)
 {
-    if (steps && trap_was_blocked) sigaddset(&where->uc_sigmask, SIGTRAP);
+    if (*steps() && *trap_was_blocked()) sigaddset(&where->uc_sigmask, SIGTRAP);
     where->uc_mcontext.gregs[REG_EFL] &= ~TRACE_FLAG;
-    steps = 0;
+    *steps() = 0;
 }
 
 static bool is_ours(int signal, const siginfo_t *info)
@@ -120,12 +101,12 @@ static void hold(ucontext_t *where)
 {
     struct rt_frame frame;
     rt_unwind_from_signal(&frame, where);
-    bool wanted = __atomic_load_n(&stop.active, __ATOMIC_ACQUIRE) && !is_over(asked_in);
-    if (wanted && steps < MOST_STEPS && !rt_place_is_certain(&frame)) {
+    bool wanted = __atomic_load_n(&stop.active, __ATOMIC_ACQUIRE) && !is_over(*asked_in());
+    if (wanted && *steps() < MOST_STEPS && !rt_place_is_certain(&frame)) {
         step_on(where);
     } else {
         step_no_more(where);
-        if (wanted) wait_here(&frame, asked_in);
+        if (wanted) wait_here(&frame, *asked_in());
     }
 }
 
@@ -134,7 +115,7 @@ static void stopped(int signal, siginfo_t *info, void *context)
     int saved = errno;
     rt_handler_begins();
     if (is_ours(signal, info)) {
-        if (signal == STOP_SIGNAL) asked_in = info->si_errno;
+        if (signal == STOP_SIGNAL) *asked_in() = info->si_errno;
         hold(context);
     } else if ((uintptr_t)stop.old.handler > 1) {
         stop.old.handler(signal, info, context);
@@ -219,10 +200,10 @@ static void hold_beginners(struct rt_process *process, bool hold)
 }
 
 /* Our own handler may still be set: a thread was slow to get the signal last time. */
-static void take_stop_signal(const struct kernel_action *ours)
+static void take_stop_signal(const struct rt_action *ours)
 {
-    struct kernel_action before;
-    syscall(SYS_rt_sigaction, STOP_SIGNAL, ours, &before, sizeof before.mask);
+    struct rt_action before;
+    rt_set_kernel_action(STOP_SIGNAL, ours, &before);
     if (before.handler != stopped) stop.old = before;
 }
 
@@ -246,9 +227,9 @@ void rt_with_threads_stopped(void (*visit)(const struct rt_frame *, void *), voi
     }
     wait_for_turn(process);
     hold_beginners(process, true);
-    struct kernel_action ours = {stopped, SA_SIGINFO | SA_RESTART | WITH_RESTORER,
-                                 __footpath_return_from_signal, ~(uint64_t)0};
-    struct kernel_action old_trap;
+    struct rt_action ours = {stopped, SA_SIGINFO | SA_RESTART | RT_RESTORER,
+                             __footpath_return_from_signal, ~(uint64_t)0};
+    struct rt_action old_trap;
     stop.visit = visit;
     stop.context = context;
     __atomic_store_n(&stop.round, stop.round + 1, __ATOMIC_RELEASE);
@@ -256,17 +237,17 @@ void rt_with_threads_stopped(void (*visit)(const struct rt_frame *, void *), voi
     stop.patience = PATIENCE_MS;
     stop.used = true;
     take_stop_signal(&ours);
-    syscall(SYS_rt_sigaction, SIGTRAP, &ours, &old_trap, sizeof ours.mask);
+    rt_set_kernel_action(SIGTRAP, &ours, &old_trap);
     uint32_t count = signal_threads();
     wait_for(count);
     work(context);
     __atomic_store_n(&stop.active, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&stop.released, 1, __ATOMIC_RELEASE);
     hold_beginners(process, false);
-    syscall(SYS_rt_sigaction, SIGTRAP, &old_trap, NULL, sizeof ours.mask);
+    rt_set_kernel_action(SIGTRAP, &old_trap, NULL);
     /* a thread that was slow to get the signal must not die of it */
     if (__atomic_load_n(&stop.arrived, __ATOMIC_ACQUIRE) == count)
-        syscall(SYS_rt_sigaction, STOP_SIGNAL, &stop.old, NULL, sizeof ours.mask);
+        rt_set_kernel_action(STOP_SIGNAL, &stop.old, NULL);
     __atomic_store_n(&process->threads.stopping, 0, __ATOMIC_RELEASE);
 }
 
@@ -283,12 +264,11 @@ void rt_stop_after_fork(void)
  * none, the signal is ignored for a moment, which drops them. */
 static void restore_stop_action(void)
 {
-    struct kernel_action now, ignore = {.handler = (void (*)(int, siginfo_t *, void *))1};
-    syscall(SYS_rt_sigaction, STOP_SIGNAL, NULL, &now, sizeof now.mask);
+    struct rt_action now, ignore = {.handler = (void (*)(int, siginfo_t *, void *))1};
+    rt_set_kernel_action(STOP_SIGNAL, NULL, &now);
     if (now.handler != stopped) return;
-    if ((uintptr_t)stop.old.handler <= 1)
-        syscall(SYS_rt_sigaction, STOP_SIGNAL, &ignore, NULL, sizeof ignore.mask);
-    syscall(SYS_rt_sigaction, STOP_SIGNAL, &stop.old, NULL, sizeof now.mask);
+    if ((uintptr_t)stop.old.handler <= 1) rt_set_kernel_action(STOP_SIGNAL, &ignore, NULL);
+    rt_set_kernel_action(STOP_SIGNAL, &stop.old, NULL);
 }
 
 /* Waits until a thread is not in a handler of ours. Our handlers block all signals until the

@@ -12,6 +12,7 @@
  *
  * Not handled: threads made by a bare clone share the copy of the thread that made them.
  */
+#include "core/rt_call.h"
 #include "rt.h"
 #include "threads/rt_create.h"
 
@@ -30,13 +31,17 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-static const int64_t STEP = (int64_t)1 << 32; /* between biases: more than any module's counters */
+static const int64_t STEP = RT_BIAS_STEP; /* between biases: more than any module's counters */
 
+/* The owner mostly is done within a microsecond. */
 bool rt_threads_lock(struct rt_process *process, bool patient)
 {
+    enum { SPINS = 100 };
     for (int tries = 0; __atomic_exchange_n(&process->threads.lock, 1, __ATOMIC_ACQUIRE); tries++) {
         if (!patient && tries > 1000) return false;
-        sched_yield();
+        for (int i = 0; i < SPINS && __atomic_load_n(&process->threads.lock, __ATOMIC_RELAXED); i++)
+            __builtin_ia32_pause();
+        if (__atomic_load_n(&process->threads.lock, __ATOMIC_RELAXED)) sched_yield();
     }
     return true;
 }
@@ -105,11 +110,25 @@ static void look_for(struct rt_module *module, void *context)
     if (module == look->module && module != &rt_this) look->loaded = true;
 }
 
+/* Did this module, while it was relocated, take the place of the orphan's copy? */
+static bool is_taken(const struct rt_orphan *orphan, int64_t bias)
+{
+#ifdef RT_IN_EXECUTABLE
+    struct rt_range own = span_of(&rt_this);
+    return bias == rt_exe_early_bias() && own.start < orphan->span.end &&
+           orphan->span.start < own.end;
+#else
+    (void)orphan, (void)bias;
+    return false;
+#endif
+}
+
 static void unmap_orphan(const struct rt_process *process, const struct rt_orphan *orphan)
 {
     size_t len = (size_t)(orphan->span.end - orphan->span.start);
     for (uint32_t i = 0; i < orphan->nregions; i++)
-        munmap(orphan->span.start + process->threads.regions[i].bias, len);
+        if (!is_taken(orphan, process->threads.regions[i].bias))
+            munmap(orphan->span.start + process->threads.regions[i].bias, len);
     if (orphan->nowhere) munmap(orphan->span.start + orphan->nowhere, len);
     rt_sparse_unmap(orphan->arrays);
 }
@@ -168,14 +187,14 @@ static void undo_module(struct rt_module *module, void *context)
 
 /* Can the base be any value? It can where the processor and the kernel have the instruction
  * that sets it. The system call takes only values that could be an address. */
-static bool any_base(void)
+bool rt_threads_any_base(void)
 {
     return getauxval(AT_HWCAP2) & 2; /* FSGSBASE */
 }
 
 void rt_threads_set_base(int64_t bias)
 {
-    if (any_base())
+    if (rt_threads_any_base())
         __asm__ volatile("wrgsbase %0" : : "r"(bias));
     else
         syscall(SYS_arch_prctl, ARCH_SET_GS, bias);
@@ -198,7 +217,7 @@ static void each_started(struct rt_process *process, void (*call)(struct rt_modu
  * it goes downwards; for a program at a low fixed address upwards. */
 static bool new_copy(struct rt_process *process, int64_t *bias)
 {
-    struct attempt where = {.low = !any_base()};
+    struct attempt where = {.low = !rt_threads_any_base()};
     each_started(process, look_where, &where);
     for (int tries = 0; tries < 1024; tries++) {
         int64_t distance = (int64_t)++process->threads.next_step * STEP;
@@ -217,15 +236,17 @@ static bool new_copy(struct rt_process *process, int64_t *bias)
 
 static bool is_gone(uint32_t tid)
 {
-    return syscall(SYS_tgkill, getpid(), tid, 0) < 0 && errno == ESRCH;
+    return rt_call(SYS_tgkill, (uint64_t)rt_getpid(), tid, 0, 0) < 0 && errno == ESRCH;
 }
 
 /* A copy without an owner: free, or its thread has ended and the kernel does not know it any
- * more. warm: one whose pages are there. */
+ * more. warm: one whose pages are there. Begins at the copy that was taken last: where threads
+ * come and go, the owner of the next one ended longest ago, and is gone. */
 static struct rt_region *abandoned(struct rt_process *process, bool warm)
 {
-    for (uint32_t i = 0; i < process->threads.nregions; i++) {
-        struct rt_region *region = &process->threads.regions[i];
+    uint32_t count = process->threads.nregions, first = process->threads.last_taken;
+    for (uint32_t i = 0; i < count; i++) {
+        struct rt_region *region = &process->threads.regions[(first + i) % count];
         if (warm && !region->warm) continue;
         if (!region->tid) return region;
         if (region->tid == RT_NOBODY) continue;
@@ -265,6 +286,7 @@ static struct rt_region *find_region(struct rt_process *process, uint32_t tid)
     }
     if (region) {
         rt_fold_taken(process, region);
+        process->threads.last_taken = (uint32_t)(region - process->threads.regions);
         region->tid = tid;
         region->ended = 0;
     }
@@ -327,22 +349,26 @@ static void thread_ends(void *region)
 static bool has_begun(const struct rt_process *process)
 {
     int64_t bias = RT_LOCAL->core.bias;
-    uint32_t self = rt_thread_id(),
-             count = __atomic_load_n(&process->threads.nregions, __ATOMIC_ACQUIRE);
+    uint32_t count = __atomic_load_n(&process->threads.nregions, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; bias && i < count; i++)
         if (process->threads.regions[i].bias == bias)
-            return process->threads.regions[i].tid == self;
+            return process->threads.regions[i].tid == rt_thread_id();
     return false;
 }
 
-static void begin_thread(void)
+static void begin_thread(size_t stack_size)
 {
     int saved = errno;
+    (void)stack_size;
     if (has_begun(rt_this.process)) return;
     struct rt_region *region = take_region(rt_this.process);
     int64_t bias = region ? region->bias : 0;
     if (!region) complain_of_space(rt_this.process);
     if (rt_this.process->core.paused) bias = rt_this.process->threads.nowhere;
+#ifdef RT_IN_EXECUTABLE
+    if (region) rt_exe_shadow_thread(&region->shadow, bias, stack_size);
+    if (!region) bias = RT_LOCAL->core.bias; /* goes on counting where its creator counts */
+#endif
     rt_threads_set_base(bias);
     if (region && have_key) pthread_setspecific(ending, region);
     if (region) rt_sample_thread_begins(&region->timer, region->tid);
@@ -377,18 +403,29 @@ struct start {
         int (*c11)(void *);
     };
     void *arg;
+    size_t stack_size;
     uint32_t mask; /* of rt_mask.c */
     uint32_t used;
 };
 
 enum { MOST_STARTS = 256 };
-RT_APART(struct start, rt_starts, 256 * 24); /* of threads not begun yet */
+RT_APART(struct start, rt_starts, 256 * 32); /* of threads not begun yet */
 
+static bool take_slot(struct start *start)
+{
+    return !__atomic_load_n(&start->used, __ATOMIC_RELAXED) &&
+           !__atomic_exchange_n(&start->used, 1, __ATOMIC_ACQUIRE);
+}
+
+/* The slot behind the last one that was taken mostly is free. */
 static struct start *free_start(void)
 {
+    static uint32_t last;
     for (;;) {
-        for (size_t i = 0; i < MOST_STARTS; i++)
-            if (!__atomic_exchange_n(&rt_starts[i].used, 1, __ATOMIC_ACQUIRE)) return &rt_starts[i];
+        for (uint32_t i = 0; i < MOST_STARTS; i++) {
+            uint32_t next = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED) % MOST_STARTS;
+            if (take_slot(&rt_starts[next])) return &rt_starts[next];
+        }
         sched_yield();
     }
 }
@@ -397,6 +434,7 @@ static struct start *take_start(void *arg)
 {
     struct start *start = free_start();
     start->arg = arg;
+    start->stack_size = 0;
     start->mask = rt_mask_believed();
     return start;
 }
@@ -410,7 +448,7 @@ static struct start begin(void *context)
 {
     struct start *slot = context, start = *slot;
     give_start_back(slot);
-    begin_thread();
+    begin_thread(start.stack_size);
     rt_mask_believe(start.mask);
     return start;
 }
@@ -442,14 +480,43 @@ int rt_create_thread(create_function *real, pthread_t *thread, const pthread_att
     if (!threads_are_ours()) return real(thread, attributes, routine, arg);
     struct start *start = take_start(arg);
     start->pthread = routine;
+#ifdef RT_IN_EXECUTABLE
+    pthread_attr_t wider;
+    bool widened = rt_exe_widen(&wider, attributes, &start->stack_size);
+    int result = real(thread, widened ? &wider : attributes, begin_pthread, start);
+    if (widened && !attributes) pthread_attr_destroy(&wider); /* a copy shares what it points to */
+#else
     int result = real(thread, attributes, begin_pthread, start);
+#endif
     if (result) give_start_back(start);
     return result;
 }
 
+#ifdef RT_IN_EXECUTABLE
+static void *begin_c11_by_pthread(void *context)
+{
+    struct start *slot = context, start = *slot;
+    give_start_back(slot);
+    return (void *)(intptr_t)start.c11(start.arg);
+}
+
+/* As libc does: by pthread_create. Only there can the stack have a guard area of another size. */
+static int create_c11_by_pthread(thrd_t *thread, thrd_start_t routine, void *arg)
+{
+    struct start *start = take_start(arg);
+    start->c11 = routine;
+    int result = pthread_create(thread, NULL, begin_c11_by_pthread, start);
+    if (result) give_start_back(start);
+    return result == 0 ? thrd_success : result == ENOMEM ? thrd_nomem : thrd_error;
+}
+#endif
+
 int rt_create_c11_thread(c11_function *real, thrd_t *thread, thrd_start_t routine, void *arg)
 {
     if (!threads_are_ours()) return real(thread, routine, arg);
+#ifdef RT_IN_EXECUTABLE
+    if (rt_exe_is_fixed()) return create_c11_by_pthread(thread, routine, arg);
+#endif
     struct start *start = take_start(arg);
     start->c11 = routine;
     int result = real(thread, begin_c11, start);
@@ -458,6 +525,51 @@ int rt_create_c11_thread(c11_function *real, thrd_t *thread, thrd_start_t routin
 }
 
 /* ---- modules ---- */
+
+#ifdef RT_IN_EXECUTABLE
+/* The copy that was made while the loader relocated this module. */
+static bool has_early_copy(int64_t bias)
+{
+    return bias == rt_exe_early_bias();
+}
+
+static void map_early_copy(struct rt_module *module, void *context)
+{
+    struct rt_process *process = rt_this.process;
+    if (module != &rt_this && has_started(module) && !map_copy(module, rt_exe_early_bias()))
+        process->threads.incomplete = 1;
+    (void)context;
+}
+
+/* The first thread of a process with a rewritten module counts in a copy, too. Makes that copy,
+ * which this thread uses already, one of the process's. */
+static void take_early_copy(struct rt_process *process)
+{
+    int64_t bias = rt_exe_early_bias();
+    uint32_t step = (uint32_t)((bias < 0 ? -bias : bias) / STEP);
+    uint32_t far = rt_exe_far_steps();
+    rt_threads_lock(process, true);
+    if (process->threads.next_step < far) process->threads.next_step = far;
+    if (process->threads.next_step < step) process->threads.next_step = step;
+    bool known = !bias;
+    for (uint32_t i = 0; i < process->threads.nregions; i++)
+        known |= process->threads.regions[i].bias == bias;
+    if (!known && has_room(process)) {
+        each_started(process, map_early_copy, NULL);
+        process->threads.regions[process->threads.nregions] =
+            (struct rt_region){.bias = bias, .tid = rt_thread_id()};
+        __atomic_store_n(&process->threads.nregions, process->threads.nregions + 1,
+                         __ATOMIC_RELEASE);
+    }
+    rt_threads_unlock(process);
+}
+#else
+static bool has_early_copy(int64_t bias)
+{
+    (void)bias;
+    return false;
+}
+#endif
 
 /* Maps this module's part of every copy that exists, and enters the module in the list. */
 void rt_threads_start(void)
@@ -473,7 +585,8 @@ void rt_threads_start(void)
     unmap_orphans(process);
     if (process->threads.nowhere) map_copy(&rt_this, process->threads.nowhere);
     for (uint32_t i = 0; i < process->threads.nregions; i++)
-        if (!map_copy(&rt_this, process->threads.regions[i].bias)) {
+        if (!has_early_copy(process->threads.regions[i].bias) &&
+            !map_copy(&rt_this, process->threads.regions[i].bias)) {
             process->threads.incomplete = 1;
             if (!process->core.complained++)
                 rt_warn("no address space for counters of a loaded library in a running thread",
@@ -487,6 +600,10 @@ void rt_threads_start(void)
         }
     rt_this.process = process;
     rt_threads_unlock(process);
+#ifdef RT_IN_EXECUTABLE
+    take_early_copy(process);
+    process->exits.guarded = 1;
+#endif
     rt_adopt_threads();
 }
 
@@ -501,7 +618,9 @@ void rt_threads_forget_module(bool process_ends)
     if (process->core.exiting) return;
     bool no_folds = rt_fold_lock(process);
     rt_threads_lock(process, true);
-    if (process->threads.norphans < RT_MOST_ORPHANS)
+    if (process->threads.norphans < RT_MOST_ORPHANS &&
+        rt_map_once((void **)&process->threads.orphans,
+                    RT_MOST_ORPHANS * sizeof *process->threads.orphans))
         process->threads.orphans[process->threads.norphans++] =
             (struct rt_orphan){span_of(&rt_this), &rt_this, process->threads.nregions,
                                process->threads.nowhere, rt_sparse_leave()};

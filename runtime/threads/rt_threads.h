@@ -11,11 +11,12 @@
 /* A copy of the counters of all modules. It lies `bias` bytes away from them. */
 struct rt_region {
     int64_t bias;
-    uint32_t tid;       /* of the thread that owns the copy; 0: free for the next thread */
-    uint32_t ended;     /* 0, RT_ENDED or RT_UNTOLD */
-    int32_t timer;      /* 1 + the timer of the owner's ticks, or 0; pep/ */
-    uint32_t warm;      /* has no owner, and has its last owner's pages; rt_fold.c */
-    void *signal_stack; /* memory for the owner's signal stack, kept for the next; exits/ */
+    uint32_t tid;           /* of the thread that owns the copy; 0: free for the next thread */
+    uint32_t ended;         /* 0, RT_ENDED or RT_UNTOLD */
+    int32_t timer;          /* 1 + the timer of the owner's ticks, or 0; pep/ */
+    uint32_t warm;          /* has no owner, and has its last owner's pages; rt_fold.c */
+    void *signal_stack;     /* memory for the owner's signal stack, kept for the next; exits/ */
+    struct rt_range shadow; /* of the owner's stack; exe/ */
 };
 
 enum {
@@ -25,6 +26,11 @@ enum {
 
 enum { RT_NOBODY = INT32_MAX }; /* no thread has this id */
 
+/* The first threads' biases are this many steps of 4 GB apart from 0 in a process that has a
+ * rewritten module: what lies at a stack's address less such a distance is free. */
+enum { RT_FAR_STEPS = 4096, RT_FAR_STEPS_LOW = 256 };
+#define RT_BIAS_STEP ((int64_t)1 << 32)
+
 void rt_threads_start(void) FP_HIDDEN;
 /* 1 where threads share counters: rt_share.c. */
 extern const char rt_threads_share FP_HIDDEN;
@@ -33,6 +39,8 @@ extern const char rt_threads_share FP_HIDDEN;
 bool rt_threads_lock(struct rt_process *process, bool patient) FP_HIDDEN;
 void rt_threads_unlock(struct rt_process *process) FP_HIDDEN;
 void rt_threads_set_base(int64_t bias) FP_HIDDEN; /* of %gs */
+/* Can the base be any value? Else it can be an address only. */
+bool rt_threads_any_base(void) FP_HIDDEN;
 /* Makes a copy for another thread, which rt_adopt.c found. */
 bool rt_threads_give_copy(struct rt_process *process, uint32_t tid) FP_HIDDEN;
 /* The bias of this thread's copy, also while footpath_pause makes it count elsewhere. */
@@ -93,15 +101,16 @@ struct rt_threads_process {
     uint32_t lock;
     uint32_t nregions;
     uint32_t next_step;
-    uint32_t held;     /* the profile is being written: threads that begin wait */
-    uint32_t stopping; /* some module holds the other threads (rt_stop.c) */
+    uint32_t last_taken; /* index of the copy that a thread took last */
+    uint32_t held;       /* the profile is being written: threads that begin wait */
+    uint32_t stopping;   /* some module holds the other threads (rt_stop.c) */
     uint32_t norphans;
     uint32_t folding;          /* the lock of rt_fold.c */
     uint32_t incomplete;       /* some copy lacks the part of some module */
     uint32_t nwarm;            /* copies that are warm */
     int64_t nowhere;           /* bias of the copy to count in while paused, or 0 */
     struct rt_region *regions; /* RT_MOST_REGIONS of them; mapped for the first copy */
-    struct rt_orphan orphans[RT_MOST_ORPHANS];
+    struct rt_orphan *orphans; /* RT_MOST_ORPHANS of them; mapped for the first one */
 };
 
 #endif
