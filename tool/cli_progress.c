@@ -34,6 +34,13 @@ void cli_progress_at(struct cli_progress *p, size_t done)
     p->next_ns = time + PERIOD_NS;
 }
 
+void cli_progress_of(void *context, size_t done, size_t total)
+{
+    struct cli_progress *progress = context;
+    progress->total = total;
+    cli_progress_at(progress, done);
+}
+
 void cli_progress_clear(struct cli_progress *p)
 {
     if (p->shown) fputs("\r\033[K", stderr);

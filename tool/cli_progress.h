@@ -16,6 +16,8 @@ struct cli_progress {
 
 void cli_progress_begin(struct cli_progress *progress, const char *what, size_t total);
 void cli_progress_at(struct cli_progress *progress, size_t done);
+/* The same as a callback, where the total comes with the work. context: a struct cli_progress */
+void cli_progress_of(void *context, size_t done, size_t total);
 /* Takes the line away; also before anything else is printed. */
 void cli_progress_clear(struct cli_progress *progress);
 

@@ -1,8 +1,10 @@
 /* footpath run: run a program, then show where it went. */
+#include "cli_progress.h"
 #include "commands.h"
 
 #include "base/names.h"
 #include "cli_combined.h"
+#include "exe/execache.h"
 #include "profile/aside.h"
 #include "report/show.h"
 
@@ -15,6 +17,7 @@
 static struct {
     const char *output;
     uint64_t repeat, top;
+    bool as_it_is, libraries;
 } given = {.output = "footpath.prof", .repeat = 1, .top = 10};
 
 static const struct cli_option options[] = {
@@ -22,14 +25,57 @@ static const struct cli_option options[] = {
      .text = &given.output},
     {"--repeat", "N", "run it N times", .number = &given.repeat},
     {"--top", "N", "paths to show afterwards (10; 0: none)", .number = &given.top},
+    {"--libs", NULL, "also count the libraries that the program is linked with",
+     .flag = &given.libraries},
+    {"--as-is", NULL,
+     "run the program itself, also where it counts nothing: its children may count",
+     .flag = &given.as_it_is},
     {0},
 };
 
+/* The loader is to find copies of the program's libraries that count. */
+static void use_libraries(const char *program)
+{
+    struct fp_arena arena = {0};
+    const char *before = getenv("LD_LIBRARY_PATH");
+    struct cli_progress progress;
+    cli_progress_begin(&progress, "moving functions of libraries", 1);
+    const struct fp_exe_options how = {.progress = cli_progress_of, .context = &progress};
+    const char *folders = fp_exe_cached_libraries(&arena, program, &how);
+    cli_progress_clear(&progress);
+    if (*folders && before && *before) folders = fp_arena_printf(&arena, "%s:%s", folders, before);
+    if (*folders) setenv("LD_LIBRARY_PATH", folders, 1);
+    fp_arena_free(&arena);
+}
+
+/* The file to run: the program, or where it counts nothing a copy that does. NULL: what a
+ * shell would run. */
+static const char *file_to_run(struct fp_arena *arena, const char *name)
+{
+    struct fp_arena scratch = {0};
+    struct fp_error error = {0};
+    struct cli_progress progress;
+    const struct fp_exe_options how = {.progress = cli_progress_of, .context = &progress};
+    const char *found = fp_exe_find(arena, name), *copy = NULL;
+    bool rewrite = found && fp_exe_counts_nothing(&scratch, found);
+    fp_arena_free(&scratch);
+    if (found && given.libraries) use_libraries(found);
+    if (!rewrite) return NULL;
+    cli_progress_begin(&progress, "moving functions", 1);
+    copy = fp_exe_cached(&scratch, found, &how, &error);
+    cli_progress_clear(&progress);
+    if (copy) copy = fp_arena_strdup(arena, copy);
+    if (!copy) cli_fail(&error, "it runs as it is");
+    fp_arena_free(&scratch);
+    return copy;
+}
+
 /* The program's own status; 127 where it could not be started, as a shell says. */
-static int run_once(char **argv)
+static int run_once(const char *file, char **argv)
 {
     pid_t child = fork();
     if (child == 0) {
+        if (file) execv(file, argv);
         execvp(argv[0], argv);
         cli_say("cannot run %s: %s", argv[0], strerror(errno));
         _exit(127);
@@ -102,10 +148,12 @@ static int run(struct cli_command *command, int argc, char **argv)
     if (first == argc) cli_usage(command, "no program given");
     struct fp_arena arena = {0};
     setenv("FOOTPATH_OUT", fp_as_pattern(&arena, output), 1);
-    fp_arena_free(&arena);
     int status = 0;
     size_t before = size_of(output);
-    for (uint64_t i = 0; i < given.repeat && status != 127; i++) status = run_once(argv + first);
+    const char *file = given.as_it_is ? NULL : file_to_run(&arena, argv[first]);
+    for (uint64_t i = 0; i < given.repeat && status != 127; i++)
+        status = run_once(file, argv + first);
+    fp_arena_free(&arena);
     if (size_of(output) <= before)
         cli_say("%s counted nothing; was it built with footpath-cc?", argv[first]);
     else if (fp_is_combined(output))
@@ -118,8 +166,9 @@ static int run(struct cli_command *command, int argc, char **argv)
 struct cli_command command_run = {
     .name = "run",
     .arguments = "PROGRAM [ARGUMENT...]",
-    .summary = "Run an instrumented program, then show its hottest paths",
-    .text = "The paths are shown on standard error; the exit status is the program's.",
+    .summary = "Run a program, then show its hottest paths",
+    .text = "The paths are shown on standard error; the exit status is the program's.\n"
+            "A program that counts nothing is run as footpath exe would make it.",
     .options = options,
     .starts_program = true,
     .run = run,

@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-extern struct cli_command command_combine;
+extern struct cli_command command_combine, command_exe;
 extern struct cli_command command_infer, command_learn, command_record;
 extern struct cli_command command_compare, command_dot, command_export, command_import,
     command_info, command_instrument, command_merge, command_run, command_show, command_verify,

@@ -651,12 +651,14 @@ def case_run_that_counts_nothing(b):
     """An older program's paths are not taken for those of the one that ran."""
     b.cc("main.c", "part.c", "-o", "prog")
     expect("paths taken" in b.tool("run", "./prog").stderr, "what ran is shown")
-    said = b.tool("run", "true").stderr
-    expect("true counted nothing" in said and "paths taken" not in said, "run true: " + said)
+    said = b.tool("run", "--as-is", "true").stderr
+    expect("true counted nothing" in said and "paths taken" not in said, "run --as-is true: " + said)
     expect("paths taken" in b.tool("run", "./prog").stderr, "and again")
     b.tool("run", "-o", "all.cp", "./prog")
-    said = b.tool("run", "-o", "all.cp", "true").stderr
-    expect("true counted nothing" in said, "run -o all.cp true: " + said)
+    said = b.tool("run", "--as-is", "-o", "all.cp", "true").stderr
+    expect("true counted nothing" in said, "run --as-is -o all.cp true: " + said)
+    said = b.tool("run", "true", env={"XDG_CACHE_HOME": b.path("cache")}).stderr
+    expect("1 run of true" in said and "paths taken" in said, "a copy of true counts: " + said)
 
 
 def case_output_folder(b):

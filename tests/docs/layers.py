@@ -20,11 +20,12 @@ LAW.update({
     "guide": set(CORE),
     "binary": set(CORE[:5]),
     "perf": set(CORE[:5]) | {"binary"},
+    "exe": set(CORE[:5]) | {"binary"},
     "model": set(CORE) | {"source"},
     "report": set(CORE) | {"source", "model"},
     "api": set(CORE) | {"source", "model"},
     "llvm": {"base", "flags", "graph", "count"},
-    "tool": set(CORE) | {"flags", "p3", "guide", "binary", "perf", "source", "model", "api", "report", "tool"},
+    "tool": set(CORE) | {"flags", "p3", "guide", "binary", "perf", "exe", "source", "model", "api", "report", "tool"},
 })
 # single headers beyond the law: files that the compiler reads or writes
 ALSO = {
@@ -32,12 +33,13 @@ ALSO = {
 }
 # the same for the rooms of runtime/; each may include rt.h, which puts their state together
 ROOMS = {
-    "rt.h": {"core", "threads", "exits", "pep"},
+    "rt.h": {"core", "threads", "exits", "pep", "exe"},
     "core": set(),
     "threads": {"core"},
     "exits": {"core"},
     "pep": {"core"},
     "standin": {"threads"},
+    "exe": {"core"},
 }
 # room -> what it uses of rooms other than core: functions, and state as room.field
 HOOKS = {
@@ -51,18 +53,22 @@ HOOKS = {
         rt_frame_left rt_frames_left rt_place_is_certain
         rt_sample_start rt_sample_before_fork rt_sample_after_fork_in_parent rt_sample_after_fork
         rt_sample_forget_module rt_sample_not_here rt_sample_point
+        rt_exe_find_ranges rt_exe_fault rt_exe_has_caught rt_exe_put_caught rt_exe_clear_caught rt_exe_unregister
         """.split()),
     # the life of a thread
     "threads": set("""
         rt_place_is_certain rt_provide_signal_stack
         rt_mask_believe rt_mask_believed rt_sample_signal rt_sample_thread_begins rt_sample_thread_ends
+        rt_exe_early_bias rt_exe_far_steps rt_exe_shadow_thread rt_exe_widen rt_exe_is_fixed exits.guarded
         """.split()),
-    "exits": {"rt_handler_begins", "rt_handler_ends"},
+    "exits": {"rt_handler_begins", "rt_handler_ends", "rt_sample_signal"},
     # signals that are not samples go back to exits; the timers lie in the table of copies
     "pep": set("""
         rt_handler_begins rt_handler_ends rt_die rt_set_action threads.regions threads.nregions
         """.split()),
     "standin": {"rt_create_thread", "rt_create_c11_thread"},
+    # the base of the thread that loads a rewritten file
+    "exe": {"rt_threads_any_base"},
 }
 
 # src/llvm within itself: room -> rooms and headers it may include; the driver, which is

@@ -1,0 +1,354 @@
+/* Plans for machine code, and places for their operations: see counting.h. */
+#include "exe/counting.h"
+
+#include "count/layout.h"
+#include "graph/weights.h"
+
+/* ---- the plan ---- */
+
+void fp_counting_plan(struct fp_counting *c, uint64_t most_paths)
+{
+    struct fp_limits limits = {
+        .max_paths = most_paths, .good_paths = most_paths / 16, .loop_entries = 8};
+    struct fp_plan_options how = {.branch_counts = true};
+    struct fp_paths *paths = &c->f->paths;
+    struct fp_loops loops;
+    paths->cfg = c->m->cfg;
+    paths->truncation = FP_NEW(c->arena, struct fp_truncation);
+    fp_truncate(c->arena, paths->cfg, NULL, &limits, paths->truncation);
+    fp_loops_find(c->arena, paths->cfg, &loops);
+    c->weights = fp_weights_static(c->arena, paths->cfg, &paths->truncation->order, &loops);
+    paths->dag = fp_dag_make(c->arena, paths->truncation);
+    paths->numbering = fp_number(c->arena, paths->dag, FP_NUMBER_LARGEST_LAST, NULL);
+    fp_layout_paths(c->f, paths->numbering->num_ids, UINT64_MAX);
+    c->plan = fp_plan_make(c->arena, paths->numbering, c->weights, &how);
+    c->f->layout.at_end = c->plan->at_end;
+}
+
+/* ---- edges of machine code ---- */
+
+uint32_t fp_counting_jumps(const struct fp_machine_function *m, uint32_t b)
+{
+    const struct fp_insn *last = &m->insns.at[fp_counting_last(m, b)];
+    if (last->kind != FP_INSN_BRANCH && last->kind != FP_INSN_JUMP) return FP_NONE;
+    for (uint32_t e = m->cfg->first_out[b]; e < m->cfg->first_out[b + 1]; e++)
+        if (m->edges[e].label != FP_LABEL_NOT_TAKEN && m->cfg->edges[e].kind == FP_EDGE_NORMAL)
+            return e;
+    return FP_NONE;
+}
+
+/* A branch of which both ways lead to one block has one edge. */
+uint32_t fp_counting_falls(const struct fp_machine_function *m, uint32_t b)
+{
+    const struct fp_cfg *cfg = m->cfg;
+    uint8_t kind = m->insns.at[fp_counting_last(m, b)].kind;
+    bool branch = kind == FP_INSN_BRANCH;
+    if (kind == FP_INSN_JUMP || kind == FP_INSN_JUMP_INDIRECT || kind == FP_INSN_RETURN ||
+        kind == FP_INSN_STOP)
+        return FP_NONE;
+    for (uint32_t e = cfg->first_out[b]; e < cfg->first_out[b + 1]; e++) {
+        bool normal = cfg->edges[e].kind == FP_EDGE_NORMAL || cfg->edges[e].kind == FP_EDGE_TWICE;
+        if (normal && (!branch || m->edges[e].label == FP_LABEL_NOT_TAKEN)) return e;
+    }
+    return branch ? fp_counting_jumps(m, b) : FP_NONE;
+}
+
+/* ---- operations ---- */
+
+/* What happens on an edge. Paths that come from a hub begin behind it: each way out sets the
+ * register itself, and nothing is set in front of the jump. */
+static struct fp_edge_ops ops_on(const struct fp_counting *c, uint32_t e)
+{
+    const struct fp_edge *edge = &c->m->cfg->edges[e];
+    const struct fp_dag *dag = c->f->paths.dag;
+    struct fp_edge_ops ops = fp_plan_on_edge(c->plan, e);
+    if (c->m->cfg->flags[edge->dst] & FP_BLOCK_HUB) ops.then.kind = FP_OP_NONE;
+    if (!(c->m->cfg->flags[edge->src] & FP_BLOCK_HUB)) return ops;
+    uint32_t start = dag->start_of[edge->src];
+    if (start == FP_NONE || c->plan->on[start].kind != FP_OP_SET) return ops;
+    int64_t value = c->plan->on[start].value;
+    switch (ops.first.kind) {
+    case FP_OP_NONE: ops.first = (struct fp_op){FP_OP_SET, value}; break;
+    case FP_OP_ADD: ops.first = (struct fp_op){FP_OP_SET, value + ops.first.value}; break;
+    case FP_OP_COUNT_REG: ops.first = (struct fp_op){FP_OP_COUNT, value + ops.first.value}; break;
+    case FP_OP_SET:
+    case FP_OP_COUNT: break;
+    }
+    return ops;
+}
+
+static bool is_moved(const struct fp_counting *c, uint32_t e)
+{
+    return c->plan->at_end[c->m->cfg->edges[e].src] == e;
+}
+
+static struct fp_op exit_op(const struct fp_counting *c, uint32_t b)
+{
+    uint32_t d = c->f->paths.dag->exit_of[b];
+    return d == FP_NONE ? (struct fp_op){FP_OP_NONE, 0} : c->plan->on[d];
+}
+
+static bool reads(struct fp_op op)
+{
+    return op.kind == FP_OP_ADD || op.kind == FP_OP_COUNT_REG;
+}
+
+/* ---- where the register is needed ---- */
+
+/* Needed in front of the edge's operations? `carried`: the value goes on into the target. */
+static bool needed_on(const struct fp_counting *c, uint32_t e, bool *carried)
+{
+    struct fp_edge_ops ops = ops_on(c, e);
+    struct fp_op first = ops.first, then = ops.then;
+    bool sets = first.kind == FP_OP_SET || then.kind == FP_OP_SET;
+    *carried = c->live[c->m->cfg->edges[e].dst] && !sets;
+    if (first.kind == FP_OP_SET) return false;
+    if (reads(first)) return true;
+    if (then.kind == FP_OP_SET) return false;
+    return reads(then) || c->live[c->m->cfg->edges[e].dst];
+}
+
+static bool needed_in(const struct fp_counting *c, uint32_t b)
+{
+    const struct fp_cfg *cfg = c->m->cfg;
+    bool needed = reads(exit_op(c, b)), carried;
+    for (uint32_t e = cfg->first_out[b]; e < cfg->first_out[b + 1]; e++)
+        needed |= needed_on(c, e, &carried);
+    return needed;
+}
+
+static void find_live(struct fp_counting *c)
+{
+    const struct fp_cfg *cfg = c->m->cfg;
+    c->live = FP_NEW_ARRAY(c->arena, bool, cfg->nblocks);
+    for (bool again = true; again;) {
+        again = false;
+        for (uint32_t b = cfg->nblocks; b-- > 0;)
+            if (!c->live[b] && needed_in(c, b)) c->live[b] = again = true;
+    }
+}
+
+static uint32_t root(uint32_t *up, uint32_t b)
+{
+    while (up[b] != b) b = up[b] = up[up[b]];
+    return b;
+}
+
+static void find_regions(struct fp_counting *c)
+{
+    const struct fp_cfg *cfg = c->m->cfg;
+    c->region = FP_NEW_ARRAY(c->arena, uint32_t, cfg->nblocks);
+    for (uint32_t b = 0; b < cfg->nblocks; b++) c->region[b] = b;
+    for (uint32_t e = 0; e < cfg->nedges; e++) {
+        bool carried;
+        if (needed_on(c, e, &carried) && carried)
+            c->region[root(c->region, cfg->edges[e].src)] = root(c->region, cfg->edges[e].dst);
+    }
+    for (uint32_t b = 0; b < cfg->nblocks; b++) c->region[b] = root(c->region, b);
+}
+
+/* ---- places ---- */
+
+static bool ends_by_jump(const struct fp_counting *c, uint32_t b)
+{
+    uint8_t kind = c->m->insns.at[fp_counting_last(c->m, b)].kind;
+    return kind != FP_INSN_PLAIN && kind != FP_INSN_NOP && kind != FP_INSN_CALL;
+}
+
+static void append(struct fp_counting *c, fp_placed_ops *to, const fp_placed_ops *ops)
+{
+    for (size_t i = 0; i < ops->len; i++) fp_vec_push(c->arena, to, ops->at[i]);
+}
+
+static void add_op(struct fp_counting *c, fp_placed_ops *ops, struct fp_op op, uint32_t block)
+{
+    if (op.kind == FP_OP_NONE) return;
+    uint32_t region = op.kind == FP_OP_COUNT ? FP_NONE : c->region[block];
+    fp_vec_push(c->arena, ops, (struct fp_placed_op){op, region});
+}
+
+/* In front of the last instruction, or above it where no flags are live. Not above a call, nor
+ * above operations that are there already. */
+static void place_at_end(struct fp_counting *c, uint32_t b, const fp_placed_ops *ops)
+{
+    uint32_t first = c->m->blocks[b].first_insn, last = fp_counting_last(c->m, b), best = last;
+    for (uint32_t k = last;; k--) {
+        if (!(c->liveness.before[k] & FP_LIVE_FLAGS)) {
+            best = k;
+            break;
+        }
+        if (k == first || c->before[k].len || c->m->insns.at[k - 1].kind == FP_INSN_CALL) break;
+    }
+    append(c, &c->before[best], ops);
+}
+
+/* In front of the first instruction, or behind plain ones where no flags are live. */
+static void place_at_top(struct fp_counting *c, uint32_t b, const fp_placed_ops *ops)
+{
+    uint32_t first = c->m->blocks[b].first_insn, last = fp_counting_last(c->m, b), best = first;
+    for (uint32_t k = first; k <= last; k++) {
+        uint8_t kind = c->m->insns.at[k].kind;
+        if (!(c->liveness.before[k] & FP_LIVE_FLAGS)) {
+            best = k;
+            break;
+        }
+        if (kind != FP_INSN_PLAIN && kind != FP_INSN_NOP) break;
+    }
+    append(c, &c->before[best], ops);
+}
+
+enum placing { AT_TOP, AT_END, BETWEEN, APART };
+
+/* Where can code on the edge stand? */
+static enum placing place_of(const struct fp_counting *c, uint32_t e)
+{
+    const struct fp_machine_function *m = c->m;
+    const struct fp_edge *edge = &m->cfg->edges[e];
+    uint32_t u = edge->src, v = edge->dst;
+    if (edge->kind == FP_EDGE_TWICE) return BETWEEN;
+    if (!fp_counting_has_code(m, u)) {
+        bool bridge = !(m->cfg->flags[u] & (FP_BLOCK_HUB | FP_BLOCK_PAD));
+        if (bridge) return BETWEEN;
+    } else if (edge->kind == FP_EDGE_INDIRECT) {
+        return AT_END;
+    }
+    if (fp_counting_has_code(m, v) && v != 0 && fp_cfg_in_degree(m->cfg, v) == 1) return AT_TOP;
+    if (!fp_counting_has_code(m, u)) return APART;
+    if (fp_cfg_out_degree(m->cfg, u) == 1 && v != m->tail)
+        return ends_by_jump(c, u) ? AT_END : BETWEEN;
+    if (edge->kind == FP_EDGE_SWITCH) return APART;
+    return fp_counting_falls(m, u) == e && fp_counting_jumps(m, u) != e ? BETWEEN : APART;
+}
+
+/* Behind what happens at the end of a block: does the way out by this edge read the register? */
+static bool reads_behind(const struct fp_counting *c, uint32_t e)
+{
+    struct fp_edge_ops ops = ops_on(c, e);
+    if (is_moved(c, e)) ops.first.kind = FP_OP_NONE;
+    if (ops.first.kind == FP_OP_SET) return false;
+    if (reads(ops.first)) return true;
+    if (ops.then.kind == FP_OP_SET) return false;
+    return reads(ops.then) || c->live[c->m->cfg->edges[e].dst];
+}
+
+/* No code can stand on an unwind edge. Where a pad has several ways in, the register is set for
+ * each of them in front of the call that may throw: on the other ways out of that block nothing
+ * reads it, since only one way leads to the block. */
+static const char *place_on_unwind(struct fp_counting *c, uint32_t e, const fp_placed_ops *ops,
+                                   bool top)
+{
+    uint32_t u = c->m->cfg->edges[e].src;
+    for (size_t i = 0; i < ops->len; i++)
+        if (ops->at[i].op.kind != FP_OP_SET || c->live[u])
+            return "an operation is on an unwind edge";
+    if (!top) place_at_end(c, u, ops);
+    return NULL;
+}
+
+static const char *place_on_edge(struct fp_counting *c, uint32_t e, bool top)
+{
+    const struct fp_edge *edge = &c->m->cfg->edges[e];
+    struct fp_edge_ops ops = ops_on(c, e);
+    fp_placed_ops list = {0}, front = {0};
+    bool twice = edge->kind == FP_EDGE_TWICE;
+    if (!is_moved(c, e))
+        add_op(c, twice ? &front : &list, ops.first,
+               ops.first.kind == FP_OP_SET ? edge->dst : edge->src);
+    add_op(c, &list, ops.then, edge->dst);
+    if (edge->dst == c->m->tail && !(c->m->cfg->flags[edge->src] & FP_BLOCK_HUB))
+        add_op(c, &list, exit_op(c, edge->dst), edge->dst);
+    if (!list.len && !front.len) return NULL;
+    if (edge->kind == FP_EDGE_UNWIND) return place_on_unwind(c, e, &list, top);
+    if (edge->dst == c->m->tail && c->m->cfg->flags[edge->src] & FP_BLOCK_HUB)
+        return "an unknown jump may leave the function";
+    enum placing where = place_of(c, e);
+    if ((where == AT_TOP) != top) return NULL;
+    if (front.len) place_at_end(c, edge->src, &front);
+    switch (where) {
+    case AT_TOP: place_at_top(c, edge->dst, &list); break;
+    case AT_END: place_at_end(c, edge->src, &list); break;
+    case BETWEEN: append(c, &c->between[e], &list); break;
+    case APART: append(c, &c->apart[e], &list); break;
+    }
+    return NULL;
+}
+
+/* A hub's way to the tail is one that nobody sees taken. */
+static const char *check_tail(const struct fp_counting *c)
+{
+    const struct fp_cfg *cfg = c->m->cfg;
+    if (c->m->tail == FP_NONE) return NULL;
+    for (uint32_t i = cfg->first_in[c->m->tail]; i < cfg->first_in[c->m->tail + 1]; i++)
+        if (cfg->flags[cfg->edges[cfg->in_edges[i]].src] & FP_BLOCK_HUB)
+            return "an unknown jump may leave the function";
+    return NULL;
+}
+
+static void place_in_block(struct fp_counting *c, uint32_t b)
+{
+    fp_placed_ops list = {0};
+    uint32_t e = c->plan->at_end[b];
+    if (e != FP_NONE) add_op(c, &list, ops_on(c, e).first, b);
+    if (b != c->m->tail) add_op(c, &list, exit_op(c, b), b);
+    if (list.len) place_at_end(c, b, &list);
+}
+
+/* Can the one operation of an edge's own code, which sets a register, happen in front of the
+ * branch, whichever way is then taken? Code of its own ends in a jump. It pays where the edge is
+ * taken at least as often as the other ways, none of which needs the old value. */
+static bool sets_before_branch(const struct fp_counting *c, uint32_t e)
+{
+    const struct fp_cfg *cfg = c->m->cfg;
+    const struct fp_edge *edge = &cfg->edges[e];
+    const fp_placed_ops *ops = &c->apart[e];
+    double others = 0;
+    if (ops->len != 1 || ops->at[0].op.kind != FP_OP_SET || edge->kind != FP_EDGE_NORMAL ||
+        !fp_counting_has_code(c->m, edge->src))
+        return false;
+    uint32_t last = fp_counting_last(c->m, edge->src);
+    uint32_t used = c->liveness.before[last] | c->liveness.after[last] | c->liveness.reads[last];
+    uint8_t home = c->home[ops->at[0].region];
+    if (home >= FP_HOME_SLOT || used >> home & 1) return false;
+    for (uint32_t o = cfg->first_out[edge->src]; o < cfg->first_out[edge->src + 1]; o++) {
+        if (o == e) continue;
+        if (reads_behind(c, o) || cfg->edges[o].kind != FP_EDGE_NORMAL) return false;
+        others += c->weights[o];
+    }
+    return c->weights[e] >= others;
+}
+
+/* needs: homes. A block gets one such operation at most. */
+static void move_sets(struct fp_counting *c)
+{
+    const struct fp_cfg *cfg = c->m->cfg;
+    bool *moved = FP_NEW_ARRAY(c->arena, bool, cfg->nblocks);
+    for (uint32_t e = 0; e < cfg->nedges; e++) {
+        uint32_t u = cfg->edges[e].src;
+        if (moved[u] || !sets_before_branch(c, e)) continue;
+        append(c, &c->before[fp_counting_last(c->m, u)], &c->apart[e]);
+        c->apart[e].len = 0;
+        moved[u] = true;
+    }
+}
+
+const char *fp_counting_place(struct fp_counting *c)
+{
+    const struct fp_cfg *cfg = c->m->cfg;
+    const char *why = check_tail(c);
+    c->before = FP_NEW_ARRAY(c->arena, fp_placed_ops, c->m->insns.len);
+    c->between = FP_NEW_ARRAY(c->arena, fp_placed_ops, cfg->nedges);
+    c->apart = FP_NEW_ARRAY(c->arena, fp_placed_ops, cfg->nedges);
+    find_live(c);
+    find_regions(c);
+    add_op(c, &c->entry, c->plan->on[c->f->paths.dag->entry_edge], 0);
+    for (uint32_t e = 0; !why && e < cfg->nedges; e++) why = place_on_edge(c, e, true);
+    for (uint32_t b = 0; !why && b < cfg->nblocks; b++)
+        if (fp_counting_has_code(c->m, b) && c->f->paths.truncation->order.position[b] != FP_NONE)
+            place_in_block(c, b);
+    for (uint32_t e = 0; !why && e < cfg->nedges; e++) why = place_on_edge(c, e, false);
+    if (!why) {
+        fp_counting_choose_homes(c);
+        move_sets(c);
+    }
+    return why;
+}

@@ -1,0 +1,71 @@
+/* What is counted in a function of machine code, and where: the plan, and its operations placed
+ * in front of instructions or on edges.
+ *
+ * The path register lives in regions: blocks joined by edges that carry its value on. A region
+ * has a home: a general register that the program does not need anywhere in it, or the slot of
+ * the frame. No register is free across a call, so a region with a call has the slot.
+ */
+#ifndef FP_EXE_COUNTING_H
+#define FP_EXE_COUNTING_H
+
+#include "count/function.h"
+#include "exe/stacktrack.h"
+
+enum { FP_HOME_SLOT = 16, FP_HOME_NONE = 17 }; /* else a register */
+
+struct fp_placed_op {
+    struct fp_op op;
+    uint32_t region; /* a block that stands for it; of COUNT: FP_NONE */
+};
+typedef FP_VEC(struct fp_placed_op) fp_placed_ops;
+
+struct fp_counting {
+    struct fp_arena *arena;
+    const struct fp_machine *machine;
+    struct fp_machine_function *m;
+    struct fp_function *f;
+    double *weights;
+    struct fp_plan *plan;
+    struct fp_liveness liveness;
+    struct fp_stack stack;
+
+    fp_placed_ops entry;    /* where the function is called */
+    fp_placed_ops *before;  /* per instruction: in front of it */
+    fp_placed_ops *between; /* per edge: behind its source, where control falls through */
+    fp_placed_ops *apart;   /* per edge: in code of its own that then jumps */
+    bool *live;             /* per block: the register is needed on entering it */
+    uint32_t *region;       /* per block */
+    uint8_t *home;          /* per region */
+    bool uses_slot;
+};
+
+/* At most this many paths are numbered; edges are cut until there are no more. */
+enum { FP_EXE_MOST_PATHS = 65536 };
+
+/* Truncation, numbering, layout, plan. needs: machine, m, f with flags, arena. */
+void fp_counting_plan(struct fp_counting *counting, uint64_t most_paths);
+
+/* Places the operations; chooses homes. NULL, or why the function cannot be counted.
+ * needs: a plan, liveness, stack. */
+const char *fp_counting_place(struct fp_counting *counting);
+
+/* Chooses a home for every region. needs: operations in their places. */
+void fp_counting_choose_homes(struct fp_counting *counting);
+
+/* The edge by which control falls out of a block behind its last instruction, or FP_NONE; and the
+ * one by which the jump at its end leads on. */
+uint32_t fp_counting_falls(const struct fp_machine_function *m, uint32_t block);
+uint32_t fp_counting_jumps(const struct fp_machine_function *m, uint32_t block);
+
+/* Live registers where control is about to enter a block. */
+static inline uint32_t fp_counting_last(const struct fp_machine_function *m, uint32_t block)
+{
+    return m->blocks[block].first_insn + m->blocks[block].ninsns - 1;
+}
+
+static inline bool fp_counting_has_code(const struct fp_machine_function *m, uint32_t block)
+{
+    return m->blocks[block].ninsns != 0;
+}
+
+#endif

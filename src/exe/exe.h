@@ -1,0 +1,35 @@
+/* Exact path counts in a program without its source: `footpath exe PROGRAM -o OUT`.
+ *
+ * Functions of PROGRAM are moved, with counters, into a new segment of OUT. Their old code is
+ * replaced by jumps to the new one and by traps. docs/executables.md explains it. */
+#ifndef FP_EXE_EXE_H
+#define FP_EXE_EXE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+struct fp_exe_options {
+    const char *runtime; /* file of the runtime, or NULL for the installed one */
+    const char *graph;   /* file for the graphs of counted functions (exegraph.c), or NULL */
+    const char *only;    /* for tests: move functions of this name alone, or NULL: all */
+    /* for tests: "NAME:N" takes an edge of a jump table out of the graph of a function, to see
+     * that an error in a graph is reported; or NULL */
+    const char *drop_edge;
+    /* called now and then with the number of functions that are done, of `total`; or NULL */
+    void (*progress)(void *context, size_t done, size_t total);
+    void *context;
+};
+
+struct fp_exe_summary {
+    uint64_t counted, left_alone; /* functions */
+    uint64_t counted_bytes, left_alone_bytes;
+    uint64_t counters; /* words */
+    uint64_t code;     /* bytes of new code */
+};
+
+/* Rewrites `in` as `out`. */
+bool fp_exe_rewrite(struct fp_arena *arena, const char *in, const char *out,
+                    const struct fp_exe_options *options, struct fp_exe_summary *summary,
+                    struct fp_error *error);
+
+#endif

@@ -1,0 +1,62 @@
+/* What the steps of exe.c share: the program that is rewritten, and its functions. */
+#ifndef FP_EXE_EXEWORK_H
+#define FP_EXE_EXEWORK_H
+
+#include "binary/dwarflines.h"
+#include "binary/frames.h"
+#include "binary/moving.h"
+#include "exe/exe.h"
+#include "exe/image.h"
+#include "exe/movedcode.h"
+#include "exe/newframes.h"
+
+/* What is to be in a function's path register if control comes to an old instruction that the
+ * graph did not expect: a sum that some path has there. */
+struct fp_trap_sum {
+    uint8_t home; /* FP_HOME_NONE: nothing is needed */
+    uint8_t base; /* of a slot: its place is base + disp */
+    int32_t disp;
+    int64_t value;
+};
+
+struct fp_exe_function {
+    struct fp_machine_function *m;
+    const char *left_alone; /* why it is not counted, or NULL */
+    struct fp_function f;
+    struct fp_moving moving;
+    struct fp_moved_code code;
+    struct fp_trap_sum *trap_sums; /* per instruction */
+    uint64_t *lsdas;               /* per range: where the new one is */
+    uint64_t start;                /* of the new code */
+};
+
+struct fp_exe_work {
+    struct fp_arena *arena;
+    const struct fp_exe_options *options;
+    struct fp_error *error;
+    struct fp_image *image;
+    struct fp_object object;
+    struct fp_frames old_frames;
+    struct fp_machine machine;
+    struct fp_dwarf_lines *lines;
+    struct fp_new_frames frames;
+    struct fp_exe_function *functions;
+    size_t nfunctions;
+    struct fp_table entries; /* old address of a counted function's entry -> 1 + index */
+    struct fp_writer map;
+    struct fp_exe_summary *summary;
+};
+
+/* Makes the new code of a function, or says in left_alone why not. */
+void fp_exe_prepare(struct fp_exe_work *work, struct fp_exe_function *function);
+
+/* Replaces a counted function's old code: jumps where it is entered, traps elsewhere. */
+bool fp_exe_replace_old(struct fp_exe_work *work, const struct fp_exe_function *function);
+
+/* The map record of a function, counted or not. */
+void fp_exe_describe(struct fp_exe_work *work, struct fp_exe_function *function);
+
+/* Writes the graphs where the options ask for them. */
+bool fp_exe_write_graph(struct fp_exe_work *work);
+
+#endif
