@@ -7,8 +7,8 @@ pack builds every variant and lays programs, inputs, the libraries and the loade
 programs were linked for, and this script into FOLDER. run.sh, there, times the variants of a program in
 turn, on a core of its own; up to --at-once programs run at the same time. It prints one
 object of JSON: the commit, the day, the machine, and the CPU seconds (user and system) of
-every run by program and variant; what is shorter than a second is run several times, and the mean
-counts as one run. `bench/use.py --times FILE` puts them into docs/use.md.
+every run by program and variant; what is shorter than a second is run several times, and the least
+counts as one run. Where cores have two threads, a program has a core for itself. `bench/use.py --times FILE` puts them into docs/use.md.
 """
 import argparse
 import concurrent.futures
@@ -119,11 +119,23 @@ def time_program(items, here, rounds, limit, cores):
             if done and limit and (time.monotonic() - begin) * (done + 1) / done > limit:
                 break
             for item in items:
-                spent = sum(cpu_seconds(item, here, core) for _ in range(repeats))
-                times[item["variant"]].append(round(spent / repeats, 5))
+                spent = min(cpu_seconds(item, here, core) for _ in range(repeats))
+                times[item["variant"]].append(round(spent, 5))
         return times
     finally:
         cores.put(core)
+
+
+def separate_cores():
+    """One processor of each core, by what the kernel says of its siblings."""
+    chosen = {}
+    for cpu in sorted(os.sched_getaffinity(0)):
+        try:
+            with open("/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list" % cpu) as f:
+                chosen.setdefault(f.read().strip(), cpu)
+        except OSError:
+            chosen.setdefault(cpu, cpu)
+    return sorted(chosen.values())
 
 
 def model():
@@ -136,10 +148,10 @@ def run(args):
     with open(os.path.join(here, "plan.json")) as f:
         plan = json.load(f)
     cores, results, failed = queue.Queue(), {}, {}
-    for core in sorted(os.sched_getaffinity(0))[-args.at_once:]:
+    for core in separate_cores()[-args.at_once:]:
         cores.put(core)
     programs = list(dict.fromkeys(i["program"] for i in plan["runs"]))
-    with concurrent.futures.ThreadPoolExecutor(args.at_once) as pool:
+    with concurrent.futures.ThreadPoolExecutor(cores.qsize()) as pool:
         futures = {p: pool.submit(time_program, [i for i in plan["runs"] if i["program"] == p], here, args.rounds, args.limit, cores)
                    for p in programs}
         for p, future in futures.items():
