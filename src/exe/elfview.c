@@ -72,6 +72,7 @@ static void read_sections(struct fp_arena *arena, struct fp_elfview *view)
             !has(view, s->sh_offset, s->sh_size))
             view->nsections = 0;
     }
+    if (view->sections[h->e_shstrndx].sh_type != SHT_STRTAB) view->nsections = 0;
 }
 
 static void read_dynamic(struct fp_elfview *view)

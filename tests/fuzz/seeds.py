@@ -6,6 +6,7 @@
 The programs stay in FOLDER: profiles name them.
 """
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -159,6 +160,22 @@ def of_recovery(make):
         subprocess.run(["strip", "-o", exe + "-stripped", exe], check=True)
 
 
+def of_rewriting(make):
+    """Programs and libraries that are rewritten, as small as the linker makes them, and the runtime that is put into them."""
+    shutil.copy(os.path.join(make.args.bin, "..", "lib", "footpath", "libfootpath-exe.so"), os.path.join(make.args.folder, "runtime.so"))
+    source, program = os.path.join(make.args.folder, "hard.cc"), os.path.join(make.args.folder, "hard-main.cc")
+    with open(source) as f, open(program, "w") as out:
+        out.write(f.read().replace("extern \"C\" int step(int), fail(const char *) __attribute__((noreturn, cold));",
+                                   "#include <stdlib.h>\n"
+                                   "extern \"C\" __attribute__((noinline)) int step(int n) { if (n == 7) throw 7; return n; }\n"
+                                   "extern \"C\" __attribute__((noinline, noreturn)) void fail(const char *) { exit(3); }")
+                  + "int main(int argc, char **) { int data[60] = {0, 1, 2, 2}; return run(argc, data); }\n")
+    for name, words in (("pie", ["-fPIE", "-pie"]), ("fixed", ["-fno-pie", "-no-pie"]), ("library", ["-fPIC", "-shared"]),
+                        ("frames", ["-fPIE", "-pie", "-fno-omit-frame-pointer", "-O1"])):
+        exe = make.path("rewrite", name)
+        subprocess.run(["g++", "-O2", *words, "-s", "-Wl,-z,noseparate-code", "-Wl,--build-id=none", program, "-o", exe], check=True)
+
+
 def main():
     make = Maker(harness.parse(harness.arguments(__doc__, ("folder", {}))))
     os.makedirs(make.args.folder, exist_ok=True)
@@ -166,6 +183,7 @@ def main():
         of_program(make, number, source, flags)
     of_samples(make)
     of_recovery(make)
+    of_rewriting(make)
 
 
 if __name__ == "__main__":
