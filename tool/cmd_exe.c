@@ -19,8 +19,24 @@ static void take_input(const struct cli_command *command, char *value)
     given.input = value;
 }
 
+static void take_cuts(const struct cli_command *command, char *value)
+{
+    static const char *const names[] = {[FP_EXE_CUTS_FIT] = "fit",
+                                        [FP_EXE_CUTS_FEW] = "few",
+                                        [FP_EXE_CUTS_PAPER] = "paper",
+                                        [FP_EXE_CUTS_LOOPS] = "loops"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(value, names[i])) {
+            given.how.cuts = i;
+            return;
+        }
+    cli_usage(command, "--cuts is fit, few, paper or loops");
+}
+
 static const struct cli_option options[] = {
     {"-o", "FILE", "where to write the program that counts", .text = &given.output},
+    {"--cuts", "WHERE", "where paths end: fit, few, paper or loops (fit)", .take = take_cuts,
+     .words = "fit few paper loops"},
     {"--functions", "NAME", "count this function alone", .text = &given.how.only},
     {"--graph", "FILE", "write the graphs of counted functions, with addresses",
      .text = &given.how.graph},

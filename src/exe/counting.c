@@ -6,16 +6,32 @@
 
 /* ---- the plan ---- */
 
-void fp_counting_plan(struct fp_counting *c, uint64_t most_paths)
+/* An array has a counter for each path. Pages that nobody counts in take no memory, but all of
+ * them are looked at when the profile is written. */
+static struct fp_limits limits_of(enum fp_exe_cuts cuts)
 {
-    struct fp_limits limits = {
-        .max_paths = most_paths, .good_paths = most_paths / 16, .loop_entries = 8};
+    enum { FIT = 1 << 16, MOST = 1 << 24 };
+    struct fp_limits limits = {.max_paths = FIT, .good_paths = FIT};
+    switch (cuts) {
+    case FP_EXE_CUTS_FIT: break;
+    case FP_EXE_CUTS_LOOPS: limits.loop_entries = fp_loop_entries(false); break;
+    case FP_EXE_CUTS_FEW: limits.max_paths = limits.good_paths = MOST; break;
+    case FP_EXE_CUTS_PAPER: limits = (struct fp_limits){.max_paths = MOST, .no_laps = true}; break;
+    }
+    return limits;
+}
+
+const char *fp_counting_plan(struct fp_counting *c, enum fp_exe_cuts cuts)
+{
+    struct fp_limits limits = limits_of(cuts);
     struct fp_plan_options how = {.branch_counts = true};
     struct fp_paths *paths = &c->f->paths;
     struct fp_loops loops;
     paths->cfg = c->m->cfg;
     paths->truncation = FP_NEW(c->arena, struct fp_truncation);
     fp_truncate(c->arena, paths->cfg, NULL, &limits, paths->truncation);
+    if (cuts == FP_EXE_CUTS_PAPER && paths->truncation->ncuts + paths->truncation->ndoors)
+        return "it has more than 16,777,216 paths";
     fp_loops_find(c->arena, paths->cfg, &loops);
     c->weights = fp_weights_static(c->arena, paths->cfg, &paths->truncation->order, &loops);
     paths->dag = fp_dag_make(c->arena, paths->truncation);
@@ -23,6 +39,7 @@ void fp_counting_plan(struct fp_counting *c, uint64_t most_paths)
     fp_layout_paths(c->f, paths->numbering->num_ids, UINT64_MAX);
     c->plan = fp_plan_make(c->arena, paths->numbering, c->weights, &how);
     c->f->layout.at_end = c->plan->at_end;
+    return NULL;
 }
 
 /* ---- edges of machine code ---- */

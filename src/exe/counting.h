@@ -9,6 +9,7 @@
 #define FP_EXE_COUNTING_H
 
 #include "count/function.h"
+#include "exe/exe.h"
 #include "exe/stacktrack.h"
 
 enum { FP_HOME_SLOT = 16, FP_HOME_NONE = 17 }; /* else a register */
@@ -39,11 +40,9 @@ struct fp_counting {
     bool uses_slot;
 };
 
-/* At most this many paths are numbered; edges are cut until there are no more. */
-enum { FP_EXE_MOST_PATHS = 65536 };
-
-/* Truncation, numbering, layout, plan. needs: machine, m, f with flags, arena. */
-void fp_counting_plan(struct fp_counting *counting, uint64_t most_paths);
+/* Truncation, numbering, layout, plan. NULL, or why the function cannot be counted so.
+ * needs: machine, m, f with flags, arena. */
+const char *fp_counting_plan(struct fp_counting *counting, enum fp_exe_cuts cuts);
 
 /* Places the operations; chooses homes. NULL, or why the function cannot be counted.
  * needs: a plan, liveness, stack. */

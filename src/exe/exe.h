@@ -8,9 +8,19 @@
 #include "base/arena.h"
 #include "base/error.h"
 
+/* Where paths end besides back edges: as --fp-cuts of footpath-cc, but that paths are always
+ * counted in arrays. */
+enum fp_exe_cuts {
+    FP_EXE_CUTS_FIT,   /* where a function has more than 65,536 paths */
+    FP_EXE_CUTS_FEW,   /* where a function has more than 16,777,216 paths */
+    FP_EXE_CUTS_PAPER, /* nowhere, and no laps; functions with more paths are left alone */
+    FP_EXE_CUTS_LOOPS, /* as FIT, and where hot loops are entered */
+};
+
 struct fp_exe_options {
     const char *runtime; /* file of the runtime, or NULL for the installed one */
     const char *graph;   /* file for the graphs of counted functions (exegraph.c), or NULL */
+    unsigned cuts;       /* enum fp_exe_cuts */
     const char *only;    /* for tests: move functions of this name alone, or NULL: all */
     /* for tests: "NAME:N" takes an edge of a jump table out of the graph of a function, to see
      * that an error in a graph is reported; or NULL */

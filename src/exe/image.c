@@ -127,9 +127,9 @@ bool fp_image_reserve(struct fp_image *image, enum fp_image_zone kind, uint64_t 
     uint64_t at = (zone->len + align - 1) & ~(align - 1);
     if (at > zone->most || size > zone->most - at ||
         zone->address + at + size - image->old.base > reach)
-        return fp_fail(error, image->old.path,
-                       "is too large: no room for %s within reach of its code",
-                       kind == FP_IMAGE_COUNTERS ? "counters" : "new code");
+        return fp_fail(
+            error, image->old.path, "is too large: no room for %s within reach of its code",
+            kind == FP_IMAGE_COUNTERS ? "counters (--cuts=fit takes the fewest)" : "new code");
     grow(image, zone, at + size);
     zone->len = at + size;
     *address = zone->address + at;

@@ -102,10 +102,11 @@ static const char *count(struct fp_exe_work *w, struct fp_exe_function *x, struc
     struct fp_error error = {0};
     struct fp_image_slot slot = fp_image_slot(w->image);
     if (!fp_cfg_check(x->m->cfg, &error)) return fp_arena_strdup(w->arena, error.what);
-    fp_counting_plan(c, FP_EXE_MOST_PATHS);
+    const char *why = fp_counting_plan(c, w->options->cuts);
+    if (why) return why;
     fp_liveness_make(&c->liveness, &w->machine, x->m);
     fp_stack_track(w->arena, &w->machine, x->m, &w->old_frames, &c->liveness, &c->stack);
-    const char *why = fp_counting_place(c);
+    why = fp_counting_place(c);
     if (!why) why = fp_moved_emit(w->arena, c, slot, &x->code);
     if (!why) x->trap_sums = find_trap_sums(w->arena, c, slot);
     fp_liveness_free(&c->liveness);

@@ -88,13 +88,13 @@ def bias(program, functions, executed):
     return 0
 
 
-def compare(b, program, *words, input=None, prepare=None, ignore=()):
+def compare(b, program, *words, input=None, prepare=None, ignore=(), options=()):
     """Runs the program under callgrind and its copy that counts under valgrind, at one place and with one environment.
-    Returns (blocks executed, blocks, branches, what differs). prepare: called before each run."""
+    Returns (blocks executed, blocks, branches, what differs). prepare: called before each run. options: of footpath exe."""
     folder = b.path("at")
     os.makedirs(folder, exist_ok=True)
     place, profile = os.path.join(folder, os.path.basename(program)), b.path("counts.prof")
-    b.tool("exe", program, "-o", b.path("rewritten"), "--graph", b.path("graph"), silent=True)
+    b.tool("exe", program, "-o", b.path("rewritten"), "--graph", b.path("graph"), *options, silent=True)
     outputs = []
     for file, tool in ((program, ["--tool=callgrind", "--dump-instr=yes", "--collect-jumps=yes", "--compress-pos=no", "--skip-plt=no",
                                   "--callgrind-out-file=" + b.path("callgrind.out")]), (b.path("rewritten"), ["--tool=none"])):

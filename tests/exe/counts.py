@@ -103,6 +103,21 @@ def case_wrong_graph(b):
     equal(caught, 3, "wrong graphs that were noticed")
 
 
+def case_cuts(b):
+    """Where paths end is told, and counts are those of callgrind wherever they end."""
+    program = b.build("gcc", "ways.c", "-O2", "-s")
+    ends = {}
+    for cuts in "fit", "few", "paper", "loops":
+        callgrind.same(b, program, options=["--cuts=" + cuts])
+        shown = b.json("show", "--json", "--top", "0", b.path("counts.prof"), silent=True)["functions"]
+        ends[cuts] = [sum(f[what] for f in shown) for what in ("cuts", "doors", "laps")]
+    equal(ends["fit"][:2], [0, 0], "cuts and doors of small functions, by default")
+    expect(ends["fit"][2] > 0, "laps by default")
+    equal(ends["few"], ends["fit"], "few")
+    equal(ends["paper"], [0, 0, 0], "cuts, doors and laps with --cuts=paper")
+    expect(ends["loops"][1] > 0, "doors with --cuts=loops")
+
+
 def case_chain(b):
     """The commands that read a profile work on this one."""
     program = b.build("gcc", "ways.c", "-O2", "-g")
