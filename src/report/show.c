@@ -185,7 +185,8 @@ static void say_function(struct show_view *v, const struct footpath_function *f)
     say_name(v, f);
     fp_say(v->o.out, "  %s:%u", fp_show_file(&v->o, f->file), f->line);
     if (f->cuts) fp_say(v->o.out, " (paths cut at %u places)", f->cuts);
-    if (f->doors) fp_say(v->o.out, " (paths end at %u ways into loops)", f->doors);
+    if (f->doors)
+        fp_say(v->o.out, " (paths end at %u way%s into loops)", f->doors, f->doors == 1 ? "" : "s");
     if (problem) fp_say(v->o.out, " (%s)", fp_plain(&v->o.scratch, problem));
     fp_say(v->o.out, "\n");
 }
