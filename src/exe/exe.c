@@ -2,6 +2,7 @@
 #include "exe/exe.h"
 
 #include "binary/recovered.h"
+#include "exe/debugframe.h"
 #include "exe/exework.h"
 
 #include <stdlib.h>
@@ -148,6 +149,14 @@ static bool end_table(struct fp_exe_work *w, struct fp_new_table *table)
     return true;
 }
 
+static void write_debug_frame(struct fp_exe_work *w)
+{
+    struct fp_writer out = {0};
+    fp_debug_frame_write(&w->frames.table, &out);
+    fp_image_unloaded_section(w->image, ".debug_frame", out.bytes, out.len);
+    fp_writer_free(&out);
+}
+
 static bool write_frames(struct fp_exe_work *w)
 {
     begin_table(w, &w->frames.lsdas);
@@ -165,6 +174,7 @@ static bool write_frames(struct fp_exe_work *w)
     }
     fp_new_frames_end(&w->frames);
     if (!end_table(w, &w->frames.table)) return false;
+    write_debug_frame(w);
     for (size_t i = 0; i < w->frames.fdes.len; i++)
         fp_image_fde(w->image, w->frames.fdes.at[i].pc, w->frames.fdes.at[i].address);
     return true;

@@ -267,6 +267,18 @@ void fp_image_section(struct fp_image *image, const char *name, uint64_t address
     fp_image_add_section(image, section);
 }
 
+void fp_image_unloaded_section(struct fp_image *image, const char *name, const unsigned char *bytes,
+                               size_t len)
+{
+    unsigned char *copy = fp_arena_alloc(image->arena, len + 1);
+    memcpy(copy, bytes, len);
+    fp_image_add_section(image, (struct image_section){.name = fp_arena_strdup(image->arena, name),
+                                                       .type = SHT_PROGBITS,
+                                                       .size = len,
+                                                       .align = 8,
+                                                       .bytes = copy});
+}
+
 void fp_image_set_entry(struct fp_image *image, uint64_t address)
 {
     image->entry = address;

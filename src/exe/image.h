@@ -124,6 +124,10 @@ void fp_image_symbol(struct fp_image *image, const char *name, uint64_t address,
  * their own where nothing else covers them. */
 void fp_image_section(struct fp_image *image, const char *name, uint64_t address, uint64_t size);
 
+/* A section that is not loaded; the bytes are copied. */
+void fp_image_unloaded_section(struct fp_image *image, const char *name, const unsigned char *bytes,
+                               size_t len);
+
 /* Replaces the address that something outside of the old code has of a function: the entry point
  * of the program (e_entry), DT_INIT and DT_FINI. Not needed: the old entry is a jump. */
 void fp_image_set_entry(struct fp_image *image, uint64_t address);

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import stat
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -202,6 +203,27 @@ def case_gdb(b):
     if "ptrace" in done.stderr:
         raise Skipped("no ptrace")
     expect(re.search("#1 .*main", done.stdout), "no stack: " + done.stdout + done.stderr)
+
+
+def case_gdb_attached(b):
+    """gdb sees every frame of the new code of all threads; the program then goes on, and no count is lost."""
+    needs("gdb")
+    out, profile = b.exe(b.build("deep", "-O1", "-pthread", source="deep.c"), "out"), b.path("deep.prof")
+    program = subprocess.Popen([out, "2000"], env=harness.environment(FOOTPATH_OUT=profile), stdout=subprocess.PIPE, text=True)
+    stacks = ""
+    for _ in range(5):
+        done = b.run("gdb", "-batch", "-p", str(program.pid), "-ex", "thread apply all bt", "-ex", "detach", status=None)
+        if "not permitted" in done.stderr:
+            program.kill()
+            raise Skipped("no ptrace")
+        stacks += done.stdout
+    equal((program.communicate()[0], program.returncode), ("done\n", 0), "what the program does")
+    frames = re.findall(r"^#(\d+) .* in (\w+) \(", stacks, re.M)
+    names = " ".join(("; " if number == "0" else "") + name for number, name in frames)
+    expect(len(re.findall("deep deep deep deep deep deep often main", names)) >= 3, "stacks of the first thread: " + names)
+    expect(len(re.findall("deep deep deep deep deep deep often", names)) >= 6, "stacks of both: " + names)
+    shown = b.json("show", "--json", "--function", "deep", "deep.prof")["functions"]
+    equal([f["calls"] for f in shown if f["name"] == "deep"], [2 * 2000 * 6], "calls of deep")
 
 
 def case_valgrind(b):
