@@ -141,6 +141,31 @@ static void show_combined(const char *path, uint64_t top)
     footpath_close(fp);
 }
 
+static bool is_script(const char *path)
+{
+    char start[2] = "";
+    FILE *f = path ? fopen(path, "r") : NULL;
+    if (!f) return false;
+    bool is = fread(start, 1, 2, f) == 2 && start[0] == '#' && start[1] == '!';
+    fclose(f);
+    return is;
+}
+
+static void say_nothing_counted(const char *name)
+{
+    struct fp_arena arena = {0};
+    const char *found = fp_exe_find(&arena, name);
+    if (is_script(found))
+        cli_say("%s is a script and counted nothing; to count what runs it: footpath run "
+                "INTERPRETER %s",
+                name, found);
+    else if (found && given.as_it_is)
+        cli_say("%s counted nothing; without --as-is a copy that counts is run", name);
+    else if (found)
+        cli_say("%s counted nothing", name);
+    fp_arena_free(&arena);
+}
+
 static int run(struct cli_command *command, int argc, char **argv)
 {
     int first = cli_parse(command, argc, argv);
@@ -155,7 +180,7 @@ static int run(struct cli_command *command, int argc, char **argv)
         status = run_once(file, argv + first);
     fp_arena_free(&arena);
     if (size_of(output) <= before)
-        cli_say("%s counted nothing; was it built with footpath-cc?", argv[first]);
+        say_nothing_counted(argv[first]);
     else if (fp_is_combined(output))
         show_combined(output, given.top);
     else if (given.top)

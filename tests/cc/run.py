@@ -657,6 +657,12 @@ def case_run_that_counts_nothing(b):
     b.tool("run", "-o", "all.cp", "./prog")
     said = b.tool("run", "--as-is", "-o", "all.cp", "true").stderr
     expect("true counted nothing" in said, "run --as-is -o all.cp true: " + said)
+    b.write("script", "#!/bin/sh\ntrue\n")
+    os.chmod(b.path("script"), 0o755)
+    said = b.tool("run", "./script").stderr
+    expect("./script is a script and counted nothing" in said, "run ./script: " + said)
+    said = b.tool("run", "./none", status=127).stderr
+    equal(said.count("\n"), 1, "lines about a program that is not there: " + said)
     said = b.tool("run", "true", env={"XDG_CACHE_HOME": b.path("cache")}).stderr
     expect("1 run of true" in said and "paths taken" in said, "a copy of true counts: " + said)
 
