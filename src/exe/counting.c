@@ -7,11 +7,13 @@
 /* ---- the plan ---- */
 
 /* An array has a counter for each path. Pages that nobody counts in take no memory, but all of
- * them are looked at when the profile is written. */
-static struct fp_limits limits_of(enum fp_exe_cuts cuts)
+ * them are looked at when the profile is written, and all counters of a file have to lie within
+ * reach of its code: a large file has fewer for each function. */
+static struct fp_limits limits_of(enum fp_exe_cuts cuts, uint64_t text)
 {
-    enum { FIT = 1 << 16, MOST = 1 << 24 };
-    struct fp_limits limits = {.max_paths = FIT, .good_paths = FIT};
+    enum { FIT = 1 << 16, FIT_LARGE = 1 << 12, LARGE = 16 << 20, MOST = 1 << 24 };
+    uint64_t fit = text > LARGE ? FIT_LARGE : FIT;
+    struct fp_limits limits = {.max_paths = fit, .good_paths = fit};
     switch (cuts) {
     case FP_EXE_CUTS_FIT: break;
     case FP_EXE_CUTS_LOOPS: limits.loop_entries = fp_loop_entries(false); break;
@@ -21,9 +23,9 @@ static struct fp_limits limits_of(enum fp_exe_cuts cuts)
     return limits;
 }
 
-const char *fp_counting_plan(struct fp_counting *c, enum fp_exe_cuts cuts)
+const char *fp_counting_plan(struct fp_counting *c, enum fp_exe_cuts cuts, uint64_t text)
 {
-    struct fp_limits limits = limits_of(cuts);
+    struct fp_limits limits = limits_of(cuts, text);
     struct fp_plan_options how = {.branch_counts = true};
     struct fp_paths *paths = &c->f->paths;
     struct fp_loops loops;

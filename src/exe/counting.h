@@ -40,9 +40,9 @@ struct fp_counting {
     bool uses_slot;
 };
 
-/* Truncation, numbering, layout, plan. NULL, or why the function cannot be counted so.
- * needs: machine, m, f with flags, arena. */
-const char *fp_counting_plan(struct fp_counting *counting, enum fp_exe_cuts cuts);
+/* Truncation, numbering, layout, plan. NULL, or why the function cannot be counted so. text: bytes
+ * of code in the file. needs: machine, m, f with flags, arena. */
+const char *fp_counting_plan(struct fp_counting *counting, enum fp_exe_cuts cuts, uint64_t text);
 
 /* Places the operations; chooses homes. NULL, or why the function cannot be counted.
  * needs: a plan, liveness, stack. */

@@ -11,7 +11,7 @@
 /* Where paths end besides back edges: as --fp-cuts of footpath-cc, but that paths are always
  * counted in arrays. */
 enum fp_exe_cuts {
-    FP_EXE_CUTS_FIT,   /* where a function has more than 65,536 paths */
+    FP_EXE_CUTS_FIT,   /* where a function has more than 65,536 paths; 4,096 in a large file */
     FP_EXE_CUTS_FEW,   /* where a function has more than 16,777,216 paths */
     FP_EXE_CUTS_PAPER, /* nowhere, and no laps; functions with more paths are left alone */
     FP_EXE_CUTS_LOOPS, /* as FIT, and where hot loops are entered */

@@ -124,9 +124,11 @@ bool fp_image_reserve(struct fp_image *image, enum fp_image_zone kind, uint64_t 
 {
     static const uint64_t reach = (uint64_t)0x7ff00000; /* of 32-bit distances, less some */
     struct image_zone *zone = &image->zones[kind];
+    /* only new code names counters */
+    uint64_t from =
+        kind == FP_IMAGE_COUNTERS ? image->zones[FP_IMAGE_CODE].address : image->old.base;
     uint64_t at = (zone->len + align - 1) & ~(align - 1);
-    if (at > zone->most || size > zone->most - at ||
-        zone->address + at + size - image->old.base > reach)
+    if (at > zone->most || size > zone->most - at || zone->address + at + size - from > reach)
         return fp_fail(
             error, image->old.path, "is too large: no room for %s within reach of its code",
             kind == FP_IMAGE_COUNTERS ? "counters (--cuts=fit takes the fewest)" : "new code");
@@ -293,6 +295,11 @@ void fp_image_set_map(struct fp_image *image, const unsigned char *records, size
 bool fp_image_is_fixed(const struct fp_image *image)
 {
     return image->fixed;
+}
+
+uint64_t fp_image_text(const struct fp_image *image)
+{
+    return image->old.text;
 }
 
 bool fp_image_is_program(const struct fp_image *image)

@@ -40,6 +40,8 @@ void fp_image_close(struct fp_image *image);
 /* Is it linked at a fixed address (ET_EXEC)? Else addresses are relative to where it is loaded. */
 bool fp_image_is_fixed(const struct fp_image *image);
 /* Is it a program, and not a shared library? */
+/* Bytes of executable segments. */
+uint64_t fp_image_text(const struct fp_image *image);
 bool fp_image_is_program(const struct fp_image *image);
 
 /* ---- room ---- */

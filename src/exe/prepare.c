@@ -102,7 +102,7 @@ static const char *count(struct fp_exe_work *w, struct fp_exe_function *x, struc
     struct fp_error error = {0};
     struct fp_image_slot slot = fp_image_slot(w->image);
     if (!fp_cfg_check(x->m->cfg, &error)) return fp_arena_strdup(w->arena, error.what);
-    const char *why = fp_counting_plan(c, w->options->cuts);
+    const char *why = fp_counting_plan(c, w->options->cuts, fp_image_text(w->image));
     if (why) return why;
     fp_liveness_make(&c->liveness, &w->machine, x->m);
     fp_stack_track(w->arena, &w->machine, x->m, &w->old_frames, &c->liveness, &c->stack);
