@@ -75,6 +75,7 @@ static void describe(struct fp_edge_profile *p, struct fp_arena *arena,
     f->flags = FP_FUNCTION_EDGES;
     f->source.edges = m->edges;
     fp_machine_lines(arena, p->lines, m, f);
+    fp_machine_code(arena, &p->machine, m, f);
     f->paths.truncation = FP_NEW(arena, struct fp_truncation);
     /* paths are not counted here, but a map needs a truncation, which keeps ids in range */
     fp_truncate(arena, m->cfg, NULL, &(struct fp_limits){.no_laps = true}, f->paths.truncation);

@@ -1,5 +1,7 @@
-/* Lines and calls of machine code: see machinesource.h. */
+/* Lines, calls and addresses of machine code: see machinesource.h. */
 #include "binary/machinesource.h"
+
+#include "binary/disassembly.h"
 
 enum { MOST_FRAMES = 64 };
 
@@ -110,4 +112,39 @@ void fp_machine_calls(struct fp_arena *arena, const struct fp_machine *machine,
     f->flags |= FP_FUNCTION_CALLS;
     f->source.calls = calls.at;
     f->source.ncalls = (uint32_t)calls.len;
+}
+
+/* ---- addresses ---- */
+
+static const char *jump_of(struct fp_arena *arena, const struct fp_machine *machine,
+                           const struct fp_insn *insn)
+{
+    size_t len;
+    const unsigned char *bytes = fp_object_bytes(machine->object, insn->address, &len);
+    if (!bytes || (insn->kind != FP_INSN_BRANCH && insn->kind != FP_INSN_JUMP_INDIRECT))
+        return NULL;
+    return fp_insn_mnemonic(arena, bytes, len);
+}
+
+static struct fp_block_code code_of(struct fp_arena *arena, const struct fp_machine *machine,
+                                    const struct fp_machine_function *m, uint32_t block)
+{
+    const struct fp_machine_block *b = &m->blocks[block];
+    if (!b->ninsns) return (struct fp_block_code){0};
+    const struct fp_insn *first = &m->insns.at[b->first_insn], *last = first + b->ninsns - 1;
+    uint64_t distance = last->address - first->address;
+    return (struct fp_block_code){.address = first->address,
+                                  .size = (uint32_t)distance + last->length,
+                                  .last = (uint32_t)distance,
+                                  .jump = jump_of(arena, machine, last)};
+}
+
+void fp_machine_code(struct fp_arena *arena, const struct fp_machine *machine,
+                     const struct fp_machine_function *m, struct fp_function *f)
+{
+    f->flags |= FP_FUNCTION_CODE;
+    f->source.address = m->symbol->address;
+    f->source.code = FP_NEW_ARRAY(arena, struct fp_block_code, m->cfg->nblocks);
+    for (uint32_t b = 0; b < m->cfg->nblocks; b++)
+        f->source.code[b] = code_of(arena, machine, m, b);
 }

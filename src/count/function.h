@@ -38,6 +38,7 @@ enum fp_function_flag {
     FP_FUNCTION_CALL_COSTS = 1 << 25, /* what its calls cost is measured (layout.call_slot) */
     FP_FUNCTION_MACHINE = 1 << 26,    /* blocks cost machine instructions, not those of IR */
     FP_FUNCTION_UNSEEN = 1 << 27,     /* `unseen` lists lines that may have run without code */
+    FP_FUNCTION_CODE = 1 << 28,       /* `address` and `code` tell where its code is */
 };
 
 /* Where an instruction comes from is a line in a scope. A scope is a function, or a function
@@ -56,6 +57,15 @@ struct fp_scope {
  * or 0. */
 struct fp_position {
     uint32_t scope, line, column, discriminator;
+};
+
+/* Where the code of a block is. Addresses are those of the file as it was linked: of an executable
+ * that was rewritten, the original's. */
+struct fp_block_code {
+    uint64_t address;
+    uint32_t size; /* in bytes; 0: the block has no code */
+    uint32_t last; /* its last instruction, counted from `address` */
+    const char *jump; /* the branch at its end, as assemblers call it ("jne"), or NULL */
 };
 
 /* What of the source the branch at the end of a block belongs to. */
@@ -144,6 +154,8 @@ struct fp_source {
     uint32_t ncalls;
     struct fp_unseen *unseen; /* with FP_FUNCTION_UNSEEN: by place */
     uint32_t nunseen;
+    uint64_t address;           /* with FP_FUNCTION_CODE: of the entry */
+    struct fp_block_code *code; /* with FP_FUNCTION_CODE: per block; NULL if skipped */
 };
 
 /* What its paths are: the cfg, where paths end, their numbers. */

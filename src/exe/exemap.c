@@ -28,8 +28,9 @@ void fp_exe_describe(struct fp_exe_work *w, struct fp_exe_function *x)
         *f = (struct fp_function){.name = f->name,
                                   .file = f->file,
                                   .line = f->line,
-                                  .flags = FP_FUNCTION_SKIPPED,
-                                  .skipped = x->left_alone};
+                                  .flags = FP_FUNCTION_SKIPPED | FP_FUNCTION_CODE,
+                                  .skipped = x->left_alone,
+                                  .source.address = x->m->symbol->address};
         f->id = id_of(x);
         fp_map_write_record(&w->map, f);
         return;
@@ -38,6 +39,7 @@ void fp_exe_describe(struct fp_exe_work *w, struct fp_exe_function *x)
     f->source.edges = x->m->edges;
     fp_machine_lines(&scratch, w->lines, x->m, f);
     fp_machine_calls(&scratch, &w->machine, w->lines, x->m, f);
+    fp_machine_code(&scratch, &w->machine, x->m, f);
     f->id = id_of(x);
     fp_map_write_record(&w->map, f);
     f->source = (struct fp_source){0};

@@ -45,8 +45,14 @@ static uint64_t string_index(struct string_table *t, const char *text)
     return *index - 1;
 }
 
+static void collect_jumps(struct string_table *t, const struct fp_function *f)
+{
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++) string_index(t, f->source.code[b].jump);
+}
+
 static void collect_strings(struct string_table *t, const struct fp_function *f)
 {
+    if (f->source.code) collect_jumps(t, f);
     string_index(t, f->name);
     string_index(t, f->file);
     string_index(t, f->skipped);
@@ -239,6 +245,22 @@ static void encode_unseen(struct fp_writer *w, const struct fp_function *f)
     }
 }
 
+/* Most blocks begin where the one before ends. */
+static void encode_code(struct fp_writer *w, struct string_table *t, const struct fp_function *f)
+{
+    uint64_t next = f->source.address;
+    fp_write_uint(w, f->source.address);
+    for (uint32_t b = 0; f->source.code && b < f->paths.cfg->nblocks; b++) {
+        const struct fp_block_code *code = &f->source.code[b];
+        fp_write_uint(w, code->size);
+        if (!code->size) continue;
+        fp_write_int(w, (int64_t)(code->address - next));
+        fp_write_uint(w, code->size - code->last);
+        fp_write_uint(w, string_index(t, code->jump));
+        next = code->address + code->size;
+    }
+}
+
 static void encode_payload(struct fp_writer *w, struct string_table *t, const struct fp_function *f)
 {
     fp_write_uint(w, MAP_VERSION);
@@ -251,7 +273,10 @@ static void encode_payload(struct fp_writer *w, struct string_table *t, const st
     fp_write_uint(w, string_index(t, f->file));
     fp_write_uint(w, string_index(t, f->skipped));
     fp_write_uint(w, f->line);
-    if (f->flags & FP_FUNCTION_SKIPPED) return;
+    if (f->flags & FP_FUNCTION_SKIPPED) {
+        if (f->flags & FP_FUNCTION_CODE) encode_code(w, t, f);
+        return;
+    }
     fp_write_uint(w, f->layout.path_slots);
     fp_write_uint(w, f->layout.edge_slots);
     encode_scopes(w, t, f);
@@ -266,6 +291,7 @@ static void encode_payload(struct fp_writer *w, struct string_table *t, const st
     if (f->flags & FP_FUNCTION_CALLS) encode_calls(w, t, f);
     if (f->flags & FP_FUNCTION_CALL_COSTS) fp_write_uint(w, f->layout.call_slot);
     if (f->flags & FP_FUNCTION_UNSEEN) encode_unseen(w, f);
+    if (f->flags & FP_FUNCTION_CODE) encode_code(w, t, f);
 }
 
 void fp_map_encode(struct fp_writer *writer, const struct fp_function *function)
@@ -607,6 +633,30 @@ static bool decode_unseen(struct decoder *d)
     return !d->r->failed;
 }
 
+static bool decode_block_code(struct decoder *d, uint64_t *next, struct fp_block_code *code)
+{
+    code->size = (uint32_t)fp_read_uint(d->r);
+    if (!code->size) return !d->r->failed;
+    code->address = *next + (uint64_t)fp_read_int(d->r);
+    uint32_t length = fp_read_index(d->r, (uint64_t)code->size + 1, "length of an instruction");
+    const char *jump = decode_string(d);
+    code->last = code->size - length;
+    code->jump = *jump ? jump : NULL;
+    *next = code->address + code->size;
+    return !d->r->failed;
+}
+
+static bool decode_code(struct decoder *d)
+{
+    struct fp_function *f = d->f;
+    uint64_t next = f->source.address = fp_read_uint(d->r);
+    if (f->flags & FP_FUNCTION_SKIPPED) return !d->r->failed;
+    f->source.code = FP_NEW_ARRAY(d->arena, struct fp_block_code, f->paths.cfg->nblocks);
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
+        if (!decode_block_code(d, &next, &f->source.code[b])) return false;
+    return true;
+}
+
 /* Flags about path counters need path counters, and flags about edge counters need edge
  * counters. */
 static bool check_flags(struct decoder *d)
@@ -648,7 +698,7 @@ bool fp_map_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_f
     f->skipped = decode_string(&d);
     f->line = (uint32_t)fp_read_uint(reader);
     if (reader->failed) return false;
-    if (f->flags & FP_FUNCTION_SKIPPED) return true;
+    if (f->flags & FP_FUNCTION_SKIPPED) return !(f->flags & FP_FUNCTION_CODE) || decode_code(&d);
     f->skipped = NULL;
     if (!check_flags(&d)) return false;
     f->layout.path_slots = fp_read_uint(reader);
@@ -669,5 +719,6 @@ bool fp_map_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_f
     if (f->flags & FP_FUNCTION_CALLS && !decode_calls(&d)) return false;
     if (f->flags & FP_FUNCTION_CALL_COSTS && !decode_call_costs(&d)) return false;
     if (f->flags & FP_FUNCTION_UNSEEN && !decode_unseen(&d)) return false;
+    if (f->flags & FP_FUNCTION_CODE && !decode_code(&d)) return false;
     return !reader->failed;
 }
