@@ -49,6 +49,8 @@ struct telling {
     const struct footpath_route *route;
     const char *file, *function; /* of the piece before */
     FP_VEC(const char *) pieces;
+    struct fp_arena scratch;
+    const uint32_t *position; /* of blocks, backwards by the edges that close loops; or NULL */
 };
 
 static void add_piece(struct telling *t, const char *piece)
@@ -184,18 +186,27 @@ static void tell_step(struct telling *t, uint32_t i)
 
 /* ---- beginning and end ---- */
 
-static bool goes_back(const struct fp_function *f, uint32_t edge)
+/* Does an edge close a loop? The order that the map gives is of kept edges alone: where paths also
+ * end at cuts and at ways into loops, it may place the target of such an edge first. */
+static bool goes_back(struct telling *t, uint32_t edge)
 {
-    const struct fp_edge *e = &f->paths.cfg->edges[edge];
-    const uint32_t *position = f->paths.truncation->order.position;
-    return position[e->dst] <= position[e->src];
+    const struct fp_truncation *truncation = t->f->paths.truncation;
+    const struct fp_edge *e = &t->f->paths.cfg->edges[edge];
+    if (!t->position) {
+        struct fp_order order = truncation->order;
+        if (truncation->ncuts || truncation->ndoors)
+            fp_order_make(&t->scratch, t->f->paths.cfg, &order);
+        t->position = order.position;
+    }
+    return t->position[e->dst] <= t->position[e->src];
 }
 
-static bool is_loop_head(const struct fp_function *f, uint32_t block)
+static bool is_loop_head(struct telling *t, uint32_t block)
 {
+    const struct fp_function *f = t->f;
     for (uint32_t e = 0; e < f->paths.cfg->nedges; e++)
         if (f->paths.cfg->edges[e].dst == block &&
-            f->paths.truncation->order.fate[e] != FP_FATE_DEAD && goes_back(f, e))
+            f->paths.truncation->order.fate[e] != FP_FATE_DEAD && goes_back(t, e))
             return true;
     return false;
 }
@@ -204,7 +215,7 @@ static void tell_start(struct telling *t)
 {
     if (t->route->start != FOOTPATH_STARTS_AT_EDGE) return;
     struct footpath_place place = fp_block_place(t->f, t->route->blocks[0], false);
-    bool loop = is_loop_head(t->f, t->route->blocks[0]);
+    bool loop = is_loop_head(t, t->route->blocks[0]);
     if (!place.file && t->route->nsteps) place = t->route->steps[0].place;
     add_piece(t, fp_arena_printf(t->arena, "%s %s", loop ? "from the loop at" : "from",
                                  place_text(t, &place)));
@@ -228,7 +239,7 @@ static void tell_end(struct telling *t)
         return;
     case FOOTPATH_ENDS_AT_EDGE: break;
     }
-    if (goes_back(t->f, r->end_edge)) {
+    if (goes_back(t, r->end_edge)) {
         add_piece(t, "loop again");
         return;
     }
@@ -295,6 +306,7 @@ const char *fp_route_sentence(struct fp_arena *arena, struct fp_sources *sources
     for (uint32_t i = 0; i < route->nsteps; i++) tell_step(&t, i);
     tell_end(&t);
     fold_pieces(&t);
+    fp_arena_free(&t.scratch);
     return joined(&t);
 }
 
