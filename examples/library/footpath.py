@@ -12,7 +12,7 @@ import os
 import sys
 from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
 
-API_VERSION = 4
+API_VERSION = 5
 NONE, NO_ID = 2**32 - 1, 2**64 - 1
 STARTS, ENDS = ("entry", "edge"), ("exit", "edge", "lap", "left")
 EVENTS = ("calls", "edge", "path", "path left")
@@ -34,14 +34,14 @@ Summary = struct("Summary", (c_size_t, "files files_skipped functions"), (c_uint
                  (c_int, "call_costs"))
 Function = struct("Function", (TEXT, "linkage_name file"), (c_uint32, "line index"), (POINTER(Module), "module"),
                   (TEXT, "not_measured"), (c_int, "has_paths has_lines"), (c_uint32, "nblocks nedges cuts doors laps"),
-                  (c_uint64, "calls possible_paths executed_paths path_count"), (c_double, "cost"))
-Place = struct("Place", (TEXT, "file function"), (c_uint32, "line column"))
-Block = struct("Block", (c_uint64, "count"), (c_uint32, "instructions"), (Place, "first last"))
+                  (c_uint64, "calls possible_paths executed_paths path_count"), (c_double, "cost"), (c_uint64, "address"))
+Place = struct("Place", (TEXT, "file function"), (c_uint32, "line column"), (c_uint64, "address"))
+Block = struct("Block", (c_uint64, "count"), (c_uint32, "instructions"), (Place, "first last"), (c_uint32, "bytes"), (TEXT, "jump"))
 Edge = struct("Edge", (c_uint32, "start end"), (c_int, "kind"), (c_uint64, "count"))  # `from` is a word of Python
 Path = struct("Path", (c_uint32, "function stop"), (c_uint64, "id prefix count cycles"),
               (c_uint32, "instructions branches"), (c_double, "cost"))
 Meaning = struct("Meaning", (c_int, "construct sense is_part"), (c_int64, "value"))
-Step = struct("Step", (Place, "place"), (c_uint32, "block edge"), (TEXT, "branch"), (Meaning, "meaning"))
+Step = struct("Step", (Place, "place"), (c_uint32, "block edge"), (TEXT, "branch"), (Meaning, "meaning"), (TEXT, "jump"))
 Route = struct("Route", (c_int, "start end"), (c_uint32, "end_edge nblocks"), (POINTER(c_uint32), "blocks edges"),
                (c_uint32, "nsteps"), (POINTER(Step), "steps"), (c_uint32, "function"))
 Call = struct("Call", (POINTER(Function), "caller callee"), (TEXT, "caller_name callee_name"), (c_uint32, "line"),

@@ -37,7 +37,7 @@ extern "C" {
 
 /* Grows with each change of this header. footpath_api_version() is the library's: a
  * program may go on where both are equal. */
-#define FOOTPATH_API_VERSION 4
+#define FOOTPATH_API_VERSION 5
 #define FOOTPATH_PUBLIC __attribute__((visibility("default")))
 #define FOOTPATH_NONE UINT32_MAX  /* no block, no edge */
 #define FOOTPATH_NO_ID UINT64_MAX /* no path */
@@ -152,6 +152,7 @@ struct footpath_function {
     uint64_t possible_paths, executed_paths;
     uint64_t path_count; /* executions of its paths */
     double cost;         /* instructions or cycles; 0 in a combined profile */
+    uint64_t address;    /* of an executable's function: as footpath_place has it; else 0 */
 };
 
 /* Most costly first; in a combined profile by name. */
@@ -179,12 +180,16 @@ struct footpath_place {
     const char *file; /* NULL: not known */
     const char *function;
     uint32_t line, column;
+    uint64_t address; /* of an executable (footpath exe): where the instruction is in the program
+                         as it was linked, before footpath rewrote it; 0: not known */
 };
 
 struct footpath_block {
     uint64_t count; /* times entered */
     uint32_t instructions;
     struct footpath_place first, last; /* of its instructions */
+    uint32_t bytes;                    /* of an executable: of its code; else 0 */
+    const char *jump; /* of an executable: the branch at its end ("jne"); else NULL */
 };
 
 enum footpath_edge_kind {
@@ -298,7 +303,8 @@ FOOTPATH_PUBLIC const struct footpath_path *const *footpath_hottest(struct footp
 FOOTPATH_PUBLIC size_t footpath_path_count(const struct footpath *fp);
 
 /* One step of a path as people read it: a line, with what the branch there did. Lines that
- * say nothing new are left out. */
+ * say nothing new are left out. Of an executable without lines, the steps are the first
+ * instruction, the branches and the last instruction; their places have addresses alone. */
 struct footpath_step {
     struct footpath_place place;
     uint32_t block;
@@ -306,6 +312,7 @@ struct footpath_step {
     const char *branch; /* as footpath_branch; NULL without edge, or where only an exception
                            would have gone elsewhere */
     struct footpath_meaning meaning; /* of the edge, where there is a branch */
+    const char *jump;                /* of an executable, where there is an edge: "jne" or NULL */
 };
 
 enum footpath_start { FOOTPATH_STARTS_AT_ENTRY, FOOTPATH_STARTS_AT_EDGE };

@@ -100,6 +100,7 @@ static struct footpath_function described(const struct fp_function *f)
         .linkage_name = f->name,
         .file = f->file,
         .line = f->line,
+        .address = f->source.address,
         .not_measured = f->flags & FP_FUNCTION_SKIPPED ? f->skipped : NULL,
         .has_paths = !!(f->flags & FP_FUNCTION_PATHS),
         .has_lines = f->source.npositions != 0,

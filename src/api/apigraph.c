@@ -53,13 +53,13 @@ static void make_blocks(struct footpath *fp, struct fp_handle_function *f)
     const struct fp_function *own = f->function;
     f->blocks = FP_NEW_ARRAY(&fp->arena, struct footpath_block, own->paths.cfg->nblocks);
     for (uint32_t b = 0; b < own->paths.cfg->nblocks; b++) {
-        const struct fp_block_info *info = &own->source.blocks[b];
-        const struct fp_position *at = own->source.positions + info->first_position;
-        f->blocks[b].count = f->counts.blocks[b];
-        f->blocks[b].instructions = info->instructions;
-        if (!info->npositions) continue;
-        f->blocks[b].first = fp_place_of(own, at);
-        f->blocks[b].last = fp_place_of(own, at + info->npositions - 1);
+        const struct fp_block_code *code = own->source.code ? &own->source.code[b] : NULL;
+        f->blocks[b] = (struct footpath_block){.count = f->counts.blocks[b],
+                                               .instructions = own->source.blocks[b].instructions,
+                                               .first = fp_block_place(own, b, false),
+                                               .last = fp_block_place(own, b, true),
+                                               .bytes = code ? code->size : 0,
+                                               .jump = code ? code->jump : NULL};
     }
 }
 

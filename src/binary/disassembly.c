@@ -86,8 +86,8 @@ struct fp_insn_text fp_insn_disassemble(struct fp_arena *arena, const unsigned c
     char text[LONGEST_INSN];
     if (!decode(bytes, len, &insn, operands) ||
         !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(formatter(), &insn, operands,
-                                                      insn.operand_count_visible, text,
-                                                      sizeof text, address, NULL)))
+                                                      insn.operand_count_visible, text, sizeof text,
+                                                      address, NULL)))
         return (struct fp_insn_text){"(bad)", 1, false, 0};
     fp_insn_decode_names(bytes, len, address, &facts, &names);
     return (struct fp_insn_text){.text = as_gnu(arena, text),

@@ -63,8 +63,8 @@ struct fp_position {
  * that was rewritten, the original's. */
 struct fp_block_code {
     uint64_t address;
-    uint32_t size; /* in bytes; 0: the block has no code */
-    uint32_t last; /* its last instruction, counted from `address` */
+    uint32_t size;    /* in bytes; 0: the block has no code */
+    uint32_t last;    /* its last instruction, counted from `address` */
     const char *jump; /* the branch at its end, as assemblers call it ("jne"), or NULL */
 };
 

@@ -75,23 +75,37 @@ bool fp_path_decode_any(struct fp_arena *arena, const struct fp_numbering *numbe
 bool fp_report_decode(struct fp_arena *arena, const struct fp_report *report,
                       const struct footpath_path *path, struct fp_path *decoded);
 
-/* A position as it is shown; `position` may be NULL. */
-struct footpath_place fp_place_of(const struct fp_function *function,
-                                  const struct fp_position *position);
+/* "walk.c:12"; without a line "gzip:0x4290"; where neither is known, the file. */
+const char *fp_place_text(struct fp_arena *arena, const char *file, uint32_t line,
+                          uint64_t address);
+/* Where a function begins. */
+const char *fp_function_place(struct fp_arena *arena, const struct fp_function *function);
+
+/* Can its paths be told by lines or, of an executable, by addresses? */
+bool fp_function_has_places(const struct fp_function *function);
 
 /* Where a block begins, or where the branch at its end is. */
 struct footpath_place fp_block_place(const struct fp_function *function, uint32_t block,
                                      bool at_end);
+
+/* Makes a place that has no file one in the function's: at its own address, or where the function
+ * begins. */
+void fp_place_or_function(struct footpath_place *place, const struct fp_function *function);
 
 /* A path with its steps as people read them. Lines that say nothing new are left out. */
 void fp_path_route(struct fp_arena *arena, const struct fp_function *function,
                    const struct fp_path *path, struct footpath_route *route);
 
 /* "8 8(false) 11:9(true) 12 -> 17": one side of && or || has its column; the branch at 12 does not
- * say what it means. File names where the path leaves the function's file. */
+ * say what it means. File names where the path leaves the function's file. "0x42f0 0x42fa(taken)"
+ * of an executable without lines. */
 char *fp_route_text(struct fp_arena *arena, const char *file, const struct footpath_route *route);
 char *fp_path_text(struct fp_arena *arena, const struct fp_function *function,
                    const struct fp_path *path);
+
+/* The address that an edge of an executable leads to; 0 where it leaves the function, or where that
+ * is not known. */
+uint64_t fp_edge_target(const struct fp_function *function, uint32_t edge);
 
 /* What an edge means in the source. */
 struct footpath_meaning fp_edge_meaning(const struct fp_function *function, uint32_t edge);

@@ -4,6 +4,7 @@
 #include "base/plain.h"
 #include "source/condition.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { LONGEST_TEXT = 60, LONGEST_PERIOD = 8 };
@@ -58,10 +59,25 @@ static void add_piece(struct telling *t, const char *piece)
     fp_vec_push(t->arena, &t->pieces, piece);
 }
 
+static bool is_known(const struct footpath_place *place)
+{
+    return place->file || place->address;
+}
+
+/* "+0x6a": how far an instruction is behind the function's first one. */
+static const char *offset_text(struct fp_arena *arena, const struct fp_function *f,
+                               uint64_t address)
+{
+    uint64_t start = f->source.address;
+    return address < start ? fp_arena_printf(arena, "-0x%" PRIx64, start - address)
+                           : fp_arena_printf(arena, "+0x%" PRIx64, address - start);
+}
+
 /* "line 12", with the file's name where that is another one than before. */
 static const char *place_text(struct telling *t, const struct footpath_place *place)
 {
     bool same = place->file == t->file || (place->file && t->file && !strcmp(place->file, t->file));
+    if (!place->file && place->address) return offset_text(t->arena, t->f, place->address);
     if (!place->file) return "somewhere";
     return same ? fp_arena_printf(t->arena, "line %u", place->line)
                 : fp_arena_printf(t->arena, "%s:%u", fp_plain(t->arena, fp_base_name(place->file)),
@@ -120,12 +136,21 @@ const char *fp_edge_outcome(struct fp_arena *arena, const struct fp_function *f,
     return outcome_of(fp_edge_meaning(f, edge), fp_edge_label_text(arena, f, edge));
 }
 
+/* "+0x6a jne" */
+static const char *jump_text(struct fp_arena *arena, const struct fp_function *f, uint64_t address,
+                             const char *jump)
+{
+    const char *offset = offset_text(arena, f, address);
+    return jump ? fp_arena_printf(arena, "%s %s", offset, jump) : offset;
+}
+
 static const char *block_text(struct fp_arena *arena, const struct fp_function *f, uint32_t block,
                               bool last)
 {
     struct footpath_place place = fp_block_place(f, block, last);
-    return place.line ? fp_arena_printf(arena, "line %u", place.line)
-                      : fp_arena_printf(arena, "block %u", block);
+    if (place.line) return fp_arena_printf(arena, "line %u", place.line);
+    if (!place.address) return fp_arena_printf(arena, "block %u", block);
+    return jump_text(arena, f, place.address, last ? f->source.code[block].jump : NULL);
 }
 
 struct fp_decision fp_edge_decision(struct fp_arena *arena, struct fp_sources *sources,
@@ -161,10 +186,33 @@ const char *fp_edge_sentence(struct fp_arena *arena, struct fp_sources *sources,
         block_text(arena, f, edge->dst, false));
 }
 
+/* "yes -> +0x90", "no", "entry 3 -> +0x120". */
+static const char *jump_outcome(struct telling *t, uint32_t edge, const char *label)
+{
+    if (t->f->source.edges[edge].label == FP_LABEL_NOT_TAKEN) return "no";
+    if (t->f->source.edges[edge].label == FP_LABEL_TAKEN) label = "yes";
+    uint64_t to = fp_edge_target(t->f, edge);
+    const char *blank = *label ? " " : "";
+    if (!to) return *label ? fp_arena_printf(t->arena, "%s, leaves", label) : "leaves";
+    return fp_arena_printf(t->arena, "%s%s-> %s", label, blank, offset_text(t->arena, t->f, to));
+}
+
+/* A branch that has no line. */
+static void tell_jump(struct telling *t, const struct footpath_step *step)
+{
+    add_piece(t, fp_arena_printf(t->arena, "%s %s",
+                                 jump_text(t->arena, t->f, step->place.address, step->jump),
+                                 jump_outcome(t, step->edge, step->branch)));
+}
+
 static void tell_step(struct telling *t, uint32_t i)
 {
     const struct footpath_step *step = &t->route->steps[i];
     if (!step->branch) return;
+    if (!step->place.file) {
+        tell_jump(t, step);
+        return;
+    }
     const char *in = "", *piece;
     const char *name = step->place.function;
     if (name && *name && strcmp(name, t->function)) {
@@ -216,7 +264,7 @@ static void tell_start(struct telling *t)
     if (t->route->start != FOOTPATH_STARTS_AT_EDGE) return;
     struct footpath_place place = fp_block_place(t->f, t->route->blocks[0], false);
     bool loop = is_loop_head(t, t->route->blocks[0]);
-    if (!place.file && t->route->nsteps) place = t->route->steps[0].place;
+    if (!is_known(&place) && t->route->nsteps) place = t->route->steps[0].place;
     add_piece(t, fp_arena_printf(t->arena, "%s %s", loop ? "from the loop at" : "from",
                                  place_text(t, &place)));
 }
@@ -226,7 +274,7 @@ static void tell_end(struct telling *t)
     const struct footpath_route *r = t->route;
     uint32_t last = r->blocks[r->nblocks - 1];
     struct footpath_place place = fp_block_place(t->f, last, true);
-    if (!place.file && r->nsteps) place = r->steps[r->nsteps - 1].place;
+    if (!is_known(&place) && r->nsteps) place = r->steps[r->nsteps - 1].place;
     bool stops = t->f->paths.cfg->flags[last] & (FP_BLOCK_COLD | FP_BLOCK_PAD);
     switch (r->end) {
     case FOOTPATH_ENDS_AS_LAP: add_piece(t, "loop again"); return;
@@ -244,8 +292,8 @@ static void tell_end(struct telling *t)
         return;
     }
     place = fp_block_place(t->f, t->f->paths.cfg->edges[r->end_edge].dst, false);
-    add_piece(t, place.file ? fp_arena_printf(t->arena, "on to %s", place_text(t, &place))
-                            : "goes on");
+    add_piece(t, is_known(&place) ? fp_arena_printf(t->arena, "on to %s", place_text(t, &place))
+                                  : "goes on");
 }
 
 /* ---- repeated pieces ---- */

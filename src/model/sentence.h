@@ -7,6 +7,11 @@
  * what it means tells where it went: "line 31 -> line 40". The name of a function before a
  * condition says that what follows is of that function, which is inlined. What repeats itself
  * is told once: "(a yes; b no) 3 times".
+ *
+ * Of an executable without lines, places are distances from the function's beginning, and branches
+ * are told by their instructions: "yes" where the jump was taken.
+ *
+ *     from the loop at +0x58; +0x6a jne no; +0x80 jbe yes -> +0x40; loop again
  */
 #ifndef FP_MODEL_SENTENCE_H
 #define FP_MODEL_SENTENCE_H
@@ -40,7 +45,8 @@ struct fp_decision fp_edge_decision(struct fp_arena *arena, struct fp_sources *s
 const char *fp_decision_text(struct fp_arena *arena, const char *place,
                              const struct fp_decision *decision);
 
-/* "line 66: n < 63 no -> line 70"; blocks where there are no lines. */
+/* "line 66: n < 63 no -> line 70"; "+0x6a jne taken -> +0x90" of an executable without lines; else
+ * blocks. */
 const char *fp_edge_sentence(struct fp_arena *arena, struct fp_sources *sources,
                              const struct fp_function *function, uint32_t edge);
 

@@ -277,11 +277,10 @@ static double percent(double part, double whole)
 static void say_head(struct page *p, const struct sheet *s)
 {
     const struct fp_report_function *rf = s->rf;
-    fp_say(p->out,
-           "%s%s%s  %s:%u  %.1f%% of the cost, %" PRIu64 " calls, %" PRIu64 " paths taken\n",
+    fp_say(p->out, "%s%s%s  %s  %.1f%% of the cost, %" PRIu64 " calls, %" PRIu64 " paths taken\n",
            paint(p, "\033[1m"), rf->name, paint(p, "\033[0m"),
-           fp_plain(&p->scratch, fp_base_name(rf->function->file)), rf->function->line,
-           percent(rf->cost, p->report->cost), rf->calls, rf->executed_paths);
+           fp_function_place(&p->scratch, rf->function), percent(rf->cost, p->report->cost),
+           rf->calls, rf->executed_paths);
     for (size_t k = 0; k < s->npaths; k++) {
         struct fp_path path;
         const struct footpath_path *one = &p->report->paths[rf->first_path + k];

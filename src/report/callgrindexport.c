@@ -2,7 +2,10 @@
  *
  * The unit is instructions of the compiler's intermediate code, or of the machine's
  * where the program was built with --fp-cost=machine. A block's are
- * shared out evenly over the lines it has code of, the rest goes to the first. */
+ * shared out evenly over the lines it has code of, the rest goes to the first.
+ *
+ * A program without any lines whose addresses are known has these for positions, so that
+ * kcachegrind can show its instructions. */
 #include "report/exports.h"
 
 #include "model/callgraph.h"
@@ -17,6 +20,7 @@ struct grind {
     struct fp_arena scratch;
     struct fp_strtable files, functions; /* names are written once, then by number */
     double total;
+    bool addresses; /* positions are addresses */
     struct fp_call_graph calls;
 };
 
@@ -72,13 +76,26 @@ static void spend_block(struct fp_arena *arena, struct spent *s, const struct fp
 static const char ELSEWHERE[] = "(elsewhere)";
 static const char NOT_KNOWN[] = "(through pointers, or from what is not measured)";
 
-static void say_call(struct grind *g, const struct fp_report_function *callee, uint64_t count,
-                     uint32_t line, double cost)
+/* The line, or the address where positions are such. */
+static void say_position(struct grind *g, uint32_t line, uint64_t address)
 {
+    if (g->addresses)
+        fp_say(g->out, "0x%" PRIx64, address);
+    else
+        fp_say(g->out, "%u", line);
+}
+
+static void say_call(struct grind *g, const struct fp_report_function *callee, uint64_t count,
+                     uint32_t line, uint64_t address, double cost)
+{
+    const struct fp_function *f = callee ? callee->function : NULL;
     say_named(g, "cfi", &g->files, callee ? callee->function->file : ELSEWHERE);
     say_named(g, "cfn", &g->functions, callee ? callee->name : NOT_KNOWN);
-    fp_say(g->out, "calls=%" PRIu64 " %u\n%u %.0f\n", count, callee ? callee->function->line : 0,
-           line, cost);
+    fp_say(g->out, "calls=%" PRIu64 " ", count);
+    say_position(g, f ? f->line : 0, f ? f->source.address : 0);
+    fp_say(g->out, "\n");
+    say_position(g, line, address);
+    fp_say(g->out, " %.0f\n", cost);
 }
 
 /* Calls that no function accounts for. Readers add up the calls of a function, so that without
@@ -89,7 +106,7 @@ static void say_elsewhere(struct grind *g, const struct fp_report *report)
     say_named(g, "fn", &g->functions, NOT_KNOWN);
     for (size_t i = 0; i < report->nfunctions; i++)
         if (g->calls.elsewhere[i])
-            say_call(g, &report->functions[i], g->calls.elsewhere[i], 0,
+            say_call(g, &report->functions[i], g->calls.elsewhere[i], 0, 0,
                      fp_cost_from_elsewhere(&g->calls, i));
     fp_say(g->out, "\n");
 }
@@ -104,13 +121,24 @@ static void say_calls(struct grind *g, const struct fp_report *report, uint32_t 
         bool known = edge->callee != FP_NONE;
         if (!known && edge->cost <= 0) continue;
         say_call(g, known ? &report->functions[edge->callee] : NULL, edge->count,
-                 edge->line ? edge->line : f->line, edge->cost);
+                 edge->line ? edge->line : f->line, f->source.address, edge->cost);
     }
 }
 
-static void say_function(struct grind *g, const struct fp_report *report, uint32_t index)
+/* What each block cost, at its address. */
+static void say_blocks(struct grind *g, const struct fp_report_function *rf)
 {
-    const struct fp_report_function *rf = &report->functions[index];
+    const struct fp_function *f = rf->function;
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++) {
+        uint64_t cost = fp_mul_saturated(rf->edges.blocks[b], f->source.blocks[b].instructions);
+        if (!cost) continue;
+        fp_say(g->out, "0x%" PRIx64 " %" PRIu64 "\n", f->source.code[b].address, cost);
+        g->total += (double)cost;
+    }
+}
+
+static void say_lines(struct grind *g, const struct fp_report_function *rf)
+{
     const struct fp_function *f = rf->function;
     struct fp_arena arena = {0};
     struct spent s = {0};
@@ -118,8 +146,6 @@ static void say_function(struct grind *g, const struct fp_report *report, uint32
     fp_strtable_init(&s.files, &arena);
     for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
         if (rf->edges.blocks[b]) spend_block(&arena, &s, f, b, rf->edges.blocks[b]);
-    say_named(g, "fl", &g->files, f->file);
-    say_named(g, "fn", &g->functions, rf->name);
     for (size_t file = 0; file < s.names.len; file++) {
         uint64_t key, cost;
         bool own = !strcmp(s.names.at[file], f->file);
@@ -131,9 +157,33 @@ static void say_function(struct grind *g, const struct fp_report *report, uint32
         }
     }
     say_named(g, "fe", &g->files, f->file);
+    fp_arena_free(&arena);
+}
+
+static void say_function(struct grind *g, const struct fp_report *report, uint32_t index)
+{
+    const struct fp_report_function *rf = &report->functions[index];
+    say_named(g, "fl", &g->files, rf->function->file);
+    say_named(g, "fn", &g->functions, rf->name);
+    if (g->addresses)
+        say_blocks(g, rf);
+    else
+        say_lines(g, rf);
     say_calls(g, report, index);
     fp_say(g->out, "\n");
-    fp_arena_free(&arena);
+}
+
+/* No function has lines, and all that have counters have addresses. */
+static bool has_addresses_alone(const struct fp_report *report)
+{
+    bool any = false;
+    for (size_t i = 0; i < report->nfunctions; i++) {
+        const struct fp_function *f = report->functions[i].function;
+        if (f->flags & FP_FUNCTION_SKIPPED) continue;
+        if (f->source.npositions || !f->source.code) return false;
+        any = true;
+    }
+    return any;
 }
 
 void fp_write_callgrind(struct fp_writer *out, const struct fp_report *report)
@@ -151,8 +201,9 @@ void fp_write_callgrind(struct fp_writer *out, const struct fp_report *report)
         }
         fp_say(out, "\n");
     }
-    fp_say(out, "positions: line\nevent: Ir : %s instructions executed\nevents: Ir\n\n",
-           report->machine ? "machine" : "IR");
+    g.addresses = has_addresses_alone(report);
+    fp_say(out, "positions: %s\nevent: Ir : %s instructions executed\nevents: Ir\n\n",
+           g.addresses ? "instr" : "line", report->machine ? "machine" : "IR");
     fp_call_graph_make(&g.scratch, report, &g.calls);
     for (uint32_t i = 0; i < report->nfunctions; i++)
         if (report->functions[i].edges.blocks && fp_report_ran(&report->functions[i]))

@@ -133,7 +133,10 @@ static void say_totals(struct fp_writer *out, const struct fp_cover_report *r)
     if (r->nskipped) fp_say(out, " (%zu not measured)", r->nskipped);
     fp_say(out, "\n");
     say_total(out, "functions", t->functions, "");
-    say_total(out, "lines", t->lines, "");
+    if (t->lines.all)
+        say_total(out, "lines", t->lines, "");
+    else
+        fp_say(out, "  %-18s not known: the program has no line information\n", "lines");
     say_total(out, "blocks", t->blocks, "");
     say_total(out, "edges", t->edges, "");
     if (r->redefined) {
@@ -191,8 +194,8 @@ static void say_function(struct fp_writer *out, struct fp_arena *scratch,
                short_count(room[1], c->paths.all));
     else
         fp_say(out, " %31s", "");
-    fp_say(out, "  %s%s%s  %s:%u\n", colours ? "\033[1m" : "", f->name, colours ? "\033[0m" : "",
-           fp_plain(scratch, fp_base_name(f->function->file)), f->function->line);
+    fp_say(out, "  %s%s%s  %s\n", colours ? "\033[1m" : "", f->name, colours ? "\033[0m" : "",
+           fp_function_place(scratch, f->function));
 }
 
 void fp_cover_text(struct fp_writer *out, const struct fp_cover_report *r, bool functions,
@@ -244,6 +247,7 @@ static void json_function(struct fp_json *j, const struct fp_cover_function *f)
     fp_json_key(j, "linkage_name"), fp_json_string(j, f->function->name);
     fp_json_key(j, "file"), fp_json_string(j, f->function->file);
     fp_json_key(j, "line"), fp_json_uint(j, f->function->line);
+    fp_json_address(j, f->function->source.address);
     if (f->problem) fp_json_key(j, "problem"), fp_json_string(j, f->problem);
     if (f->coverage.measured) {
         fp_json_key(j, "calls"), fp_json_uint(j, f->coverage.calls);

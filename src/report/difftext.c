@@ -22,16 +22,22 @@ bool fp_diff_decode(struct fp_arena *arena, const struct fp_diff_item *item,
     return fp_path_decode(arena, (*f)->paths.numbering, by_a ? item->id : item->id_b, path);
 }
 
+/* "12", "0x42fa" or "block 3" */
+static const char *end_text(struct fp_arena *arena, const struct footpath_place *place,
+                            uint32_t block)
+{
+    if (place->line) return fp_arena_printf(arena, "%u", place->line);
+    return place->address ? fp_arena_printf(arena, "0x%" PRIx64, place->address)
+                          : fp_arena_printf(arena, "block %u", block);
+}
+
 static char *edge_text(struct fp_arena *arena, const struct fp_function *f, uint32_t e)
 {
     const struct fp_edge *edge = &f->paths.cfg->edges[e];
     struct footpath_place from = fp_block_place(f, edge->src, true),
                           to = fp_block_place(f, edge->dst, false);
     const char *label = fp_edge_label_text(arena, f, e);
-    char *left = from.line ? fp_arena_printf(arena, "%u", from.line)
-                           : fp_arena_printf(arena, "block %u", edge->src);
-    char *right = to.line ? fp_arena_printf(arena, "%u", to.line)
-                          : fp_arena_printf(arena, "block %u", edge->dst);
+    const char *left = end_text(arena, &from, edge->src), *right = end_text(arena, &to, edge->dst);
     return fp_arena_printf(arena, "%s%s%s%s -> %s", left, *label ? "(" : "", label,
                            *label ? ")" : "", right);
 }
@@ -59,7 +65,7 @@ const char *fp_diff_item_sentence(struct fp_arena *arena, struct fp_sources *sou
     struct fp_path path;
     if (item->kind == FP_DIFF_EDGE) return fp_edge_sentence(arena, sources, item->a, item->edge);
     if (item->kind == FP_DIFF_PATH && fp_diff_decode(arena, item, &f, &path) &&
-        f->source.npositions)
+        fp_function_has_places(f))
         return fp_path_sentence(arena, sources, f, &path);
     return fp_diff_item_text(arena, item);
 }
@@ -74,8 +80,8 @@ static const char *step_text(struct fp_arena *arena, const struct fp_function *f
         in_words ? fp_edge_outcome(arena, f, edge) : fp_edge_label_text(arena, f, edge);
     struct footpath_place to = fp_block_place(f, f->paths.cfg->edges[edge].dst, false);
     if (*label) return label;
-    return to.line ? fp_arena_printf(arena, in_words ? "-> line %u" : "-> %u", to.line)
-                   : fp_arena_printf(arena, "-> block %u", f->paths.cfg->edges[edge].dst);
+    if (to.line) return fp_arena_printf(arena, in_words ? "-> line %u" : "-> %u", to.line);
+    return fp_arena_printf(arena, "-> %s", end_text(arena, &to, f->paths.cfg->edges[edge].dst));
 }
 
 bool fp_parting_words(struct fp_arena *arena, struct fp_sources *sources,
@@ -86,7 +92,7 @@ bool fp_parting_words(struct fp_arena *arena, struct fp_sources *sources,
     if (!fp_diff_parting(arena, item, &parting)) return false;
     const struct fp_function *f = parting.function;
     words->place = fp_block_place(f, parting.block, parting.met);
-    if (!words->place.line) words->place = (struct footpath_place){f->file, f->name, f->line, 0};
+    fp_place_or_function(&words->place, f);
     if (!parting.met) return !(item->near_after ? item->count_b : item->count_a);
     words->mine = step_text(arena, f, parting.edge, false);
     words->other = step_text(arena, f, parting.other_edge, false);
@@ -104,9 +110,8 @@ static void say_parting(struct fp_writer *out, struct fp_arena *scratch,
     char digits[32];
     if (!fp_parting_words(scratch, view->sources, item, &words)) return;
     const char *side = item->near_after ? "after" : "before";
-    const char *file = fp_plain(scratch, fp_base_name(words.place.file));
-    fp_say(out, "%*s%s %s:%u", INDENT, "", words.mine ? "parts at" : "begins at", file,
-           words.place.line);
+    fp_say(out, "%*s%s %s", INDENT, "", words.mine ? "parts at" : "begins at",
+           fp_place_text(scratch, words.place.file, words.place.line, words.place.address));
     if (!words.mine) {
         fp_say(out, "; %s: no path does\n", side);
         return;
@@ -143,9 +148,9 @@ static void say_item(struct fp_writer *out, struct fp_arena *scratch,
         fp_say(out, " %6.1f%%", 100 * item->confidence);
     else
         fp_say(out, " %7s", "");
-    fp_say(out, "  %s%s%s  %s:%u", view->colours ? "\033[1m" : "",
+    fp_say(out, "  %s%s%s  %s", view->colours ? "\033[1m" : "",
            fp_plain(scratch, fp_demangle(scratch, f->name)), view->colours ? "\033[0m" : "",
-           fp_plain(scratch, fp_base_name(f->file)), f->line);
+           fp_function_place(scratch, f));
     if (item->kind == FP_DIFF_FUNCTION) {
         fp_say(out, ": %s\n", fp_diff_item_text(scratch, item));
         return;
@@ -205,6 +210,7 @@ static void json_parting(struct fp_json *j, struct fp_arena *scratch,
     fp_json_key(j, "other_side"), fp_json_string(j, item->near_after ? "after" : "before");
     fp_json_key(j, "file"), fp_json_string(j, words.place.file);
     fp_json_key(j, "line"), fp_json_uint(j, words.place.line);
+    fp_json_address(j, words.place.address);
     fp_json_key(j, "column"), fp_json_uint(j, words.place.column);
     if (words.mine) {
         fp_json_key(j, "branch"), fp_json_string(j, words.mine);
@@ -226,6 +232,7 @@ static void json_item(struct fp_json *j, struct fp_arena *scratch, const struct 
     fp_json_key(j, "linkage_name"), fp_json_string(j, f->name);
     fp_json_key(j, "file"), fp_json_string(j, f->file);
     fp_json_key(j, "line"), fp_json_uint(j, f->line);
+    fp_json_address(j, f->source.address);
     fp_json_key(j, "in_first"), fp_json_bool(j, item->a);
     fp_json_key(j, "in_second"), fp_json_bool(j, item->b);
     if (item->kind != FP_DIFF_FUNCTION)

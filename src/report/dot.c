@@ -33,6 +33,8 @@ static void say_quoted(struct fp_writer *out, const char *text)
 static void say_lines(struct dot_drawing *d, uint32_t b)
 {
     const struct fp_block_info *info = &d->f->source.blocks[b];
+    uint64_t address = fp_block_place(d->f, b, false).address;
+    if (!info->npositions && address) fp_say(d->out, "\\n0x%" PRIx64, address);
     if (!info->npositions) return;
     const struct fp_position *first = &d->f->source.positions[info->first_position];
     const struct fp_position *last = first + info->npositions - 1;
@@ -86,11 +88,20 @@ static double pen_width(const struct dot_drawing *d, uint64_t count)
     return 0.8 + 4.2 * sqrt((double)count / (double)d->most);
 }
 
+/* The instruction that takes an edge of an executable without lines, or "". */
+static const char *jump_of(const struct dot_drawing *d, uint32_t e)
+{
+    const struct fp_block_code *code = d->f->source.code;
+    const char *jump = code ? code[d->f->paths.cfg->edges[e].src].jump : NULL;
+    return jump && !d->f->source.npositions ? jump : "";
+}
+
 /* Label and style of the part of an edge's line in [ ] that cfg and dag share. */
 static void say_edge_look(struct dot_drawing *d, uint32_t e)
 {
     const char *label = fp_edge_label_text(&d->arena, d->f, e);
-    fp_say(d->out, "id=\"edge%u\" label=\"%s", e, label);
+    const char *jump = jump_of(d, e);
+    fp_say(d->out, "id=\"edge%u\" label=\"%s%s%s", e, jump, *jump ? " " : "", label);
     if (d->counts) fp_say(d->out, "%s%" PRIu64, *label ? " " : "", d->counts->edges[e]);
 }
 

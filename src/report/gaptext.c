@@ -38,7 +38,7 @@ struct footpath_place fp_gap_place(const struct fp_gap *gap)
         place = fp_block_place(f, f->paths.cfg->edges[gap->edge].src, true);
     else if (gap->block != FP_NONE)
         place = fp_block_place(f, gap->block, gap->reason == FP_GAP_END);
-    if (!place.line) place = (struct footpath_place){f->file, f->name, f->line, 0};
+    fp_place_or_function(&place, f);
     return place;
 }
 
@@ -53,12 +53,12 @@ static const char *where(struct fp_arena *arena, const struct fp_gap *gap,
 {
     const struct fp_function *f = gap->function;
     struct footpath_place place = fp_gap_place(gap);
-    const char *text =
-        fp_arena_printf(arena, "%s:%u", fp_plain(arena, fp_base_name(place.file)), place.line);
+    const char *text = fp_place_text(arena, place.file, place.line, place.address);
     if (gap->edge == FP_NONE) return text;
     struct fp_decision decision = fp_edge_decision(arena, sources, f, gap->edge);
     if (*decision.label) return fp_decision_text(arena, text, &decision);
     struct footpath_place to = fp_block_place(f, f->paths.cfg->edges[gap->edge].dst, false);
+    if (!to.line && to.address) return fp_arena_printf(arena, "%s -> 0x%" PRIx64, text, to.address);
     return to.line ? fp_arena_printf(arena, "%s -> line %u", text, to.line) : text;
 }
 
@@ -195,6 +195,7 @@ static void json_gap(struct fp_json *j, struct fp_arena *scratch, const struct f
     fp_json_key(j, "reason"), fp_json_string(j, fp_gap_reason_names[gap->reason]);
     fp_json_key(j, "file"), fp_json_string(j, place.file);
     fp_json_key(j, "line"), fp_json_uint(j, place.line);
+    fp_json_address(j, place.address);
     fp_json_key(j, "column"), fp_json_uint(j, place.column);
     fp_json_key(j, "branch"), fp_json_string(j, branch_of(scratch, gap));
     fp_json_key(j, "text"), fp_json_string(j, fp_gap_reason(gap));

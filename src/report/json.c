@@ -1,6 +1,7 @@
 /* JSON: see json.h. */
 #include "report/json.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,4 +170,12 @@ void fp_json_null(struct fp_json *j)
 {
     value_begins(j);
     fp_say(j->out, "null");
+}
+
+void fp_json_address(struct fp_json *j, uint64_t address)
+{
+    char text[24];
+    if (!address) return;
+    snprintf(text, sizeof text, "0x%" PRIx64, address);
+    fp_json_key(j, "address"), fp_json_string(j, text);
 }

@@ -28,6 +28,8 @@ void fp_json_int(struct fp_json *j, int64_t value);
 void fp_json_double(struct fp_json *j, double value);
 void fp_json_bool(struct fp_json *j, bool value);
 void fp_json_null(struct fp_json *j);
+/* The key "address" with a value like "0x4290"; nothing where it is 0, not known. */
+void fp_json_address(struct fp_json *j, uint64_t address);
 
 /* For XML and HTML, in text or in a quoted attribute. */
 void fp_say_xml(struct fp_writer *out, const char *text);

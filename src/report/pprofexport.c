@@ -119,7 +119,8 @@ static void put_scopes(struct pprof *p, struct fp_writer *location,
     }
 }
 
-/* The location of a line in a scope; FP_NONE: the function as a whole. */
+/* The location of a line in a scope; FP_NONE: the function as a whole. Of an executable without
+ * lines, the location of a block: `line` is its number then. */
 static uint64_t location_id(struct pprof *p, const struct fp_report_function *rf, uint32_t scope,
                             uint32_t line)
 {
@@ -129,11 +130,11 @@ static uint64_t location_id(struct pprof *p, const struct fp_report_function *rf
     uint64_t made = *id = ++p->nlocations;
     put_number(&location, 1, made);
     put_number(&location, 2, 1); /* the mapping */
+    const struct fp_function *f = rf->function;
+    if (scope == FP_NONE && f->source.code)
+        put_number(&location, 3, fp_block_place(f, line, false).address);
     if (scope == FP_NONE)
-        put_line(
-            p, &location,
-            function_id(p, rf->name, rf->function->name, rf->function->file, rf->function->line),
-            line);
+        put_line(p, &location, function_id(p, rf->name, f->name, f->file, f->line), f->line);
     else
         put_scopes(p, &location, rf, scope, line);
     put_message(&p->out, LOCATION, &location);
@@ -157,7 +158,8 @@ static void share_block(struct pprof *p, struct shares *shares, const struct fp_
     uint64_t n = info->npositions, sum = fp_mul_saturated(count, info->instructions);
     shares->instructions += (double)sum;
     if (!n) {
-        uint64_t *whole = fp_table_add(&shares->of, location_id(p, rf, FP_NONE, f->line));
+        uint32_t at = f->source.code ? block : f->line;
+        uint64_t *whole = fp_table_add(&shares->of, location_id(p, rf, FP_NONE, at));
         *whole = fp_add_saturated(*whole, sum);
         return;
     }

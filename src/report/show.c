@@ -75,9 +75,7 @@ struct shown_rows {
 static const char *place_of(struct show_view *v, const struct footpath_function *f,
                             const struct footpath_route *route)
 {
-    const struct footpath_place *first = route->nsteps ? &route->steps[0].place : NULL;
-    if (!first || !first->file) return fp_show_file(&v->o, f->file);
-    return fp_arena_printf(&v->o.scratch, "%s:%u", fp_show_file(&v->o, first->file), first->line);
+    return fp_show_place(&v->o, f, route->nsteps ? &route->steps[0].place : NULL);
 }
 
 static void add_row(struct show_view *v, struct shown_rows *rows, const struct footpath_path *path)
@@ -87,9 +85,10 @@ static void add_row(struct show_view *v, struct shown_rows *rows, const struct f
     struct shown_row row = {path, .count = path->count, path->cycles, path->cost, 1};
     if (!footpath_decode(v->o.fp, path, &route)) return;
     row.place = place_of(v, f, &route);
-    row.sentence = f->has_lines ? fp_arena_strdup(&v->o.scratch, footpath_sentence(v->o.fp, &route))
-                                : fp_arena_printf(&v->o.scratch, "path %" PRIu64 ", %u blocks",
-                                                  path->id, route.nblocks);
+    row.sentence = f->has_lines || f->address
+                       ? fp_arena_strdup(&v->o.scratch, footpath_sentence(v->o.fp, &route))
+                       : fp_arena_printf(&v->o.scratch, "path %" PRIu64 ", %u blocks", path->id,
+                                         route.nblocks);
     if (!rows->by_text.arena) fp_strtable_init(&rows->by_text, &v->o.scratch);
     uint64_t *index =
         fp_strtable_add(&rows->by_text, fp_arena_printf(&v->o.scratch, "%u %s %s", path->function,
@@ -138,15 +137,36 @@ static void say_rows(struct show_view *v, struct shown_rows *rows)
     fp_arena_free(&v->o.scratch);
 }
 
+/* What to do where there are no lines: compile the program otherwise or, of an executable, look at
+ * its instructions. */
+static void note_lines(struct show_view *v)
+{
+    const struct footpath_function *code = NULL;
+    for (size_t i = 0; i < v->nfunctions; i++) {
+        if (v->functions[i].has_lines) return;
+        if (!code && v->functions[i].address) code = &v->functions[i];
+    }
+    if (!v->nfunctions) return;
+    fp_say(v->o.out, "\n");
+    const char *text =
+        code ? fp_arena_printf(
+                   &v->o.scratch,
+                   "%s has no line information: places are its addresses. footpath annotate and "
+                   "footpath report show the instructions there, as does objdump -d "
+                   "--start-address=0x%" PRIx64 " %s. Where its debug symbols are installed, "
+                   "footpath exe finds lines.",
+                   fp_show_file(&v->o, code->file), code->address,
+                   fp_plain(&v->o.scratch, code->file))
+             : "The program has no line information; compile it by footpath-cc, which adds it, or "
+               "with -g.";
+    fp_show_wrapped(&v->o, text, 0, v->options->width);
+}
+
 static void say_notes(struct show_view *v)
 {
-    bool lines = false;
     const char *name;
     size_t changed = footpath_changed_sources(v->o.fp, &name);
-    for (size_t i = 0; i < v->nfunctions; i++) lines |= v->functions[i].has_lines;
-    if (v->nfunctions && !lines)
-        fp_say(v->o.out, "\nThe program has no line information; compile it by footpath-cc, which "
-                         "adds it, or with -g.\n");
+    note_lines(v);
     if (!changed) return;
     const char *who = changed > 1
                           ? fp_arena_printf(&v->o.scratch, " and %zu more files have", changed - 1)
@@ -183,7 +203,7 @@ static void say_function(struct show_view *v, const struct footpath_function *f)
     fp_say(v->o.out, "%5.1f%% %14" PRIu64 "  %11" PRIu64 " / %-8" PRIu64 "  ",
            percent(f->cost, v->summary.cost), f->calls, f->executed_paths, f->possible_paths);
     say_name(v, f);
-    fp_say(v->o.out, "  %s:%u", fp_show_file(&v->o, f->file), f->line);
+    fp_say(v->o.out, "  %s", fp_show_function(&v->o, f));
     if (f->cuts) fp_say(v->o.out, " (paths cut at %u places)", f->cuts);
     if (f->doors)
         fp_say(v->o.out, " (paths end at %u way%s into loops)", f->doors, f->doors == 1 ? "" : "s");
@@ -311,8 +331,8 @@ static void say_item(struct show_view *v, const struct shown_item *item)
     fp_say(v->o.out, "  ");
     if (v->options->view == FP_SHOW_BLOCKS) {
         const struct footpath_block *block = &footpath_blocks(v->o.fp, f)[item->index];
-        fp_show_place(&v->o, f, &block->first);
-        fp_say(v->o.out, "  block %u, %u instructions", item->index, block->instructions);
+        fp_say(v->o.out, "%s  block %u, %u instructions", fp_show_place(&v->o, f, &block->first),
+               item->index, block->instructions);
     } else {
         fp_show_edge(&v->o, f, item->index);
     }

@@ -95,9 +95,7 @@ static void say_event(struct combined_show *v, const struct footpath_event *even
     fp_say(v->o.out, "%s%s%s  ", fp_show_colour(&v->o, FP_BOLD),
            fp_plain(&v->o.scratch, footpath_name(v->o.fp, f)), fp_show_colour(&v->o, FP_PLAIN));
     switch (event->kind) {
-    case FOOTPATH_EVENT_CALLS:
-        fp_say(v->o.out, "%s:%u calls", fp_show_file(&v->o, f->file), f->line);
-        break;
+    case FOOTPATH_EVENT_CALLS: fp_say(v->o.out, "%s calls", fp_show_function(&v->o, f)); break;
     case FOOTPATH_EVENT_EDGE:
         if (event->id < f->nedges)
             fp_show_edge(&v->o, f, (uint32_t)event->id);
@@ -106,9 +104,9 @@ static void say_event(struct combined_show *v, const struct footpath_event *even
         break;
     case FOOTPATH_EVENT_PATH:
     case FOOTPATH_EVENT_LEFT:
-        sentence = footpath_decode_event(v->o.fp, event, &route) && f->has_lines;
+        sentence = footpath_decode_event(v->o.fp, event, &route) && (f->has_lines || f->address);
         if (sentence)
-            fp_say(v->o.out, "%s:%u", fp_show_file(&v->o, f->file), f->line);
+            fp_say(v->o.out, "%s", fp_show_function(&v->o, f));
         else
             fp_say(v->o.out, "path %" PRIu64, event->id);
         break;
@@ -222,6 +220,7 @@ static void json_event(struct fp_json *j, struct combined_show *v,
     fp_json_key(j, "linkage_name"), fp_json_string(j, f->linkage_name);
     fp_json_key(j, "file"), fp_json_string(j, f->file);
     fp_json_key(j, "line"), fp_json_uint(j, f->line);
+    fp_json_address(j, f->address);
     if (event->kind != FOOTPATH_EVENT_CALLS) json_place(j, v, event);
     json_statistics(j, v, event);
     fp_json_end(j, '}');

@@ -1,10 +1,12 @@
 /* footpath show --json: see show.h; docs/formats/show.schema.json. */
 #include "report/show.h"
 
-#include <string.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 static void json_place(struct fp_json *j, const struct footpath_place *place)
 {
+    fp_json_address(j, place->address);
     if (!place->line) return;
     fp_json_key(j, "file"), fp_json_string(j, place->file);
     fp_json_key(j, "line"), fp_json_uint(j, place->line);
@@ -37,6 +39,7 @@ static void json_steps(struct fp_json *j, struct footpath *fp, const struct foot
         const struct footpath_step *step = &route->steps[i];
         fp_json_begin(j, '{');
         json_place(j, &step->place);
+        if (step->jump) fp_json_key(j, "jump"), fp_json_string(j, step->jump);
         if (step->branch)
             json_branch(j, step->branch, step->meaning, footpath_condition(fp, f, step->edge));
         fp_json_end(j, '}');
@@ -84,6 +87,26 @@ static void json_path(struct fp_json *j, struct footpath *fp, const struct footp
     j->compact = false;
 }
 
+/* Of an executable: where each block is, as the ids of blocks count them. */
+static void json_block_addresses(struct fp_json *j, struct footpath *fp,
+                                 const struct footpath_function *f)
+{
+    const struct footpath_block *blocks = f->address ? footpath_blocks(fp, f) : NULL;
+    char text[24];
+    if (!blocks) return;
+    fp_json_key(j, "block_addresses"), fp_json_begin(j, '[');
+    j->compact = true;
+    for (uint32_t b = 0; b < f->nblocks; b++) {
+        snprintf(text, sizeof text, "0x%" PRIx64, blocks[b].first.address);
+        if (blocks[b].first.address)
+            fp_json_string(j, text);
+        else
+            fp_json_null(j);
+    }
+    fp_json_end(j, ']');
+    j->compact = false;
+}
+
 static void json_edges(struct fp_json *j, struct footpath *fp, const struct footpath_function *f)
 {
     const struct footpath_edge *edges = footpath_edges(fp, f);
@@ -98,6 +121,8 @@ static void json_edges(struct fp_json *j, struct footpath *fp, const struct foot
         fp_json_key(j, "to"), fp_json_uint(j, edges[e].to);
         fp_json_key(j, "count"), fp_json_uint(j, edges[e].count);
         if (choice) json_place(j, &blocks[edges[e].from].last);
+        if (choice && blocks[edges[e].from].jump)
+            fp_json_key(j, "jump"), fp_json_string(j, blocks[edges[e].from].jump);
         if (choice)
             json_branch(j, footpath_branch(fp, f, e), footpath_meaning(fp, f, e),
                         footpath_condition(fp, f, e));
@@ -141,6 +166,7 @@ static void json_measured(struct fp_json *j, struct footpath *fp, const struct f
     fp_json_key(j, "paths"), fp_json_begin(j, '[');
     for (size_t i = 0; i < npaths; i++) json_path(j, fp, paths[i]);
     fp_json_end(j, ']');
+    json_block_addresses(j, fp, f);
     json_edges(j, fp, f);
     json_calls(j, fp, f);
 }
@@ -152,6 +178,7 @@ static void json_function(struct fp_json *j, struct footpath *fp, const struct f
     fp_json_key(j, "linkage_name"), fp_json_string(j, f->linkage_name);
     fp_json_key(j, "file"), fp_json_string(j, f->file);
     fp_json_key(j, "line"), fp_json_uint(j, f->line);
+    fp_json_address(j, f->address);
     if (f->not_measured)
         fp_json_key(j, "not_measured"), fp_json_string(j, f->not_measured);
     else

@@ -14,17 +14,17 @@ const char *fp_show_file(struct fp_show_out *v, const char *file)
     return fp_plain(&v->scratch, fp_base_name(file));
 }
 
-static const char *place_text(struct fp_show_out *v, const struct footpath_function *f,
-                              const struct footpath_place *place)
+const char *fp_show_place(struct fp_show_out *v, const struct footpath_function *f,
+                          const struct footpath_place *place)
 {
-    const char *file = fp_show_file(v, place->file ? place->file : f->file);
-    return place->file ? fp_arena_printf(&v->scratch, "%s:%u", file, place->line) : file;
+    if (!place) return fp_show_file(v, f->file);
+    return fp_place_text(&v->scratch, place->file ? place->file : f->file, place->line,
+                         place->address);
 }
 
-void fp_show_place(struct fp_show_out *v, const struct footpath_function *f,
-                   const struct footpath_place *place)
+const char *fp_show_function(struct fp_show_out *v, const struct footpath_function *f)
 {
-    fp_say(v->out, "%s", place_text(v, f, place));
+    return fp_place_text(&v->scratch, f->file, f->line, f->address);
 }
 
 void fp_show_edge(struct fp_show_out *v, const struct footpath_function *f, uint32_t e)
@@ -34,9 +34,10 @@ void fp_show_edge(struct fp_show_out *v, const struct footpath_function *f, uint
     const struct footpath_place *from = &blocks[edge->from].last;
     struct fp_decision decision = {footpath_condition(v->fp, f, e), footpath_branch(v->fp, f, e),
                                    footpath_meaning(v->fp, f, e), from->column};
-    fp_say(v->out, "%s -> %s  edge %u->%u",
-           fp_decision_text(&v->scratch, place_text(v, f, from), &decision),
-           place_text(v, f, &blocks[edge->to].first), edge->from, edge->to);
+    const char *place = fp_show_place(v, f, from), *jump = blocks[edge->from].jump;
+    if (!from->line && jump) place = fp_arena_printf(&v->scratch, "%s %s", place, jump);
+    fp_say(v->out, "%s -> %s  edge %u->%u", fp_decision_text(&v->scratch, place, &decision),
+           fp_show_place(v, f, &blocks[edge->to].first), edge->from, edge->to);
 }
 
 /* How many bytes of the text go on a line: up to the last semicolon that fits or, where a clause is

@@ -22,11 +22,14 @@ const char *fp_show_colour(const struct fp_show_out *v, const char *code);
 /* The last part of a file name, plain. */
 const char *fp_show_file(struct fp_show_out *v, const char *file);
 
-/* "file.c:12"; without lines the function's file. */
-void fp_show_place(struct fp_show_out *v, const struct footpath_function *function,
-                   const struct footpath_place *place);
+/* "file.c:12"; of an executable without lines "gzip:0x4290"; else the function's file. `place` may
+ * be NULL. */
+const char *fp_show_place(struct fp_show_out *v, const struct footpath_function *function,
+                          const struct footpath_place *place);
+/* The same of where the function begins. */
+const char *fp_show_function(struct fp_show_out *v, const struct footpath_function *function);
 
-/* "file.c:12: n > 3 yes -> file.c:13  edge 3->4" */
+/* "file.c:12: n > 3 yes -> file.c:13  edge 3->4", "gzip:0x42fa jne taken -> gzip:0x4300 ..." */
 void fp_show_edge(struct fp_show_out *v, const struct footpath_function *function, uint32_t edge);
 
 /* A sentence in lines that are no wider than `width`, behind `indent` blanks; broken at blanks,

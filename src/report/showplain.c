@@ -32,6 +32,12 @@ static void plain_function(struct plain_view *v, const struct footpath_function 
            fp_plain(&v->o.scratch, f->file), f->line);
 }
 
+static void plain_address(struct plain_view *v, uint64_t address)
+{
+    fp_say(v->o.out, "\t");
+    if (address) fp_say(v->o.out, "0x%" PRIx64, address);
+}
+
 static void plain_path(struct plain_view *v, const struct footpath_path *path)
 {
     const struct footpath_function *f = &v->functions[path->function];
@@ -42,8 +48,11 @@ static void plain_path(struct plain_view *v, const struct footpath_path *path)
     fp_say(v->o.out, "\t");
     if (path->id != FOOTPATH_NO_ID) fp_say(v->o.out, "%" PRIu64, path->id);
     plain_function(v, f);
-    fp_say(v->o.out, "\t%s", f->has_lines ? footpath_route_text(v->o.fp, &route) : "");
-    fp_say(v->o.out, "\t%s\n", f->has_lines ? footpath_sentence(v->o.fp, &route) : "");
+    bool places = f->has_lines || f->address;
+    fp_say(v->o.out, "\t%s", places ? footpath_route_text(v->o.fp, &route) : "");
+    fp_say(v->o.out, "\t%s", places ? footpath_sentence(v->o.fp, &route) : "");
+    plain_address(v, f->address);
+    fp_say(v->o.out, "\n");
 }
 
 static void plain_paths(struct plain_view *v)
@@ -64,6 +73,7 @@ static void plain_functions(struct plain_view *v)
         fp_say(v->o.out, "%.4f\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64, percent_of(v, f->cost),
                f->calls, f->executed_paths, f->possible_paths);
         plain_function(v, f);
+        plain_address(v, f->address);
         fp_say(v->o.out, "\n");
         v->shown++;
     }
@@ -86,8 +96,10 @@ static void plain_edges(struct plain_view *v, const struct footpath_function *f)
         fp_say(v->o.out, "%" PRIu64 "\t%u\t%u", edges[e].count, edges[e].from, edges[e].to);
         plain_function(v, f);
         plain_place(v, &blocks[edges[e].from].last);
-        fp_say(v->o.out, "\t%s\t%s\n", text ? fp_plain(&v->o.scratch, text) : "",
+        fp_say(v->o.out, "\t%s\t%s", text ? fp_plain(&v->o.scratch, text) : "",
                footpath_branch(v->o.fp, f, e));
+        plain_address(v, blocks[edges[e].from].last.address);
+        fp_say(v->o.out, "\n");
         v->shown++;
     }
 }
@@ -100,6 +112,7 @@ static void plain_blocks(struct plain_view *v, const struct footpath_function *f
         fp_say(v->o.out, "%" PRIu64 "\t%u\t%u", blocks[b].count, b, blocks[b].instructions);
         plain_function(v, f);
         plain_place(v, &blocks[b].first);
+        plain_address(v, blocks[b].first.address);
         fp_say(v->o.out, "\n");
         v->shown++;
     }

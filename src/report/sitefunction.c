@@ -272,7 +272,7 @@ static void note_surprise(struct fp_pages *site, uint32_t index, const struct fp
                           const struct fp_path *path, struct fp_arena *scratch)
 {
     const struct fp_function *f = site->report->functions[index].function;
-    if (one->idle || one->expected < 1 || !f->source.npositions) return;
+    if (one->idle || one->expected < 1 || !fp_function_has_places(f)) return;
     struct fp_site_surprise surprise = {index, one->id, one->expected, NULL};
     surprise.text =
         fp_arena_strdup(&site->arena, fp_path_sentence(scratch, site->sources, f, path));

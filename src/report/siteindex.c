@@ -150,7 +150,7 @@ static void json_hottest(struct fp_json *j, const struct fp_pages *site)
         fp_json_uint(j, r->by_cost[i] - rf->first_path);
         fp_site_count(j, path->count);
         fp_json_double(j, path->cost);
-        fp_site_clipped(j, rf->function->source.npositions
+        fp_site_clipped(j, fp_function_has_places(rf->function)
                                ? fp_path_sentence(&scratch, site->sources, rf->function, &decoded)
                                : "");
         fp_json_end(j, ']');

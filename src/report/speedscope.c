@@ -36,7 +36,7 @@ static uint64_t json_frame(struct stack_scope *s, const char *name, const struct
     fp_json_key(s->j, "name"), fp_json_string(s->j, name);
     if (f) {
         fp_json_key(s->j, "file"), fp_json_string(s->j, f->file);
-        fp_json_key(s->j, "line"), fp_json_uint(s->j, f->line);
+        if (f->line) fp_json_key(s->j, "line"), fp_json_uint(s->j, f->line);
     }
     fp_json_end(s->j, '}');
     return s->nframes++;
