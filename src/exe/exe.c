@@ -14,6 +14,9 @@ static bool open_all(struct fp_exe_work *w, const char *in)
     w->image = fp_image_open(w->arena, in, w->options->runtime, w->error);
     if (!w->image) return false;
     if (!fp_object_open(w->arena, in, &w->object, w->error)) return false;
+    char *path = realpath(in, NULL);
+    w->path = fp_arena_strdup(w->arena, path ? path : in);
+    free(path);
     if (!fp_frames_read(w->arena, &w->object, &w->old_frames, w->error)) return false;
     fp_machine_init(&w->machine, w->arena, &w->object);
     if (!fp_machine_recover(&w->machine, &w->old_frames, w->error)) return false;

@@ -9,7 +9,7 @@ static void identify(struct fp_exe_work *w, struct fp_exe_function *x)
     struct fp_function *f = &x->f;
     fp_dwarf_lines_function(w->lines, x->m->symbol->address, &place);
     f->name = x->m->symbol->name;
-    f->file = place.file ? place.file : w->object.path;
+    f->file = place.file ? place.file : w->path;
     f->line = place.line;
 }
 

@@ -36,6 +36,7 @@ struct fp_exe_work {
     struct fp_error *error;
     struct fp_image *image;
     struct fp_object object;
+    const char *path; /* of the program, from the root: the profile tells it */
     struct fp_frames old_frames;
     struct fp_machine machine;
     struct fp_dwarf_lines *lines;

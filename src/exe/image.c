@@ -8,6 +8,7 @@
 #include "exe/imageparts.h"
 
 #include "base/io.h"
+#include "exe/originalcode.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -353,6 +354,24 @@ static bool open_parts(struct fp_image *image, const char *runtime, struct fp_er
            fp_image_add_runtime(image, error);
 }
 
+/* The old code is replaced in the file. A copy goes into sections that are not loaded, so that
+ * tools can show it. */
+static void keep_code(struct fp_image *image)
+{
+    for (size_t i = 0; i < image->old.nsegments; i++) {
+        const Elf64_Phdr *s = &image->old.segments[i];
+        if (s->p_type != PT_LOAD || !(s->p_flags & PF_X) || !s->p_filesz) continue;
+        unsigned char *bytes = fp_arena_alloc(image->arena, s->p_filesz);
+        memcpy(bytes, image->old.bytes + s->p_offset, s->p_filesz);
+        struct image_section section = {.name = FP_ORIGINAL_SECTION,
+                                        .type = SHT_PROGBITS,
+                                        .address = s->p_vaddr,
+                                        .size = s->p_filesz,
+                                        .bytes = bytes};
+        fp_vec_push(image->arena, &image->code, section);
+    }
+}
+
 struct fp_image *fp_image_open(struct fp_arena *arena, const char *path, const char *runtime,
                                struct fp_error *error)
 {
@@ -362,7 +381,9 @@ struct fp_image *fp_image_open(struct fp_arena *arena, const char *path, const c
     if (!runtime)
         runtime =
             fp_arena_printf(arena, "%s/../lib/footpath/libfootpath-exe.so", fp_own_folder(arena));
-    return open_parts(image, runtime, error) ? image : NULL;
+    if (!open_parts(image, runtime, error)) return NULL;
+    keep_code(image);
+    return image;
 }
 
 void fp_image_close(struct fp_image *image)

@@ -79,6 +79,7 @@ struct fp_image {
     uint64_t entry; /* 0: the old one */
     const unsigned char *map;
     size_t map_len;
+    FP_VEC(struct image_section) code; /* the old executable segments as they were */
     struct image_table tables[NTABLES];
     uint32_t nverneed, nlocals;
     uint64_t runpath, rpath; /* new strings of DT_RUNPATH and DT_RPATH, or 0 */

@@ -246,7 +246,8 @@ static void begin_list(struct section_list *l)
     enum { MORE = 4 };
     l->nold = (uint32_t)old->nsections;
     l->count = first_new(l->image);
-    l->headers = FP_NEW_ARRAY(l->arena, Elf64_Shdr, l->count + l->image->sections.len + MORE);
+    l->headers = FP_NEW_ARRAY(l->arena, Elf64_Shdr,
+                              l->count + l->image->sections.len + l->image->code.len + MORE);
     if (!l->nold) {
         add_name(&l->names, "");
         return;
@@ -274,13 +275,14 @@ bool fp_image_make_sections(struct fp_image *image, uint64_t offset,
 {
     struct section_list l = {.image = image, .arena = image->arena, .to = unloaded};
     unloaded->offset = offset;
-    if (image->old.nsections + image->sections.len >= SHN_LORESERVE - 8u)
+    if (image->old.nsections + image->sections.len + image->code.len >= SHN_LORESERVE - 8u)
         return fp_fail(error, image->old.path, "has too many sections");
     begin_list(&l);
     begin_symbols(&l);
     keep_old(&l);
     for (size_t i = 0; i < image->sections.len; i++) add_new(&l, &image->sections.at[i]);
     add_map(&l);
+    for (size_t i = 0; i < image->code.len; i++) add_new(&l, &image->code.at[i]);
     end_symbols(&l);
     end_list(&l);
     unloaded->len = l.out.len;
