@@ -7,6 +7,7 @@
 #include "binary/machine.h"
 
 #include <Zydis/Zydis.h>
+#include <inttypes.h>
 #include <string.h>
 
 enum { LONGEST_INSN = 256 };
@@ -25,6 +26,20 @@ static const char *gnu_name(struct fp_arena *arena, const char *name)
                 return fp_arena_printf(arena, "%s%s", prefixes[p], conditions[c][1]);
     }
     return name;
+}
+
+/* "movzbl" for "movzx" of a byte to 32 bits; NULL for other instructions. */
+static const char *extension_name(struct fp_arena *arena, const ZydisDecodedInstruction *insn,
+                                  const ZydisDecodedOperand *operands)
+{
+    static const char suffixes[] = {[8] = 'b', [16] = 'w', [32] = 'l', [64] = 'q'};
+    bool is_signed =
+        insn->mnemonic == ZYDIS_MNEMONIC_MOVSX || insn->mnemonic == ZYDIS_MNEMONIC_MOVSXD;
+    if (!is_signed && insn->mnemonic != ZYDIS_MNEMONIC_MOVZX) return NULL;
+    unsigned to = operands[0].size, from = operands[1].size;
+    if (to >= sizeof suffixes || from >= sizeof suffixes || !suffixes[to] || !suffixes[from])
+        return NULL;
+    return fp_arena_printf(arena, "mov%c%c%c", is_signed ? 's' : 'z', suffixes[from], suffixes[to]);
 }
 
 static bool decode(const unsigned char *bytes, size_t len, ZydisDecodedInstruction *insn,
@@ -63,8 +78,8 @@ static const ZydisFormatter *formatter(void)
     return &one;
 }
 
-/* Without the blanks behind commas, and with the GNU name in front. */
-static const char *as_gnu(struct fp_arena *arena, char *text)
+/* Without the blanks behind commas, and with the GNU name in front, which may be given. */
+static const char *as_gnu(struct fp_arena *arena, char *text, const char *name)
 {
     char *to = text;
     for (const char *from = text; *from; from++)
@@ -72,8 +87,21 @@ static const char *as_gnu(struct fp_arena *arena, char *text)
     *to = 0;
     size_t len = strcspn(text, " ");
     const char *rest = text + len;
-    text = fp_arena_strndup(arena, text, len);
-    return fp_arena_printf(arena, "%s%s", gnu_name(arena, text), rest);
+    if (!name) name = gnu_name(arena, fp_arena_strndup(arena, text, len));
+    return fp_arena_printf(arena, "%s%s", name, rest);
+}
+
+static const char *text_of(struct fp_arena *arena, const ZydisDecodedInstruction *insn,
+                           const ZydisDecodedOperand *operands, uint64_t address)
+{
+    char text[LONGEST_INSN];
+    if (insn->mnemonic == ZYDIS_MNEMONIC_NOP)
+        return "nop"; /* operands of a long one mean nothing */
+    if (!ZYAN_SUCCESS(ZydisFormatterFormatInstruction(formatter(), insn, operands,
+                                                      insn->operand_count_visible, text,
+                                                      sizeof text, address, NULL)))
+        return "(bad)";
+    return as_gnu(arena, text, extension_name(arena, insn, operands));
 }
 
 struct fp_insn_text fp_insn_disassemble(struct fp_arena *arena, const unsigned char *bytes,
@@ -83,14 +111,12 @@ struct fp_insn_text fp_insn_disassemble(struct fp_arena *arena, const unsigned c
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
     struct fp_insn facts;
     struct fp_insn_names names;
-    char text[LONGEST_INSN];
-    if (!decode(bytes, len, &insn, operands) ||
-        !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(formatter(), &insn, operands,
-                                                      insn.operand_count_visible, text, sizeof text,
-                                                      address, NULL)))
-        return (struct fp_insn_text){"(bad)", 1, false, 0};
+    if (!decode(bytes, len, &insn, operands)) return (struct fp_insn_text){"(bad)", 1, false, 0};
+    const char *text = text_of(arena, &insn, operands, address);
     fp_insn_decode_names(bytes, len, address, &facts, &names);
-    return (struct fp_insn_text){.text = as_gnu(arena, text),
+    if (names.has_place && insn.mnemonic != ZYDIS_MNEMONIC_NOP)
+        text = fp_arena_printf(arena, "%s  # 0x%" PRIx64, text, names.place);
+    return (struct fp_insn_text){.text = text,
                                  .length = insn.length,
                                  .is_call = facts.kind == FP_INSN_CALL,
                                  .target = names.direct ? facts.target : 0};
