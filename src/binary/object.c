@@ -1,8 +1,8 @@
 /* Reading ELF files through elfutils: see object.h.
  *
  * Symbols come from the file itself or, where it is stripped, from its debug
- * file, which is looked for by build-id and by .gnu_debuglink, under
- * /usr/lib/debug and beside the file, as debuggers do.
+ * file, which is looked for by build-id and by .gnu_debuglink, in the folders of
+ * FOOTPATH_DEBUG_PATH, under /usr/lib/debug and beside the file, as debuggers do.
  */
 #include "binary/object.h"
 
@@ -261,16 +261,32 @@ static bool try_debug_file(struct fp_object *o, const char *path)
     return false;
 }
 
+static bool find_by_build_id(struct fp_object *o, const char *folder, size_t len)
+{
+    char hex[130];
+    for (size_t i = 0; i < o->build_id_len && i < 64; i++)
+        snprintf(hex + 2 * i, 3, "%02x", o->build_id[i]);
+    return try_debug_file(o, fp_arena_printf(o->arena, "%.*s/.build-id/%.2s/%s.debug", (int)len,
+                                             folder, hex, hex + 2));
+}
+
+/* In the folders that FOOTPATH_DEBUG_PATH names, with colons between, then in the system's. */
+static bool find_in_folders(struct fp_object *o)
+{
+    static const char system[] = "/usr/lib/debug";
+    const char *at = getenv("FOOTPATH_DEBUG_PATH");
+    if (o->build_id_len < 2) return false;
+    for (; at && *at; at += strspn(at, ":")) {
+        size_t len = strcspn(at, ":");
+        if (len && find_by_build_id(o, at, len)) return true;
+        at += len;
+    }
+    return find_by_build_id(o, system, strlen(system));
+}
+
 static void find_debug_file(struct fp_object *o)
 {
-    if (o->build_id_len > 1) {
-        char hex[130];
-        for (size_t i = 0; i < o->build_id_len && i < 64; i++)
-            snprintf(hex + 2 * i, 3, "%02x", o->build_id[i]);
-        if (try_debug_file(o, fp_arena_printf(o->arena, "/usr/lib/debug/.build-id/%.2s/%s.debug",
-                                              hex, hex + 2)))
-            return;
-    }
+    if (find_in_folders(o)) return;
     GElf_Word checksum;
     const char *link = dwelf_elf_gnu_debuglink(o->elf, &checksum);
     const char *slash = strrchr(o->path, '/');
