@@ -1,6 +1,7 @@
 /* footpath annotate: source with counts, in the terminal. */
 #include "commands.h"
 
+#include "cli_code.h"
 #include "cli_suggest.h"
 #include "report/annotate.h"
 
@@ -34,9 +35,13 @@ static int print(void)
     }
     struct fp_arena arena = {0};
     struct fp_writer out = {0};
+    struct cli_code code;
+    cli_code_init(&code, given.inputs.binary);
+    given.how.code = &code.reader;
     struct fp_report_options what = {.function = given.function, .edges = true};
     struct fp_report *report = fp_report_make(&arena, profile, &what);
     (given.json ? fp_annotate_json : fp_annotate_text)(&out, report, &given.sources, &given.how);
+    cli_code_free(&code);
     fp_arena_free(&arena);
     fp_profile_free(profile);
     return cli_output(NULL, &out);
@@ -59,7 +64,8 @@ struct cli_command command_annotate = {
     .arguments = "[PROFILE...]",
     .summary = "Show source with counts, and the hot paths in its margin",
     .text = "Per line: its count, the shares of the ways out of a branch there, and a letter for\n"
-            "each of the function's most costly paths that passes it.",
+            "each of the function's most costly paths that passes it. An executable without line\n"
+            "information is shown by its instructions.",
     .options = options,
     .words = &given.inputs,
     .run = run,

@@ -1,6 +1,7 @@
 /* Annotated source: see annotate.h. One function after the other, each with its
  * own lines and behind them those of the functions inlined into it. */
 #include "report/annotate.h"
+#include "report/annotatecode.h"
 
 #include "model/sentence.h"
 #include "paths/linecounts.h"
@@ -300,10 +301,39 @@ static bool begin_sheet(struct page *p, struct sheet *s, const struct fp_report_
     return true;
 }
 
+/* Per block: a bit for each path that passes. */
+static uint32_t *marks_of(struct page *p, const struct sheet *s)
+{
+    const struct fp_cfg *cfg = s->rf->function->paths.cfg;
+    uint32_t *marks = FP_NEW_ARRAY(&p->scratch, uint32_t, cfg->nblocks);
+    for (size_t k = 0; k < s->npaths; k++) {
+        struct fp_path path;
+        const struct footpath_path *one = &p->report->paths[s->rf->first_path + k];
+        if (!fp_report_decode(&p->scratch, p->report, one, &path)) continue;
+        marks[path.first_block] |= 1u << k;
+        for (uint32_t i = 0; i < path.nedges; i++) marks[cfg->edges[path.edges[i]].dst] |= 1u << k;
+    }
+    return marks;
+}
+
+static void say_code(struct page *p, const struct sheet *s)
+{
+    struct fp_annotate_code code = {.out = p->out,
+                                    .arena = &p->scratch,
+                                    .reader = p->options->code,
+                                    .rf = s->rf,
+                                    .marks = marks_of(p, s),
+                                    .npaths = s->npaths,
+                                    .colours = p->options->colours};
+    fp_annotate_code(&code);
+}
+
 static void say_function(struct page *p, const struct sheet *s)
 {
     say_head(p, s);
-    if (!s->rf->function->source.npositions)
+    if (fp_shows_code(s->rf->function))
+        say_code(p, s);
+    else if (!s->rf->function->source.npositions)
         fp_say(p->out,
                "  has no line information; compile by footpath-cc, which adds it, or with -g\n");
     for (size_t i = 0; i < s->stretches.len; i++)
@@ -364,11 +394,14 @@ static void json_function(struct fp_json *j, struct page *p, const struct sheet 
     fp_json_key(j, "name"), fp_json_string(j, s->rf->name);
     fp_json_key(j, "file"), fp_json_string(j, s->rf->function->file);
     fp_json_key(j, "line"), fp_json_uint(j, s->rf->function->line);
+    fp_json_address(j, s->rf->function->source.address);
     fp_json_key(j, "calls"), fp_json_uint(j, s->rf->calls);
     fp_json_key(j, "lines"), fp_json_begin(j, '[');
     for (size_t i = 0; i < s->lines.files.len; i++) json_lines(j, p, &s->lines.files.at[i]);
     fp_json_end(j, ']');
     json_unknown(j, &s->lines);
+    if (fp_shows_code(s->rf->function))
+        fp_annotate_code_json(j, &p->scratch, p->options->code, s->rf);
     fp_json_end(j, '}');
 }
 

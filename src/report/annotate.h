@@ -1,7 +1,9 @@
-/* Source with counts, in the terminal: what `footpath annotate` prints. */
+/* Source with counts, in the terminal: what `footpath annotate` prints. An executable that has no
+ * lines is shown by its instructions. */
 #ifndef FP_REPORT_ANNOTATE_H
 #define FP_REPORT_ANNOTATE_H
 
+#include "report/codelines.h"
 #include "report/json.h"
 #include "model/model.h"
 #include "source/source.h"
@@ -10,6 +12,7 @@ struct fp_annotate_options {
     uint64_t top;   /* functions; 0: all that ran */
     uint64_t paths; /* hot paths marked in the margin, at most 26 */
     bool colours;
+    const struct fp_code_reader *code; /* for instructions where there are no lines, or NULL */
 };
 
 /* needs: a report with edges. */
