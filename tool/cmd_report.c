@@ -1,6 +1,7 @@
 /* footpath report: the profile as a web site that needs no server. */
 #include "commands.h"
 
+#include "cli_code.h"
 #include "cli_combined.h"
 #include "cli_gate.h"
 #include "cli_suggest.h"
@@ -130,6 +131,9 @@ static int write_site(struct cli_profiles *inputs, struct fp_sources *sources, c
     struct fp_report_options all = {.edges = true, .unordered = true};
     how->whole = function ? fp_report_make(&arena, profile, &all) : NULL;
     struct fp_profile *tests = NULL;
+    struct cli_code code;
+    cli_code_init(&code, inputs->binary);
+    how->code = &code.reader;
     bool found = find_gaps(&arena, profile, &tests, how);
     bool ok = found && fp_site_write(report, sources, how, &error);
     if (ok) {
@@ -137,6 +141,7 @@ static int write_site(struct cli_profiles *inputs, struct fp_sources *sources, c
         printf("%s/index.html\n", how->folder);
     }
     for (size_t i = 0; i < how->ncolumns; i++) fp_profile_free(columns[i].profile);
+    cli_code_free(&code);
     fp_arena_free(&arena);
     fp_profile_free(tests);
     fp_profile_free(profile);

@@ -32,6 +32,8 @@ static int by_place(const void *a, const void *b)
     int order = strcmp(x->file, y->file);
     if (order) return order;
     if (x->line != y->line) return x->line < y->line ? -1 : 1;
+    if (x->source.address != y->source.address)
+        return x->source.address < y->source.address ? -1 : 1;
     return strcmp(x->name, y->name);
 }
 
@@ -199,8 +201,11 @@ static bool make_folders(const struct fp_pages *site, struct fp_error *error)
 static void index_functions(struct fp_pages *site)
 {
     fp_table_init(&site->by_function, &site->arena);
+    fp_strtable_init(&site->programs, &site->arena);
     for (size_t i = 0; i < site->report->nfunctions; i++) {
         const struct fp_function *f = site->report->functions[i].function;
+        if (f->source.address && !f->source.npositions && !f->line)
+            *fp_strtable_add(&site->programs, f->file) = 1;
         if (!(f->flags & FP_FUNCTION_SKIPPED))
             *fp_table_add(&site->by_function, (uintptr_t)f) = i + 1;
     }

@@ -10,6 +10,7 @@
 #define FP_REPORT_SITE_H
 
 #include "combined/combinedview.h"
+#include "report/codelines.h"
 #include "report/json.h"
 #include "model/model.h"
 #include "paths/gap.h"
@@ -37,6 +38,7 @@ struct fp_site_options {
     size_t ncolumns;                     /* 0 or at least 2 */
     const struct fp_combined_view *view; /* distributions over runs, or NULL */
     const struct fp_site_gap *gap;       /* or NULL */
+    const struct fp_code_reader *code;   /* for instructions where there are no lines, or NULL */
     void (*progress)(const char *what, size_t done, size_t all);
 };
 

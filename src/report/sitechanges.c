@@ -71,7 +71,7 @@ static void json_parting(struct fp_json *j, struct fp_pages *site, struct fp_are
     fp_json_begin(j, '[');
     fp_json_uint(j, item->near_after);
     fp_json_uint(j, fp_site_file(site, words.place.file));
-    fp_json_uint(j, words.place.line);
+    fp_site_line(j, words.place.line, words.place.address);
     if (words.mine) {
         fp_json_string(j, words.condition ? fp_text_cut(scratch, words.condition, LONGEST_CONDITION)
                                           : "");

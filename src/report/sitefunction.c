@@ -27,7 +27,9 @@ const struct fp_source_text *fp_site_source(struct fp_pages *site, size_t file,
                                             const struct fp_source_file **lines)
 {
     const uint64_t *known = fp_strtable_find(&site->lines.by_name, site->files.at[file]);
+    static const struct fp_source_text program = {.missing = "is a program, not source"};
     *lines = known ? &site->lines.files.at[*known - 1] : NULL;
+    if (fp_strtable_find(&site->programs, site->files.at[file])) return &program;
     return fp_source_get(site->sources, site->files.at[file],
                          fp_report_version(site->report, *lines ? (*lines)->sum : 0));
 }
@@ -347,6 +349,7 @@ void fp_site_json_function(struct fp_json *j, struct fp_pages *site, uint32_t in
     fp_json_key(j, "l"), fp_json_begin(j, '['), fp_json_uint(j, first), fp_json_uint(j, last),
         fp_json_end(j, ']');
     json_blocks(j, rf);
+    fp_site_json_code(j, site, index);
     json_edges(j, site, rf, &scratch);
     json_scopes(j, site, f);
     json_unknown(j, site, rf, &scratch);

@@ -6,6 +6,8 @@
 #include "report/gapreport.h"
 #include "source/condition.h"
 
+#include <inttypes.h>
+
 enum { MOST_GAPS = 200, MOST_PATHS = 4, LONGEST_CONDITION = 80 };
 
 /* ---- which paths of a function are gaps ---- */
@@ -56,7 +58,7 @@ static void json_untested_path(struct fp_json *j, struct fp_pages *site, const s
     json_index(j, gap->block);
     fp_json_string(j, fp_gap_reason(gap));
     fp_json_uint(j, fp_site_file(site, leaves.file));
-    fp_json_uint(j, leaves.line);
+    fp_site_line(j, leaves.line, leaves.address);
     fp_json_end(j, ']');
 }
 
@@ -108,6 +110,8 @@ static const char *branch_of(struct fp_arena *scratch, const struct fp_gap *gap)
     if (gap->edge == FP_NONE) return "";
     const char *outcome = fp_edge_outcome(scratch, f, gap->edge);
     struct footpath_place to = fp_block_place(f, f->paths.cfg->edges[gap->edge].dst, false);
+    if (!*outcome && !to.line && to.address)
+        return fp_arena_printf(scratch, "-> 0x%" PRIx64, to.address);
     return *outcome || !to.line ? outcome : fp_arena_printf(scratch, "-> line %u", to.line);
 }
 
@@ -120,7 +124,7 @@ static void json_gap(struct fp_json *j, struct fp_pages *site, struct fp_arena *
     fp_json_begin(j, '[');
     fp_json_uint(j, fp_site_find(site, gap->function));
     fp_json_uint(j, fp_site_file(site, place.file));
-    fp_json_uint(j, place.line);
+    fp_site_line(j, place.line, place.address);
     fp_json_string(j, condition ? fp_text_cut(scratch, condition, LONGEST_CONDITION) : "");
     fp_json_string(j, branch_of(scratch, gap));
     fp_json_string(j, fp_gap_reason(gap));

@@ -74,7 +74,7 @@ static void json_row(struct fp_json *j, struct fp_pages *site, size_t index)
     fp_json_begin(j, '[');
     fp_json_string(j, rf->name);
     fp_json_uint(j, fp_site_file(site, rf->function->file));
-    fp_json_uint(j, rf->function->line);
+    fp_site_line(j, rf->function->line, rf->function->source.address);
     fp_site_count(j, rf->calls);
     fp_json_double(j, rf->cost);
     fp_site_count(j, c->paths.done), fp_site_count(j, c->paths.all);
@@ -113,7 +113,7 @@ static void json_functions(struct fp_json *j, struct fp_pages *site)
         fp_json_begin(j, '[');
         fp_json_string(j, r->functions[i].name);
         fp_json_uint(j, fp_site_file(site, f->file));
-        fp_json_uint(j, f->line);
+        fp_site_line(j, f->line, f->source.address);
         fp_json_string(j, f->skipped ? f->skipped : "");
         fp_json_end(j, ']');
     }
@@ -202,6 +202,7 @@ static void json_files(struct fp_json *j, struct fp_pages *site)
         fp_json_uint(j, hit);
         fp_json_uint(j, lines ? lines->lines.len : 0);
         if (source->missing) fp_json_string(j, source->missing);
+        if (fp_strtable_find(&site->programs, site->files.at[i])) fp_json_uint(j, 1);
         fp_json_end(j, ']');
     }
     fp_json_end(j, ']');
@@ -235,6 +236,7 @@ void fp_site_json_index(struct fp_json *j, struct fp_pages *site)
     fp_json_key(j, "unit"), fp_json_string(j, r->inclusive ? "inclusive-cycles"
                                               : r->cycles  ? "cycles"
                                                            : "instructions");
+    if (r->machine) fp_json_key(j, "machine"), fp_json_bool(j, true);
     if (r->call_costs) fp_json_key(j, "call_costs"), fp_json_bool(j, true);
     fp_json_key(j, "have_paths"), fp_json_bool(j, r->have_paths);
     fp_json_key(j, "source_lines"), fp_json_uint(j, FP_SITE_SOURCE_LINES);

@@ -43,6 +43,7 @@ struct fp_pages {
     struct fp_table by_function;        /* address of an fp_function -> 1 + its index */
     struct fp_strtable file_index;      /* 1 + index in files */
     FP_VEC(const char *) files;
+    struct fp_strtable programs; /* files that are programs: of functions without lines */
     struct fp_line_counts lines;
     FP_VEC(struct fp_site_surprise) surprises;
     struct fp_site_calls calls;
@@ -61,6 +62,12 @@ void fp_site_count(struct fp_json *j, uint64_t value);
 
 /* A text that may be long: its beginning. */
 void fp_site_clipped(struct fp_json *j, const char *text);
+
+/* The line of a place or, where there is none, the address as a text. */
+void fp_site_line(struct fp_json *j, uint32_t line, uint64_t address);
+
+/* The instructions of a function that has no lines. */
+void fp_site_json_code(struct fp_json *j, const struct fp_pages *site, uint32_t index);
 
 /* Everything about one function: its graph, paths, untaken paths, layout. */
 void fp_site_json_function(struct fp_json *j, struct fp_pages *site, uint32_t index);

@@ -54,6 +54,7 @@
   /* A block's lines, and the lines of the calls that brought inlined ones there. */
   function blockKeys(f, b, visit) {
     const p = f.b[b][3];
+    if (f.a) return footpath.code.visit(f, b, visit);
     for (let i = 0; i < p.length; i += 2)
       for (let scope = p[i], line = p[i + 1]; ; line = f.s[scope][3], scope = f.s[scope][2]) {
         visit(keyOf(f, scope, line), scope === p[i]);
@@ -61,6 +62,7 @@
       }
   }
   function lineFacts(f) {
+    if (f.a) return footpath.code.facts(f);
     const perScope = new Map(), counts = new Map(), branches = new Map();
     f.b.forEach((b) => {
       if (b[1] & 64) return;
@@ -111,8 +113,11 @@
   /* "8 8(false) 11(true) 17", as `footpath show` writes it. */
   function pathText(f, row, way) {
     const steps = [], degree = degrees(f), blocks = pathBlocks(f, way);
+    const outs = blocks.map((b, i) => (i < way.edges.length ? way.edges[i] : way.end === 3 ? -1 : way.endEdge));
+    const ends = ["", " …", " (loop)", " (left)"][way.end];
+    if (f.a) return (way.start ? "… " : "") + footpath.code.steps(f, blocks, outs, degree).join(" ") + ends;
     blocks.forEach((b, i) => {
-      const p = f.b[b][3], out = i < way.edges.length ? way.edges[i] : way.end === 3 ? -1 : way.endEdge;
+      const p = f.b[b][3], out = outs[i];
       if (!p.length) return;
       const choice = out >= 0 && degree[b] > 1, before = steps[steps.length - 1], last = p.length - 2;
       const repeats = before && before.scope === p[0] && before.line === p[1];
@@ -127,7 +132,7 @@
       return name + s.line + (s.edge >= 0 && f.e[s.edge][4] ? "(" + f.e[s.edge][4] + ")" : "");
     }).join(" ");
     if (!steps.length) text += "blocks " + blocks.join(" ");
-    return text + ["", " …", " (loop)", " (left)"][way.end];
+    return text + ends;
   }
 
   /* How often per call over the runs of a combined profile, as a small histogram. */
@@ -144,7 +149,7 @@
     if (!row) throw new Error("there is no such function");
     const f = await footpath.getFunction(index), facts = lineFacts(f), d = footpath.data;
     const taken = f.p.map((p, i) => ({key: "p/" + i, id: p[0], count: p[1], cost: p[2], instructions: p[3], branches: p[4], way: readWay(p, 5), sides: p[10] || null, spread: p[11] || null}));
-    for (const [place, edge, block, reason, file, line] of f.x || []) if (taken[place]) taken[place].gap = {edge, block, reason, key: file + ":" + line};
+    for (const [place, edge, block, reason, file, line] of f.x || []) if (taken[place]) taken[place].gap = {edge, block, reason, key: f.a ? "a:" + Number(line) : file + ":" + line, line};
     /* Of several profiles the largest difference in instructions comes first. */
     const signed = (p) => (p.sides || []).map((c) => (Number(c) - Number(p.sides[0])) * p.instructions).reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
     if (d.columns.length) taken.sort((a, b) => Math.abs(signed(b)) - Math.abs(signed(a)));
@@ -180,9 +185,22 @@
     }
 
     /* source */
-    const sourceBox = el("div.panel.source", {tabindex: "0", role: "region", "aria-label": "Source of " + row.name});
+    const kind = f.a ? "Code" : "Source";
+    const sourceBox = el("div.panel.source", {tabindex: "0", role: "region", "aria-label": kind + " of " + row.name});
     const wrapper = footpath.wrapper(sourceBox);
+    /* The instructions, of an executable without lines. */
+    function fillCode() {
+      const table = el("div.code.asm", {role: "table", "aria-label": row.name});
+      sourceBox.append(el("h2.where", null, base(d.files[row.file][0]) + ":" + row.line, wrapper.button()), table);
+      if (f.a.why) table.before(el("p.note", null, "No disassembly: " + f.a.why));
+      for (const one of footpath.code.rows(f)) {
+        const key = footpath.code.keyOf(one.address), node = footpath.code.line(f, one, most, facts.branches.get(key));
+        rows.set(key, [node]);
+        table.append(node);
+      }
+    }
     async function fillSource() {
+      if (f.a) return fillCode();
       for (const stretch of stretches(f, row)) {
         const info = d.files[stretch.file], lines = stretch.last - stretch.first < 20000 ? await footpath.getLines(stretch.file, Math.max(1, stretch.first), stretch.last) : null;
         const table = el("div.code", {role: "table", "aria-label": stretch.name || row.name}), colour = footpath.highlighter();
@@ -243,7 +261,7 @@
       if (p.expected !== undefined)
         return [el("b", null, "Never taken"), p.idle ? " because " + p.idle + " of its edges never ran, " : " though each of its edges ran; about " + short(p.expected) + " times were to be expected, ", from + " " + to + ", " + edges + " edges (path " + p.id + ")."];
       return [el("b", null, number(p.count)), " times, ", el("b", null, percent(p.cost, row.cost)), " of this function and ", el("b", null, percent(p.cost, d.totals.cost)), " of the program: " + from + " " + to + ", " + p.instructions + " instructions, " + p.branches + (p.branches === 1 ? " branch" : " branches") + " (path " + p.id + ").",
-        p.gap ? el("span.untested", null, " No test took it" + (p.gap.edge >= 0 || p.gap.block >= 0 ? ": it leaves what was tested at line " + p.gap.key.split(":")[1] : "") + " (" + p.gap.reason + ").") : null,
+        p.gap ? el("span.untested", null, " No test took it" + (p.gap.edge >= 0 || p.gap.block >= 0 ? ": it leaves what was tested at " + (f.a ? "" : "line ") + p.gap.line : "") + " (" + p.gap.reason + ").") : null,
         p.spread ? spreadOf(p.spread) : null,
         d.columns.length && p.sides ? el("span.sides", null, d.columns.map((c, i) => el("span", null, el("i.c" + i % 6), c.label + " " + number(p.sides[i]) + "× "))) : null];
     }
@@ -331,14 +349,14 @@
     const splitter = footpath.splitter(panels, () => graph.fit());
     panels.children[0].after(splitter.handles[0]);
     panels.children[2].after(splitter.handles[1]);
-    const chooser = el("div.switch.phone", {role: "group", "aria-label": "Part shown"}, ["Paths", "Source", "Graph"].map((label, i) => el("button", {type: "button", "aria-pressed": String(i === 0), onclick: (e) => {
-      panels.dataset.panel = label.toLowerCase();
+    const chooser = el("div.switch.phone", {role: "group", "aria-label": "Part shown"}, ["Paths", kind, "Graph"].map((label, i) => el("button", {type: "button", "aria-pressed": String(i === 0), onclick: (e) => {
+      panels.dataset.panel = label === kind ? "source" : label.toLowerCase();
       for (const b of chooser.children) b.setAttribute("aria-pressed", String(b === e.currentTarget));
       if (label === "Graph") graph.fit();
       light(state.chosen);
     }}, label)));
     const node = el("div.function", null,
-      el("div.head", null, el("p.crumbs", null, el("a", {href: "#/"}, "Overview"), el("a", {href: "#/file/" + row.file + "/" + row.line}, base(d.files[row.file][0]) + ":" + row.line)),
+      el("div.head", null, el("p.crumbs", null, el("a", {href: "#/"}, "Overview"), f.a ? el("span", null, base(d.files[row.file][0]) + ":" + row.line) : el("a", {href: "#/file/" + row.file + "/" + row.line}, base(d.files[row.file][0]) + ":" + row.line)),
         el("h1.mono", null, row.name),
         el("p.facts", null, el("span", null, el("b", null, percent(row.cost, d.totals.cost)), " of all " + d.unit), el("span", {title: footpath.inclusiveNote()}, el("b", null, percent(row.inclusive, d.totals.cost)), footpath.inclusiveLabel() === "Inclusive" ? " inclusive" : " inclusive, estimated"),
           el("a", {href: "#/f/" + index + "/c"}, el("b", null, number(row.calls)), Number(row.calls) === 1 ? " call" : " calls"),

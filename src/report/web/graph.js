@@ -128,7 +128,7 @@
   }
   function lineRange(f, block, ownFile) {
     const p = f.b[block][3];
-    if (!p.length) return "block " + block;
+    if (!p.length) return (f.a && footpath.code.label(f, block)) || "block " + block;
     const file = f.s[p[0]][1], name = file === ownFile ? "" : footpath.base(footpath.data.files[file][0]).slice(0, 9) + ":";
     const first = p[1], last = p[p.length - 1], same = p[p.length - 2] === p[0];
     return name + first + (same && last > first ? "–" + last : "");
@@ -171,7 +171,7 @@
 
   /* The function with all but some blocks taken for dead. */
   function partOf(f, keep) {
-    return {b: f.b.map((b, i) => keep.has(i) ? b : [b[0], b[1] | DEAD, b[2], b[3]]), s: f.s,
+    return {b: f.b.map((b, i) => keep.has(i) ? b : [b[0], b[1] | DEAD, b[2], b[3]]), s: f.s, a: f.a,
             e: f.e.map((e) => keep.has(e[0]) && keep.has(e[1]) ? e : [e[0], e[1], e[2], 3, e[4], e[5], e[6]])};
   }
 

@@ -41,9 +41,9 @@
       all.push(tile("Paths taken", number(t.paths[0]), "of " + short(t.within) + " within the edges that ran", t.paths[0], t.within));
       all.push(tile("Paths possible", short(t.paths[1]), "taken " + short(t.flow) + " times in " + (d.runs === 1 ? "one run" : number(d.runs) + " runs")));
     }
-    all.push(tile(d.unit === "instructions" ? "Instructions" : "Cycles", short(t.cost), d.unit === "instructions" ? "of the compiler's IR" : d.unit === "cycles" ? "measured on paths" : "of the function that took most"));
+    all.push(tile(d.unit === "instructions" ? "Instructions" : "Cycles", short(t.cost), d.unit === "instructions" ? (d.machine ? "of the machine" : "of the compiler's IR") : d.unit === "cycles" ? "measured on paths" : "of the function that took most"));
     all.push(tile("Functions run", number(t.functions[0]), "of " + number(t.functions[1]), t.functions[0], t.functions[1]));
-    all.push(tile("Edges covered", percent(t.edges[0], t.edges[1]), "and " + percent(t.lines[0], t.lines[1]) + " of the lines", t.edges[0], t.edges[1]));
+    all.push(tile("Edges covered", percent(t.edges[0], t.edges[1]), t.lines[1] ? "and " + percent(t.lines[0], t.lines[1]) + " of the lines" : number(t.edges[0]) + " of " + number(t.edges[1]), t.edges[0], t.edges[1]));
     if (d.gap) all.push(el("a.tile", {href: "#/gap"}, tile("Tested", footpath.testedShare(d.gap), "of this went by paths that tests took", d.gap.tested[2], d.gap.tested[2] + d.gap.untested[2] + d.gap.unknown[2])));
     return el("div.tiles", null, all);
   }
@@ -142,13 +142,13 @@
     const columns = [["name", "File"], ["share", "Share"], ["functions", "Functions"], ["lines", "Lines covered"]];
     return el("div.scroll", {tabindex: "0", role: "region", "aria-label": label}, el("table.functions.files", null,
       el("thead", null, el("tr", null, columns.map(([key, text], i) => el("th.f-" + key + (i ? ".num" : ""), {scope: "col"}, text)))),
-      el("tbody", null, files.map((f) => { const name = f.name.slice(prefix.length), last = name.lastIndexOf("/") + 1; return el("tr" + (f.hit ? "" : ".idle"), null,
-        el("td.f-name", null, el("a.fn", {href: "#/file/" + f.i}, last ? el("span.dim", null, name.slice(0, last)) : null, name.slice(last)), f.missing ? el("span.file", null, "source not found") : null),
+      el("tbody", null, files.map((f) => { const name = f.name.slice(prefix.length), last = name.lastIndexOf("/") + 1; return el("tr" + (f.hit || f.program ? "" : ".idle"), null,
+        el("td.f-name", null, el("a.fn", {href: "#/file/" + f.i}, last ? el("span.dim", null, name.slice(0, last)) : null, name.slice(last)), f.missing ? el("span.file", null, f.program ? "program without lines" : "source not found") : null),
         el("td.num.f-share", null, percent(f.cost, footpath.data.totals.cost)), el("td.num.f-functions", null, number(f.functions)),
-        el("td.num.f-lines", null, meter(f.hit, f.known), figure(percent(f.hit, f.known)))); }))));
+        el("td.num.f-lines", null, f.program ? "–" : [meter(f.hit, f.known), figure(percent(f.hit, f.known))])); }))));
   }
   views.files = () => {
-    const d = footpath.data, files = d.files.map((f, i) => ({i, name: footpath.tidy(f[0]), lines: f[1], hit: f[2], known: f[3], missing: f[4], functions: 0, cost: 0}));
+    const d = footpath.data, files = d.files.map((f, i) => ({i, name: footpath.tidy(f[0]), lines: f[1], hit: f[2], known: f[3], missing: f[4], program: f[5], functions: 0, cost: 0}));
     for (const row of footpath.allRows()) { files[row.file].functions++; files[row.file].cost += row.cost; }
     const shown = files.filter((f) => f.known || f.functions).sort((a, b) => b.cost - a.cost || (a.name < b.name ? -1 : 1));
     let system = shown.filter((f) => SYSTEM.some((pattern) => pattern.test(f.name)));
@@ -166,11 +166,22 @@
     return prefix === "/" ? "" : prefix;
   }
 
+  /* ---- one program without lines: its functions by address ---- */
+  function programPage(info, here) {
+    const d = footpath.data, rows = here.filter((r) => Number(r.calls) || r.taken).sort((a, b) => Number(a.line) - Number(b.line));
+    const table = el("table.functions", null, el("thead", null, el("tr", null, ["Address", "Function", "Calls", "Own share"].map((h) => el("th", {scope: "col"}, h)))),
+      el("tbody", null, rows.map((r) => el("tr", null, el("td.mono", null, String(r.line)), el("td", null, el("a.fn", {href: "#/f/" + r.index}, r.name)), el("td", null, number(r.calls)), el("td", null, percent(r.cost, d.totals.cost))))));
+    return el("div", null, el("div.head", null, el("p.crumbs", null, el("a", {href: "#/files"}, "Files")), el("h1.mono", null, base(info[0])),
+      el("p.lead", null, el("code", null, info[0]), el("span.dim", null, "a program without line information; " + number(rows.length) + " of its functions ran"))),
+      el("div.scroll", {tabindex: "0", role: "region", "aria-label": "Functions of " + base(info[0])}, table));
+  }
+
   /* ---- one file: its source in parts ---- */
   views.file = async (words) => {
     const file = Number(words[1]), d = footpath.data, info = d.files[file];
     if (!info) throw new Error("there is no such file");
     const here = footpath.allRows().filter((r) => r.file === file), byLine = new Map(here.map((r) => [r.line, r]));
+    if (info[5]) return {node: programPage(info, here), title: base(info[0])};
     const table = el("div.code", {role: "table", "aria-label": "Source"}), more = el("button.morerows", {type: "button"}, "Show more");
     let next = Math.max(1, (Number(words[2]) || 1) - 20);
     async function add() {
