@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { LONGEST_TEXT = 60, LONGEST_PERIOD = 8 };
+enum { LONGEST_TEXT = 60, LONGEST_PERIOD = 8, MOST_BLOCKS = 30 };
 
 static bool condition_of(struct footpath_meaning meaning, enum fp_condition *what)
 {
@@ -342,10 +342,24 @@ static const char *joined(struct telling *t)
     return result;
 }
 
+/* "blocks 6 3 4 5": of a function that has neither lines nor addresses. */
+static const char *blocks_text(struct fp_arena *arena, const struct footpath_route *route)
+{
+    struct fp_writer text = {0};
+    fp_say(&text, route->nblocks > 1 ? "blocks" : "block");
+    for (uint32_t i = 0; i < route->nblocks && i < MOST_BLOCKS; i++)
+        fp_say(&text, " %u", route->blocks[i]);
+    if (route->nblocks > MOST_BLOCKS) fp_say(&text, " and %u more", route->nblocks - MOST_BLOCKS);
+    const char *result = fp_arena_strndup(arena, (char *)text.bytes, text.len);
+    fp_writer_free(&text);
+    return result;
+}
+
 const char *fp_route_sentence(struct fp_arena *arena, struct fp_sources *sources,
                               const struct fp_function *f, const struct footpath_route *route)
 {
     struct telling t = {.arena = arena, .sources = sources, .f = f, .route = route};
+    if (!fp_function_has_places(f)) return blocks_text(arena, route);
     t.file = f->file;
     t.function = "";
     for (uint32_t i = 0; i < f->source.nscopes && !*t.function; i++)

@@ -50,6 +50,7 @@ const char *fp_decision_text(struct fp_arena *arena, const char *place,
 const char *fp_edge_sentence(struct fp_arena *arena, struct fp_sources *sources,
                              const struct fp_function *function, uint32_t edge);
 
+/* "blocks 6 3 4 5" where a function has neither lines nor addresses. */
 const char *fp_route_sentence(struct fp_arena *arena, struct fp_sources *sources,
                               const struct fp_function *function,
                               const struct footpath_route *route);
