@@ -5,6 +5,7 @@
 A keyword that is not known here is an error, so that a schema cannot ask for
 something that nobody checks.
 """
+import re
 
 NOTES = {"$schema", "$id", "title", "description", "$defs", "$comment"}
 
@@ -51,7 +52,7 @@ def problems(value, schema, root=None, where="$"):
         return
     for word in schema:
         if word not in NOTES and word not in ("type", "const", "enum", "minimum", "maximum", "anyOf", "required",
-                                              "properties", "additionalProperties", "items", "minItems"):
+                                              "properties", "additionalProperties", "items", "minItems", "pattern"):
             raise ValueError("the checker does not know '%s'" % word)
     if "type" in schema and not is_type(value, schema["type"]):
         yield "%s: %r is no %s" % (where, value, schema["type"])
@@ -64,6 +65,8 @@ def problems(value, schema, root=None, where="$"):
         yield "%s: %r is below %r" % (where, value, schema["minimum"])
     if "maximum" in schema and value > schema["maximum"]:
         yield "%s: %r is above %r" % (where, value, schema["maximum"])
+    if "pattern" in schema and not re.search(schema["pattern"], value):
+        yield "%s: %r does not look like %s" % (where, value, schema["pattern"])
     if "anyOf" in schema:
         found = [list(problems(value, each, root, where)) for each in schema["anyOf"]]
         if all(found):

@@ -61,6 +61,7 @@ FILES = {
     "cycles.prof": profile("cycles.prof"),
     "edges.prof": profile("edges.prof"),
     "values.prof": profile("values.prof"),
+    "code.prof": profile("code.prof"),
     "plain.elf": profile("plain.prof", "--binary", "plain.elf"),
     "old-2.elf": profile("old-2.prof", "--binary", "old-2.elf"),
     "old-3.elf": profile("old-3.prof", "--binary", "old-3.elf"),

@@ -47,6 +47,11 @@ footpath-cc -O0 --fp-at=early --fp-values program.c -o program
 objcopy $sections program values.elf 2>/dev/null
 FOOTPATH_MAP=1 FOOTPATH_OUT=values.prof ./program
 
+# machine code: addresses
+gcc -O1 -s program.c -o program
+footpath exe program -o rewritten
+FOOTPATH_MAP=1 FOOTPATH_OUT=code.prof ./rewritten
+
 footpath export --format guide values.prof -o values.guide
 footpath plan packed.elf -k 3 --strategy p3 --guide alone.prof -o paths.division >/dev/null
 footpath plan packed.elf -k 2 --strategy invocations -o turns.division >/dev/null

@@ -122,6 +122,23 @@ def of_program(make, number, source, flags):
                       make.path("division", strategy), exe)
 
 
+def of_executable(make):
+    """A program without its source: its map has addresses."""
+    plain, exe = (os.path.join(make.args.folder, name) for name in ("plain", "rewritten"))
+    subprocess.run(["cc", "-O1", "-s", "-w", os.path.join(PROGRAMS, "control_flow.c"), "-o", plain], check=True)
+    make.tool("exe", plain, "-o", exe)
+    section, profile = make.path("map", "exe"), make.path("profile", "exe")
+    subprocess.run(["objcopy", "-O", "binary", "--only-section=.footpath_map", "--set-section-flags",
+                    ".footpath_map=alloc", exe, section], check=True)
+    if os.path.exists(profile):
+        os.unlink(profile)
+    subprocess.run([exe], env=dict(os.environ, FOOTPATH_OUT=profile), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if not os.path.getsize(section) or not os.path.getsize(profile):
+        raise SystemExit("no seed of an executable")
+    make.write("reports", "exe", struct.pack("<I", os.path.getsize(section)) + read(section) + read(profile))
+    make.write("alone", "exe", read(profile))
+
+
 def of_samples(make):
     """Machine code with debug information, and samples of all kinds."""
     source, exe = os.path.join(make.args.folder, "tiny.c"), make.path("machine", "tiny")
@@ -181,6 +198,7 @@ def main():
     os.makedirs(make.args.folder, exist_ok=True)
     for number, (source, flags) in enumerate(SEEDS):
         of_program(make, number, source, flags)
+    of_executable(make)
     of_samples(make)
     of_recovery(make)
     of_rewriting(make)
