@@ -18,3 +18,20 @@ footpath export --format collapsed --source-root away few.prof > near
 t head -n 2 far
 t head -n 2 near
 mv away/example.c .
+echo "# a path that enters a loop tells where it goes on"
+cat > enter.c <<'END'
+int work(int n)
+{
+    int sum = n;
+    if (n > 3) sum++;
+    for (int i = 0; i < n; i++) {
+        if (i & 1) sum += i;
+        else sum ^= i;
+    }
+    return sum;
+}
+int main(void) { return work(5) + work(2) == 0; }
+END
+footpath-cc -O0 --fp-cuts=loops enter.c -o enter
+FOOTPATH_OUT=enter.prof ./enter
+t footpath show --function work enter.prof
