@@ -133,6 +133,8 @@ static int export_lines(struct fp_profile *profile, const struct export_request 
     struct fp_writer out = {0};
     struct fp_line_counts lines;
     fp_line_counts_of_profile(&lines, &arena, profile);
+    if (!lines.files.len)
+        cli_say("%s is empty: the program has no line information", request->format);
     write(&out, &lines);
     fp_arena_free(&arena);
     return cli_output(request->output, &out);

@@ -153,8 +153,8 @@ static void note_lines(struct show_view *v)
                    &v->o.scratch,
                    "%s has no line information: places are its addresses. footpath annotate and "
                    "footpath report show the instructions there, as does objdump -d "
-                   "--start-address=0x%" PRIx64 " %s. Where its debug symbols are installed, "
-                   "footpath exe finds lines.",
+                   "--start-address=0x%" PRIx64 " %s. With its debug symbols installed, "
+                   "footpath exe and footpath infer find lines.",
                    fp_show_file(&v->o, code->file), code->address,
                    fp_plain(&v->o.scratch, code->file))
              : "The program has no line information; compile it by footpath-cc, which adds it, or "

@@ -173,7 +173,9 @@ def case_dot(b):
 def case_exports(b):
     profile = b.count()
     for form in ("callgrind", "speedscope", "collapsed", "lcov", "gcov-json", "json"):
-        text = b.tool("export", "--format", form, profile).stdout
+        done = b.tool("export", "--format", form, profile)
+        text = done.stdout
+        equal("no line information" in done.stderr, form in ("lcov", "gcov-json"), "what %s says of lines" % form)
         expect("somewhere" not in text, form + " says somewhere")
         if form == "callgrind":
             expect("positions: instr" in text and re.search("^0x[0-9a-f]+ [0-9]+$", text, re.M), "callgrind has no addresses", text[:400])
