@@ -18,7 +18,9 @@ static int by_address(const void *a, const void *b)
     return (x->address > y->address) - (x->address < y->address);
 }
 
-uint32_t *fp_code_order(struct fp_arena *arena, const struct fp_function *f, size_t *count)
+/* Those that have code; *count of them. */
+static uint32_t *blocks_by_address(struct fp_arena *arena, const struct fp_function *f,
+                                   size_t *count)
 {
     uint32_t nblocks = f->paths.cfg->nblocks;
     struct placed_block *placed = FP_NEW_ARRAY(arena, struct placed_block, nblocks);
@@ -30,14 +32,6 @@ uint32_t *fp_code_order(struct fp_arena *arena, const struct fp_function *f, siz
     if (*count) qsort(placed, *count, sizeof *placed, by_address);
     for (size_t i = 0; i < *count; i++) order[i] = placed[i].block;
     return order;
-}
-
-struct fp_code_lines fp_code_read(const struct fp_code_reader *reader, struct fp_arena *arena,
-                                  const struct fp_module *module, const struct fp_function *f,
-                                  uint32_t block)
-{
-    if (!reader) return (struct fp_code_lines){.missing = "instructions cannot be read here"};
-    return reader->read(reader->context, arena, module, f, block);
 }
 
 /* ---- text ---- */
@@ -114,7 +108,7 @@ void fp_annotate_code(const struct fp_annotate_code *a)
     const struct fp_function *f = a->rf->function;
     const char *missing = NULL;
     size_t count;
-    uint32_t *order = fp_code_order(a->arena, f, &count);
+    uint32_t *order = blocks_by_address(a->arena, f, &count);
     for (size_t i = 0; i < count;) {
         uint32_t first = order[i], idle = 0;
         if (a->rf->edges.blocks[first]) {
@@ -153,7 +147,7 @@ void fp_annotate_code_json(struct fp_json *j, struct fp_arena *arena,
 {
     const char *missing = NULL;
     size_t count;
-    uint32_t *order = fp_code_order(arena, rf->function, &count);
+    uint32_t *order = blocks_by_address(arena, rf->function, &count);
     fp_json_key(j, "instructions"), fp_json_begin(j, '[');
     for (size_t i = 0; i < count; i++) {
         struct fp_code_lines lines =

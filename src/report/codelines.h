@@ -31,12 +31,14 @@ static inline bool fp_shows_code(const struct fp_function *f)
     return f->source.code && !f->source.npositions;
 }
 
-/* The blocks that have code, by address; *count of them. */
-uint32_t *fp_code_order(struct fp_arena *arena, const struct fp_function *function, size_t *count);
-
 /* The instructions of a block; `reader` may be NULL. */
-struct fp_code_lines fp_code_read(const struct fp_code_reader *reader, struct fp_arena *arena,
-                                  const struct fp_module *module,
-                                  const struct fp_function *function, uint32_t block);
+static inline struct fp_code_lines fp_code_read(const struct fp_code_reader *reader,
+                                                struct fp_arena *arena,
+                                                const struct fp_module *module,
+                                                const struct fp_function *function, uint32_t block)
+{
+    if (!reader) return (struct fp_code_lines){.missing = "instructions cannot be read here"};
+    return reader->read(reader->context, arena, module, function, block);
+}
 
 #endif
