@@ -59,6 +59,11 @@ static void json_location(struct fp_json *j, struct fp_arena *scratch, const str
     fp_json_key(j, "artifactLocation"), fp_json_begin(j, '{');
     fp_json_key(j, "uri"), fp_json_string(j, uri_of(scratch, place.file, folder));
     fp_json_end(j, '}');
+    if (!place.line && place.address) {
+        fp_json_key(j, "address"), fp_json_begin(j, '{');
+        fp_json_key(j, "absoluteAddress"), fp_json_uint(j, place.address);
+        fp_json_end(j, '}');
+    }
     if (place.line) {
         fp_json_key(j, "region"), fp_json_begin(j, '{');
         fp_json_key(j, "startLine"), fp_json_uint(j, place.line);

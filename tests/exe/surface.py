@@ -201,6 +201,24 @@ def case_compare(b):
     equal(problems_of(b.json("coverage", "--json", one), b.schema("coverage")), [], "problems of coverage --json")
 
 
+def case_gap(b):
+    """What one call of the program did beyond another."""
+    program = b.build()
+    b.tool("exe", program, "-o", b.path("counting"), silent=True)
+    b.write("less.c", "int main(void) { return 0; }")
+    b.run("cc", "-O2", "less.c", "-o", "less")
+    much = b.profile("counting", "much.prof", status=3)
+    none = b.tool("gap", much, much).stdout
+    expect("100.0% of production's instructions" in none, "a run has no gap to itself", none[:300])
+    b.tool("exe", b.path("less"), "-o", b.path("other"), silent=True)
+    little = b.profile("other", "little.prof")
+    no_nonsense(b.tool("gap", much, little).stdout, "gap")
+    gaps = b.json("gap", "--format", "json", much, little)["gaps"]
+    expect(gaps and all(gap["address"].startswith("0x") for gap in gaps), "gaps have no addresses", gaps[:1])
+    sarif = b.json("gap", "--format", "sarif", much, little)["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    expect(sarif["address"]["absoluteAddress"] > 0, "SARIF has no address", sarif)
+
+
 def written(b, folder):
     """What the report's page reads of all functions."""
     found = {}
