@@ -65,4 +65,8 @@ enum fp_run_flag {
     FP_RUN_LEAVING = 8,    /* with FP_RUN_UNFINISHED: written right before exec or daemon */
 };
 
+/* Of a block in a list of paths in flight: the count in front of the branch at its end was made
+ * already (fp_plan.at_end). Rewritten executables alone have such places. */
+#define FP_LEFT_BEHIND 0x80000000u
+
 #endif

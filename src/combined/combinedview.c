@@ -29,9 +29,11 @@ static void give_paths(struct fp_arena *arena, const struct fp_combined_function
             fp_vec_push(arena, &paths, (struct fp_path_count){event->id, count, 0});
         if (event->kind == FP_EVENT_PARTIAL && count &&
             event->block < counts->function->paths.cfg->nblocks)
-            fp_vec_push(arena, &partials,
-                        (struct fp_partial_path){event->block, event->id,
-                                                 count < INT64_MAX ? (int64_t)count : INT64_MAX});
+            fp_vec_push(
+                arena, &partials,
+                (struct fp_partial_path){.block = event->block,
+                                         .prefix = event->id,
+                                         .count = count < INT64_MAX ? (int64_t)count : INT64_MAX});
     }
     if (paths.len) qsort(paths.at, paths.len, sizeof *paths.at, by_id);
     counts->paths = paths.at, counts->npaths = paths.len;

@@ -112,6 +112,7 @@ struct fp_partial_path {
     uint32_t block;
     uint64_t prefix;
     int64_t count;
+    bool behind; /* the count in front of its branch was made: at_end of the block */
 };
 void fp_recover(const struct fp_numbering *numbering, const uint32_t *at_end, const uint64_t *ids,
                 uint64_t *counts, size_t n, const struct fp_partial_path *partials,

@@ -68,8 +68,9 @@ static void pass(struct recovery *r, uint32_t block, uint32_t taken, uint64_t pr
 }
 
 /* Takes a path's count off the paths that branch off it. Of a lap's beginning nothing
- * is known, but on its way round only laps are counted in front of a branch. */
-static void take_off(struct recovery *r, const struct fp_path *path, uint64_t count)
+ * is known, but on its way round only laps are counted in front of a branch. behind: of a path
+ * that ends inside its last block, whether it had passed the count there. */
+static void take_off(struct recovery *r, const struct fp_path *path, uint64_t count, bool behind)
 {
     const struct fp_dag *dag = r->n->dag;
     bool lap = path->end == FP_ENDS_AS_LAP;
@@ -86,7 +87,10 @@ static void take_off(struct recovery *r, const struct fp_path *path, uint64_t co
         if (!lap) prefix += r->n->value[dag->of_edge[e]];
         block = dag->cfg->edges[e].dst;
     }
-    if (path->end != FP_ENDS_INSIDE) pass(r, block, path->end_edge, prefix, count);
+    if (path->end != FP_ENDS_INSIDE)
+        pass(r, block, path->end_edge, prefix, count);
+    else if (behind)
+        pass(r, block, FP_NONE, prefix, count);
 }
 
 static bool is_moved(const struct recovery *r, uint32_t e)
@@ -120,12 +124,12 @@ static void take_off_item(struct recovery *r, struct fp_arena *scratch, uint32_t
     if (index >= n) {
         const struct fp_partial_path *partial = &partials[index - n];
         if (fp_path_decode_partial(scratch, r->n, partial->block, partial->prefix, &path))
-            take_off(r, &path, (uint64_t)partial->count);
+            take_off(r, &path, (uint64_t)partial->count, partial->behind);
         return;
     }
     if ((int64_t)r->counts[index] < 0) r->counts[index] = 0;
     if (r->counts[index] && fp_path_decode(scratch, r->n, ids[index], &path))
-        take_off(r, &path, r->counts[index]);
+        take_off(r, &path, r->counts[index], false);
 }
 
 void fp_recover(const struct fp_numbering *numbering, const uint32_t *at_end, const uint64_t *ids,
@@ -160,7 +164,7 @@ void fp_unrecover(const struct fp_numbering *numbering, const uint32_t *at_end, 
     struct fp_arena scratch = {0};
     struct fp_path path;
     struct recovery r = {.n = numbering, .at_end = at_end, .also = add, .context = context};
-    if (fp_path_decode(&scratch, numbering, id, &path)) take_off(&r, &path, count);
+    if (fp_path_decode(&scratch, numbering, id, &path)) take_off(&r, &path, count, false);
     fp_arena_free(&scratch);
 }
 
@@ -172,6 +176,6 @@ void fp_unrecover_partial(const struct fp_numbering *numbering, const uint32_t *
     struct fp_path path;
     struct recovery r = {.n = numbering, .at_end = at_end, .also = add, .context = context};
     if (fp_path_decode_partial(&scratch, numbering, partial->block, partial->prefix, &path))
-        take_off(&r, &path, (uint64_t)partial->count);
+        take_off(&r, &path, (uint64_t)partial->count, partial->behind);
     fp_arena_free(&scratch);
 }

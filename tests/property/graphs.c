@@ -286,7 +286,13 @@ static void check_in_flight(struct machine *m, struct tracking *t, uint32_t bloc
     const struct fp_plan *plan = m->plan;
     t->path.end = FP_ENDS_INSIDE;
     derive_edges(m, &t->path);
-    struct fp_partial_path left = {block, fp_path_encode(m->n, &t->path), 1};
+    struct fp_partial_path left = {
+        .block = block, .prefix = fp_path_encode(m->n, &t->path), .count = 1};
+    /* in machine code also behind the count in front of the block's branch */
+    if (plan->at_end[block] != FP_NONE && !plan->counted[block] && random_chance(&rng, 50)) {
+        do_op(m, fp_plan_on_edge(plan, plan->at_end[block]).first);
+        left.behind = true;
+    }
     fp_vec_push(m->arena, &m->partials, left);
     if (!m->exits) return;
     MUST(!plan->counted[block]);
