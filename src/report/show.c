@@ -78,6 +78,16 @@ static const char *place_of(struct show_view *v, const struct footpath_function 
     return fp_show_place(&v->o, f, route->nsteps ? &route->steps[0].place : NULL);
 }
 
+/* A path where there are no lines. One that never ended has no number. */
+static const char *number_of(struct show_view *v, const struct footpath_path *path,
+                             uint32_t nblocks)
+{
+    if (path->id == FOOTPATH_NO_ID)
+        return fp_arena_printf(&v->o.scratch, "left in block %u with sum %" PRIu64 ", %u blocks",
+                               path->stop, path->prefix, nblocks);
+    return fp_arena_printf(&v->o.scratch, "path %" PRIu64 ", %u blocks", path->id, nblocks);
+}
+
 static void add_row(struct show_view *v, struct shown_rows *rows, const struct footpath_path *path)
 {
     const struct footpath_function *f = &v->functions[path->function];
@@ -87,8 +97,7 @@ static void add_row(struct show_view *v, struct shown_rows *rows, const struct f
     row.place = place_of(v, f, &route);
     row.sentence = f->has_lines || f->address
                        ? fp_arena_strdup(&v->o.scratch, footpath_sentence(v->o.fp, &route))
-                       : fp_arena_printf(&v->o.scratch, "path %" PRIu64 ", %u blocks", path->id,
-                                         route.nblocks);
+                       : number_of(v, path, route.nblocks);
     if (!rows->by_text.arena) fp_strtable_init(&rows->by_text, &v->o.scratch);
     uint64_t *index =
         fp_strtable_add(&rows->by_text, fp_arena_printf(&v->o.scratch, "%u %s %s", path->function,

@@ -9,8 +9,10 @@ const char *fp_stack_path_name(struct fp_arena *arena, const struct fp_report *r
                                const struct footpath_path *one, const struct fp_path *path)
 {
     const struct fp_function *f = report->functions[one->function].function;
-    return fp_function_has_places(f) ? fp_path_sentence(arena, report->sources, f, path)
-                                     : fp_arena_printf(arena, "path %" PRIu64, one->id);
+    if (fp_function_has_places(f)) return fp_path_sentence(arena, report->sources, f, path);
+    if (one->id == FOOTPATH_NO_ID)
+        return fp_arena_printf(arena, "left in block %u with sum %" PRIu64, one->stop, one->prefix);
+    return fp_arena_printf(arena, "path %" PRIu64, one->id);
 }
 
 /* Every path, or function where there are none, with its two names. */
