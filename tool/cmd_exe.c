@@ -38,6 +38,8 @@ static const struct cli_option options[] = {
     {"--cuts", "WHERE", "where paths end: fit, few, paper or loops (fit)", .take = take_cuts,
      .words = "fit few paper loops"},
     {"--functions", "NAME", "count this function alone", .text = &given.how.only},
+    {"--no-exits", NULL, "do not count paths in flight when a frame is left for good",
+     .flag = &given.how.no_exits},
     {"--graph", "FILE", "write the graphs of counted functions, with addresses",
      .text = &given.how.graph},
     {"--drop-edge", "NAME:N", "for tests: take the N-th edge of jump tables out of a graph",

@@ -17,7 +17,7 @@
 static struct {
     const char *output;
     uint64_t repeat, top;
-    bool as_it_is, libraries;
+    bool as_it_is, libraries, no_exits;
 } given = {.output = "footpath.prof", .repeat = 1, .top = 10};
 
 static const struct cli_option options[] = {
@@ -27,6 +27,9 @@ static const struct cli_option options[] = {
     {"--top", "N", "paths to show afterwards (10; 0: none)", .number = &given.top},
     {"--libs", NULL, "also count the libraries that the program is linked with",
      .flag = &given.libraries},
+    {"--no-exits", NULL,
+     "where the program counts nothing: do not count paths in flight when a frame is left for good",
+     .flag = &given.no_exits},
     {"--as-is", NULL,
      "run the program itself, also where it counts nothing: its children may count",
      .flag = &given.as_it_is},
@@ -40,7 +43,8 @@ static void use_libraries(const char *program)
     const char *before = getenv("LD_LIBRARY_PATH");
     struct cli_progress progress;
     cli_progress_begin(&progress, "moving functions of libraries", 1);
-    const struct fp_exe_options how = {.progress = cli_progress_of, .context = &progress};
+    const struct fp_exe_options how = {
+        .no_exits = given.no_exits, .progress = cli_progress_of, .context = &progress};
     const char *folders = fp_exe_cached_libraries(&arena, program, &how);
     cli_progress_clear(&progress);
     if (*folders && before && *before) folders = fp_arena_printf(&arena, "%s:%s", folders, before);
@@ -55,7 +59,8 @@ static const char *file_to_run(struct fp_arena *arena, const char *name)
     struct fp_arena scratch = {0};
     struct fp_error error = {0};
     struct cli_progress progress;
-    const struct fp_exe_options how = {.progress = cli_progress_of, .context = &progress};
+    const struct fp_exe_options how = {
+        .no_exits = given.no_exits, .progress = cli_progress_of, .context = &progress};
     const char *found = fp_exe_find(arena, name), *copy = NULL;
     bool rewrite = found && fp_exe_counts_nothing(&scratch, found);
     fp_arena_free(&scratch);

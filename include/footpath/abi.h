@@ -96,6 +96,7 @@ struct fp_site {
 #define FP_HASH_MISS_SYMBOL "__footpath_hash_miss"
 #define FP_HASH_SHARED_SYMBOL "__footpath_hash_shared"
 #define FP_SPARSE_MISS_SYMBOL "__footpath_sparse_miss"
+#define FP_PERSONALITY_SYMBOL "__footpath_personality_with"
 
 /* The table of a function with too many paths for an array. The table as linked is small:
  * it points to a level of entries, which the runtime makes at the first count. A level that
@@ -194,7 +195,20 @@ struct fp_exe_sum {
 };
 enum { FP_EXE_IN_SLOT = 16 };
 
-enum { FP_EXE_VERSION = 1 };
+/* The path in flight of a frame in new code, from `at` to the next mark: as struct fp_mark for
+ * compiled code. By rising `at`, which is a distance from the start of `code`. */
+struct fp_exe_mark {
+    uint32_t at;
+    uint32_t function; /* its place among the functions below */
+    uint32_t block;    /* with FP_LEFT_BEHIND; FP_EXE_NO_PATH: none is in flight */
+    int32_t where;     /* where the path register is, see below */
+};
+#define FP_EXE_NO_PATH UINT32_MAX
+/* `where`: the low 5 bits are a register by its DWARF number, FP_EXE_IN_SLOT or
+ * FP_EXE_NO_HOME. What is above is added to the sum there, or is the sum itself. */
+enum { FP_EXE_NO_HOME = 17, FP_EXE_HOME_BITS = 5 };
+
+enum { FP_EXE_VERSION = 2 };
 
 /* What the new code calls, and what the loader calls. */
 enum fp_exe_entry {
@@ -202,9 +216,10 @@ enum fp_exe_entry {
     FP_EXE_SPARSE_MISS,
     FP_EXE_HASH_EMPTY,
     FP_EXE_EARLY, /* as the resolver of an indirect function, while relocations are processed */
-    FP_EXE_EARLY_WORD, /* which that relocation sets */
-    FP_EXE_START,      /* as a constructor */
-    FP_EXE_FINISH,     /* as a destructor */
+    FP_EXE_EARLY_WORD,  /* which that relocation sets */
+    FP_EXE_START,       /* as a constructor */
+    FP_EXE_FINISH,      /* as a destructor */
+    FP_EXE_PERSONALITY, /* as a personality function, with the one before as a sixth argument */
     FP_EXE_NENTRIES
 };
 
@@ -216,6 +231,8 @@ struct fp_exe_record {
     struct fp_exe_part functions;     /* that have traps: ids of the map */
     struct fp_exe_part sums;          /* of struct fp_exe_sum */
     struct fp_exe_part caught;        /* one 32-bit number per function: traps hit */
+    struct fp_exe_part marks;         /* of struct fp_exe_mark; none: not asked for */
+    struct fp_exe_part sums_at;       /* per function: its first counter, 32 bits from `base` */
     int64_t entries[FP_EXE_NENTRIES]; /* filled in by the linker */
 };
 

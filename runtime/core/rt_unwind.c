@@ -38,9 +38,15 @@ __attribute__((noinline)) void rt_unwind_here(struct rt_frame *frame)
     if (rt_unwind_look(frame)) rt_unwind_step(frame);
 }
 
+#ifdef RT_IN_EXECUTABLE
+enum { ALWAYS_CAREFUL = true }; /* code that was not compiled for us may have wrong tables */
+#else
+enum { ALWAYS_CAREFUL = false };
+#endif
+
 bool rt_read_word(const struct rt_frame *frame, uint64_t address, uint64_t *word)
 {
-    if (!frame->careful) {
+    if (!frame->careful && !ALWAYS_CAREFUL) {
         memcpy(word, (const void *)address, sizeof *word);
         return true;
     }
@@ -252,21 +258,11 @@ static bool find_entry(uint64_t address, struct fde_entry *e)
 
 enum rule { SAME, OFFSET, VALUE_OFFSET, REGISTER, EXPRESSION, VALUE_EXPRESSION, UNDEFINED };
 
-/* Small, because handlers may run on a small stack. An expression is kept as the address of
- * its length. */
-struct rules {
-    unsigned char kind[RT_NREGS];
-    int64_t value[RT_NREGS];
-    unsigned cfa_register;
-    int64_t cfa_offset;
-    const unsigned char *cfa_expression; /* NULL: register + offset */
-};
-
 enum { MOST_REMEMBERED = 4 };
 
 struct interpreter {
     const struct fde_entry *entry;
-    struct rules now, initial, remembered[MOST_REMEMBERED];
+    struct rt_rules now, initial, remembered[MOST_REMEMBERED];
     unsigned nremembered;
     uint64_t location, target;
 };
@@ -385,7 +381,7 @@ static bool run_program(struct interpreter *in, struct table_bytes b)
     return true;
 }
 
-static bool rules_at(const struct fde_entry *e, uint64_t address, struct rules *rules)
+static bool rules_at(const struct fde_entry *e, uint64_t address, struct rt_rules *rules)
 {
     struct interpreter in = {.entry = e, .target = UINT64_MAX};
     if (!run_program(&in, e->initial)) return false;
@@ -506,28 +502,32 @@ static uint64_t lookup_address(const struct rt_frame *frame)
     return frame->regs[RT_RIP] - !frame->interrupted;
 }
 
-static bool look(const struct rt_frame *frame, struct fde_entry *e, struct rules *rules,
-                 uint64_t *cfa)
+static bool find_cfa(struct rt_frame *frame)
 {
-    if (!find_entry(lookup_address(frame), e)) return false;
-    if (!rules_at(e, lookup_address(frame), rules)) return false;
-    if (rules->cfa_expression) return evaluate(frame, block_at(rules->cfa_expression), NULL, cfa);
+    const struct rt_rules *rules = &frame->rules;
+    if (rules->cfa_expression)
+        return evaluate(frame, block_at(rules->cfa_expression), NULL, &frame->cfa);
     if (rules->cfa_register >= RT_NREGS) return false;
-    *cfa = frame->regs[rules->cfa_register] + (uint64_t)rules->cfa_offset;
+    frame->cfa = frame->regs[rules->cfa_register] + (uint64_t)rules->cfa_offset;
     return true;
 }
 
 bool rt_unwind_look(struct rt_frame *frame)
 {
     struct fde_entry e;
-    struct rules rules;
-    if (!look(frame, &e, &rules, &frame->cfa)) return false;
+    if (frame->looked) return true;
+    if (!find_entry(lookup_address(frame), &e) ||
+        !rules_at(&e, lookup_address(frame), &frame->rules) || !find_cfa(frame))
+        return false;
+    frame->rules.return_register = e.return_register;
+    frame->rules.signal_frame = e.signal_frame;
     frame->function_start = e.start;
+    frame->looked = true;
     return true;
 }
 
-static bool restore_register(const struct rt_frame *frame, const struct rules *rules, unsigned reg,
-                             uint64_t *value)
+static bool restore_register(const struct rt_frame *frame, const struct rt_rules *rules,
+                             unsigned reg, uint64_t *value)
 {
     int64_t how = rules->value[reg];
     uint64_t address;
@@ -548,18 +548,15 @@ static bool restore_register(const struct rt_frame *frame, const struct rules *r
 
 bool rt_unwind_step(struct rt_frame *frame)
 {
-    struct fde_entry e;
-    struct rules rules;
-    uint64_t cfa;
-    if (!look(frame, &e, &rules, &cfa) || e.return_register >= RT_NREGS) return false;
-    frame->cfa = cfa;
+    const struct rt_rules *rules = &frame->rules;
+    if (!rt_unwind_look(frame) || rules->return_register >= RT_NREGS) return false;
     struct rt_frame caller = {.careful = frame->careful};
     for (unsigned reg = 0; reg < RT_NREGS; reg++)
-        if (!restore_register(frame, &rules, reg, &caller.regs[reg])) return false;
-    if (rules.kind[RT_RSP] == SAME) caller.regs[RT_RSP] = cfa;
-    if (rules.kind[e.return_register] == UNDEFINED) return false; /* the outermost frame */
-    caller.regs[RT_RIP] = caller.regs[e.return_register];
-    caller.interrupted = e.signal_frame;
+        if (!restore_register(frame, rules, reg, &caller.regs[reg])) return false;
+    if (rules->kind[RT_RSP] == SAME) caller.regs[RT_RSP] = frame->cfa;
+    if (rules->kind[rules->return_register] == UNDEFINED) return false; /* the outermost frame */
+    caller.regs[RT_RIP] = caller.regs[rules->return_register];
+    caller.interrupted = rules->signal_frame;
     if (!caller.regs[RT_RIP]) return false;
     *frame = caller;
     return true;
@@ -568,7 +565,7 @@ bool rt_unwind_step(struct rt_frame *frame)
 bool rt_unwind_cfa_offset(uint64_t address, int64_t *offset)
 {
     struct fde_entry e;
-    struct rules rules;
+    struct rt_rules rules;
     if (!find_entry(address, &e) || !rules_at(&e, address, &rules)) return false;
     if (rules.cfa_expression || rules.cfa_register != RT_RSP) return false;
     *offset = rules.cfa_offset;
@@ -578,7 +575,7 @@ bool rt_unwind_cfa_offset(uint64_t address, int64_t *offset)
 bool rt_unwind_way(uint64_t address, struct rt_way *way)
 {
     struct fde_entry e;
-    struct rules rules;
+    struct rt_rules rules;
     if (!find_entry(address, &e) || !rules_at(&e, address, &rules)) return false;
     bool by_rbp = rules.cfa_register == RT_RBP, rbp_kept = rules.kind[RT_RBP] == SAME;
     *way = (struct rt_way){

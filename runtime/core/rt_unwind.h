@@ -9,12 +9,26 @@
 
 enum { RT_RAX, RT_RDX, RT_RCX, RT_RBX, RT_RSI, RT_RDI, RT_RBP, RT_RSP, RT_RIP = 16, RT_NREGS };
 
+/* How the caller's registers are found. Small, because handlers may run on a small stack. An
+ * expression is kept as the address of its length. */
+struct rt_rules {
+    unsigned char kind[RT_NREGS];
+    int64_t value[RT_NREGS];
+    unsigned cfa_register;
+    int64_t cfa_offset;
+    const unsigned char *cfa_expression; /* NULL: register + offset */
+    unsigned return_register;
+    bool signal_frame;
+};
+
 struct rt_frame {
     uint64_t regs[RT_NREGS]; /* by DWARF number; rip is where the frame is */
     uint64_t cfa;            /* its caller's stack pointer; filled by rt_unwind_look */
     bool interrupted;        /* by a signal: rip is the next instruction, not behind a call */
     bool careful;            /* memory may not be readable: check each word */
     uint64_t function_start; /* start of the code that the tables describe as one */
+    bool looked;             /* `rules` are those of this frame */
+    struct rt_rules rules;
 };
 
 /* Fills in the frame of the caller. */

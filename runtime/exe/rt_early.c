@@ -40,9 +40,9 @@ extern void __cxa_finalize(void *module);
  * note by which the record is found. */
 __asm__(".pushsection .data.footpath_exe,\"aw\"\n.balign 8\n"
         ".globl rt_exe_record\n.hidden rt_exe_record\n"
-        "rt_exe_record: .long 1, 0\n"
+        "rt_exe_record: .long 2, 0\n"
         ".quad 0\n"
-        ".rept 16\n.quad 0\n.endr\n"
+        ".rept 20\n.quad 0\n.endr\n"
         ".quad " FP_HASH_MISS_SYMBOL " - rt_exe_record\n"
         ".quad " FP_SPARSE_MISS_SYMBOL " - rt_exe_record\n"
         ".quad " FP_HASH_EMPTY_SYMBOL " - rt_exe_record\n"
@@ -50,12 +50,13 @@ __asm__(".pushsection .data.footpath_exe,\"aw\"\n.balign 8\n"
         ".quad rt_exe_early_word - rt_exe_record\n"
         ".quad rt_start - rt_exe_record\n"
         ".quad rt_finish - rt_exe_record\n"
+        ".quad " FP_PERSONALITY_SYMBOL " - rt_exe_record\n"
         ".popsection\n"
         ".pushsection .note.footpath,\"a\",@note\n"
         ".balign 4\n.long 9\n.long 8\n.long 2\n.asciz \"footpath\"\n.balign 4\n"
         "1: .quad rt_exe_record - 1b\n.popsection\n");
-_Static_assert(offsetof(struct fp_exe_record, entries) == 16 + 16 * 8, "as above");
-_Static_assert(FP_EXE_VERSION == 1 && FP_NOTE_EXE == 2 && FP_EXE_NENTRIES == 7, "as above");
+_Static_assert(offsetof(struct fp_exe_record, entries) == 16 + 20 * 8, "as above");
+_Static_assert(FP_EXE_VERSION == 2 && FP_NOTE_EXE == 2 && FP_EXE_NENTRIES == 8, "as above");
 
 /* By which libc knows what this runtime has registered: startup files define it in other
  * modules, and the program's is not ours. */

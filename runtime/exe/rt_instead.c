@@ -1,7 +1,7 @@
-/* Functions that a rewritten file calls instead of libc's: sigaltstack, and those by which a
- * process ends without destructors. Compiled modules have calls of the runtime in front of such
- * calls. `footpath exe` binds an import NAME to __footpath_instead_NAME; other modules of the
- * process are not concerned.
+/* Functions that a rewritten file calls instead of libc's: sigaltstack, those by which a
+ * process ends without destructors, and those by which frames are left. Compiled modules have calls
+ * of the runtime in front of such calls. `footpath exe` binds an import NAME to
+ * __footpath_instead_NAME; other modules of the process are not concerned.
  *
  * Not handled: ends by bare system calls.
  */
@@ -116,3 +116,46 @@ RT_ENTRY int INSTEAD(execle)(const char *path, const char *first, ...)
     va_end(list);
     return INSTEAD(execve)(path, words, environment);
 }
+
+/* ---- frames that are left ---- */
+
+/* Called with env, then pc, sp and rbp of the frame that jumps, behind its call. */
+extern void rt_before_longjmp(const uint64_t *env, uint64_t pc, uint64_t sp,
+                              uint64_t rbp) FP_HIDDEN;
+void rt_exe_before_jump(const uint64_t *env, uint64_t pc, uint64_t sp, uint64_t rbp) FP_HIDDEN;
+void rt_exe_before_jump(const uint64_t *env, uint64_t pc, uint64_t sp, uint64_t rbp)
+{
+    if (rt_has_marks()) rt_before_longjmp(env, pc, sp, rbp);
+}
+
+/* void NAME(jmp_buf env, int value): the registers are to be those of the caller. */
+#define JUMP(name)                                                                           \
+    __asm__(".pushsection .text\n.globl " FP_EXE_INSTEAD_PREFIX name                         \
+            "\n.type " FP_EXE_INSTEAD_PREFIX name ", @function\n" FP_EXE_INSTEAD_PREFIX name \
+            ":\n.cfi_startproc\npushq %rdi\n.cfi_adjust_cfa_offset 8\npushq %rsi\n"          \
+            ".cfi_adjust_cfa_offset 8\nsubq $8, %rsp\n.cfi_adjust_cfa_offset 8\n"            \
+            "movq 24(%rsp), %rsi\nleaq 32(%rsp), %rdx\nmovq %rbp, %rcx\n"                    \
+            "call rt_exe_before_jump\naddq $8, %rsp\n.cfi_adjust_cfa_offset -8\n"            \
+            "popq %rsi\n.cfi_adjust_cfa_offset -8\npopq %rdi\n.cfi_adjust_cfa_offset -8\n"   \
+            "jmp *" name "@GOTPCREL(%rip)\n.cfi_endproc\n.size " FP_EXE_INSTEAD_PREFIX name  \
+            ", . - " FP_EXE_INSTEAD_PREFIX name "\n.popsection")
+
+JUMP("longjmp");
+JUMP("_longjmp");
+JUMP("siglongjmp");
+JUMP("__longjmp_chk");
+
+/* sp: the stack pointer of the frame that calls vfork. */
+void rt_exe_before_vfork(uint64_t sp) FP_HIDDEN;
+void rt_exe_before_vfork(uint64_t sp)
+{
+    rt_local.exits.vfork_stack = sp - 16; /* as a function has it that this frame calls */
+}
+
+/* pid_t vfork(void): a jump, since the frame of a function that calls vfork would be gone when the
+ * parent returns. */
+#define VFORK FP_EXE_INSTEAD_PREFIX "vfork"
+__asm__(".pushsection .text\n.globl " VFORK "\n.type " VFORK ", @function\n" VFORK
+        ":\n.cfi_startproc\nleaq 8(%rsp), %rdi\nsubq $8, %rsp\n.cfi_adjust_cfa_offset 8\n"
+        "call rt_exe_before_vfork\naddq $8, %rsp\n.cfi_adjust_cfa_offset -8\n"
+        "jmp *vfork@GOTPCREL(%rip)\n.cfi_endproc\n.size " VFORK ", . - " VFORK "\n.popsection");

@@ -8,8 +8,8 @@
  * Not handled: frames without unwind tables end a walk.
  */
 #include "exits/rt_left.h"
-#include "exits/rt_marks.h"
-#include "exits/rt_site.h"
+
+#include "core/rt_unwind.h"
 
 /* ---- records ---- */
 
@@ -19,71 +19,6 @@ void *rt_pool_take(struct rt_pool *pool, size_t size, uint32_t most)
     if (!records || __atomic_load_n(&pool->used, __ATOMIC_RELAXED) >= most) return NULL;
     uint32_t i = __atomic_fetch_add(&pool->used, 1, __ATOMIC_RELAXED);
     return i < most ? records + i * size : NULL;
-}
-
-/* ---- where a frame is ---- */
-
-static bool find_place(const struct rt_frame *frame, struct rt_mark_place *place)
-{
-    return rt_find_place(frame->regs[RT_RIP] - !frame->interrupted, frame->function_start, place);
-}
-
-/* Is the runtime in the middle of counting a path in a hash table? The path has ended for its
- * function, and is not in the table yet. */
-static bool is_counting(const struct rt_frame *looked)
-{
-    enum { MOST_FRAMES = 8 }; /* of the runtime, from the entry on */
-    struct rt_mark_place place;
-    struct rt_frame frame = *looked;
-    for (int i = 0; i < MOST_FRAMES && !find_place(&frame, &place); i++) {
-        if (rt_hash_is_entry(frame.function_start)) return true;
-        if (!rt_unwind_step(&frame) || !rt_unwind_look(&frame)) return false;
-    }
-    return false;
-}
-
-bool rt_place_is_certain(const struct rt_frame *frame)
-{
-    struct rt_mark_place place;
-    struct rt_frame looked = *frame;
-    if (!rt_unwind_look(&looked)) return true;
-    if (!find_place(&looked, &place)) {
-        if (rt_has_marks() && is_counting(&looked)) return false;
-        /* in front of the first mark of a marked function, or in another function */
-        struct rt_frame there = {.regs = {[RT_RIP] = rt_next_mark(looked.regs[RT_RIP])},
-                                 .interrupted = true};
-        return there.regs[RT_RIP] == UINT64_MAX || !rt_unwind_look(&there) ||
-               there.function_start != looked.function_start;
-    }
-    return !(place.mark->block & FP_MARK_END) && place.closed;
-}
-
-/* The path register of a frame, or 0 where the function has none. The stack pointer
- * in the body of a function is a fixed distance from its cfa. */
-static bool read_register(const struct rt_frame *frame, const struct fp_mark *mark, uint64_t *value)
-{
-    int64_t offset, distance;
-    unsigned reg;
-    *value = 0;
-    if (mark->block & FP_MARK_NO_REGISTER) return true;
-    const struct fp_slot_mark *slot = rt_find_slot(mark->function, frame->function_start);
-    if (!slot) return true;
-    uint64_t at = (uint64_t)&slot->address + (uint64_t)slot->address;
-    if (!rt_parse_slot(slot->place, &offset, &reg)) return false;
-    uint64_t base = frame->regs[reg];
-    if (reg == RT_RSP && rt_unwind_cfa_offset(at, &distance))
-        base = frame->cfa - (uint64_t)distance;
-    return rt_read_word(frame, base + (uint64_t)offset, value);
-}
-
-/* needs: a frame that was looked at. */
-static bool identify_frame(const struct rt_frame *frame, struct rt_left *left)
-{
-    struct rt_mark_place place;
-    if (!find_place(frame, &place) || place.mark->block & FP_MARK_END) return false;
-    left->function = place.mark->function;
-    left->block = place.mark->block & ~FP_MARK_NO_REGISTER;
-    return read_register(frame, place.mark, &left->reg);
 }
 
 /* ---- counts of what was left ---- */
@@ -142,7 +77,7 @@ struct rt_left_count *rt_left_entry(const struct rt_left *left)
 bool rt_frame_left(const struct rt_frame *frame, int64_t weight)
 {
     struct rt_left left;
-    if (!rt_has_marks() || !identify_frame(frame, &left)) return false;
+    if (!rt_has_marks() || !rt_identify_frame(frame, &left)) return false;
     rt_left_add(rt_left_entry(&left), weight);
     return true;
 }
@@ -176,7 +111,7 @@ uint64_t rt_in_flight_now(struct rt_buffer *out, const struct rt_frame *start)
     struct rt_frame frame = *start;
     while (rt_has_marks() && rt_unwind_look(&frame)) {
         struct rt_left left;
-        if (identify_frame(&frame, &left)) {
+        if (rt_identify_frame(&frame, &left)) {
             put_left(out, &left, 1);
             count++;
         }

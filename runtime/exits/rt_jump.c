@@ -64,11 +64,31 @@ static bool leave_signal_stack(struct rt_frame *frame)
     return false;
 }
 
+#ifdef RT_IN_EXECUTABLE
+/* Is the stack pointer that of a frame further out? Coroutines may switch stacks by longjmp: then
+ * no frame is left. A frame may have had arguments on the stack when it called setjmp. */
+static bool leads_outwards(const struct rt_frame *from, uint64_t sp)
+{
+    enum { ARGUMENTS = 1024 };
+    struct rt_frame frame = *from;
+    if (sp + ARGUMENTS < frame.regs[RT_RSP]) return false;
+    while (rt_unwind_look(&frame) && frame.cfa <= sp)
+        if (!rt_unwind_step(&frame)) return false;
+    return frame.looked;
+}
+#else
+static bool leads_outwards(const struct rt_frame *from, uint64_t sp)
+{
+    (void)from, (void)sp;
+    return true;
+}
+#endif
+
 __attribute__((noinline)) static RT_ENTRY void frames_up_to(uint64_t sp)
 {
     struct rt_frame frame;
     rt_unwind_here(&frame);
-    if (leave_signal_stack(&frame)) rt_frames_left(&frame, sp, 1);
+    if (leave_signal_stack(&frame) && leads_outwards(&frame, sp)) rt_frames_left(&frame, sp, 1);
 }
 
 /* void NAME(const uint64_t *buffer): jumps to CALLED with the caller's pc, sp and rbp as

@@ -8,6 +8,10 @@ struct rt_left {
     uint64_t function, block, reg; /* reg: 0 in a block where the slot holds nothing */
 };
 
+/* The path that a frame has in flight. False: none, or it is not this module's.
+ * needs: a frame that was looked at. */
+bool rt_identify_frame(const struct rt_frame *frame, struct rt_left *left) FP_HIDDEN;
+
 struct rt_left_count {
     uint32_t state; /* EMPTY, BUSY while the key is filled in, READY */
     struct rt_left left;

@@ -55,21 +55,25 @@ static bool count_at_site(const struct unwinder *u, struct _Unwind_Context *cont
     struct rt_site *site = rt_site_at(address);
     if (!site || !site->usable) return false;
     if (!site->counts) return true;
-    uint64_t reg = 0;
+    uint64_t word = 0;
     if (site->has_register) {
         uint64_t rbp = u->get_register(context, RT_RBP);
         uint64_t cfa = (site->way.cfa_by_rbp ? rbp : u->get_cfa(context)) + (uint64_t)site->way.cfa;
-        reg = *(const uint64_t *)((site->slot_by_rbp ? rbp : cfa) + (uint64_t)site->slot);
+        word = *(const uint64_t *)((site->slot_by_rbp ? rbp : cfa) + (uint64_t)site->slot +
+                                   rt_slot_bias());
     }
-    rt_site_count(site, reg);
+    rt_site_count(site, rt_site_sum(site, word));
     return true;
 }
 
 /* The cfa that the unwinder gives for a context is that of the frame below: the stack
- * pointer of this frame. */
+ * pointer of this frame. A signal has saved all registers of the frame that it interrupted; the
+ * path register of rewritten code may be any of them. */
 static void frame_passed(struct _Unwind_Context *context)
 {
-    static const int kept[] = {RT_RBX, RT_RBP, 12, 13, 14, 15};
+    static const int kept[] = {RT_RBX, RT_RBP, 12,     13, 14, 15, RT_RAX, RT_RDX,
+                               RT_RCX, RT_RSI, RT_RDI, 8,  9,  10, 11};
+    enum { KEPT_BY_CALLS = 6 };
     const struct unwinder *u = find_unwinder();
     int before = 0;
     if (!u) return;
@@ -79,8 +83,8 @@ static void frame_passed(struct _Unwind_Context *context)
     frame.regs[RT_RIP] = address;
     frame.interrupted = before;
     frame.regs[RT_RSP] = u->get_cfa(context);
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-        frame.regs[kept[i]] = u->get_register(context, kept[i]);
+    size_t known = before ? sizeof kept / sizeof *kept : KEPT_BY_CALLS;
+    for (size_t i = 0; i < known; i++) frame.regs[kept[i]] = u->get_register(context, kept[i]);
     if (rt_unwind_look(&frame)) rt_frame_left(&frame, 1);
 }
 
@@ -117,3 +121,19 @@ _Unwind_Reason_Code __footpath_personality_gcc(int version, _Unwind_Action actio
 {
     return ask(__gcc_personality_v0, version, actions, class, exception, context);
 }
+
+#ifdef RT_IN_EXECUTABLE
+/* Of moved functions (src/exe/newpersonality.c). real: what the function had before, or NULL. */
+_Unwind_Reason_Code __footpath_personality_with(int version, _Unwind_Action actions,
+                                                _Unwind_Exception_Class class,
+                                                struct _Unwind_Exception *exception,
+                                                struct _Unwind_Context *context,
+                                                personality *real) FP_HIDDEN;
+_Unwind_Reason_Code __footpath_personality_with(int version, _Unwind_Action actions,
+                                                _Unwind_Exception_Class class,
+                                                struct _Unwind_Exception *exception,
+                                                struct _Unwind_Context *context, personality *real)
+{
+    return ask(real, version, actions, class, exception, context);
+}
+#endif

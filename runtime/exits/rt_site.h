@@ -20,7 +20,40 @@ struct rt_site {
     bool has_register; /* in that block; it lies at: */
     bool slot_by_rbp;  /* rbp + slot; else: cfa + slot */
     int32_t slot;
+#ifdef RT_IN_EXECUTABLE
+    /* the register holds the address of a counter: the sum is its distance from `counters`, plus
+     * `adjust`, or `adjust` alone where there is no register */
+    uint64_t counters;
+    int64_t adjust;
+#endif
 };
+
+/* Is the address in code that this module counts? */
+bool rt_is_own_code(uint64_t address) FP_HIDDEN;
+/* Fills in what a frame at the site's address counts as. False: such frames are not simple.
+ * needs: way, of a simple frame. */
+bool rt_place_site(struct rt_site *site, uint64_t address) FP_HIDDEN;
+
+/* How far slots are from where `slot` says, in this thread. */
+static inline uint64_t rt_slot_bias(void)
+{
+#ifdef RT_IN_EXECUTABLE
+    if (!rt_exe_is_fixed()) return (uint64_t)RT_LOCAL->core.bias;
+#endif
+    return 0;
+}
+
+/* The path sum of a frame whose register holds a word; in a block without a register: 0. */
+static inline uint64_t rt_site_sum(const struct rt_site *site, uint64_t word)
+{
+#ifdef RT_IN_EXECUTABLE
+    uint64_t sum = (uint64_t)((int64_t)(word - site->counters) >> 3);
+    return (site->has_register ? sum : 0) + (uint64_t)site->adjust;
+#else
+    (void)site;
+    return word;
+#endif
+}
 
 /* NULL: not in this module, or the table is full. */
 struct rt_site *rt_site_at(uint64_t address) FP_HIDDEN;

@@ -22,6 +22,7 @@ struct rt_walk {
     uint32_t nwords, ncounts;
     struct {
         uint64_t offset, word;
+        uint64_t slot;   /* all bits where it is a path register, else none */
     } words[MOST_WORDS]; /* return addresses and path registers */
     struct rt_left_count *counts[MOST_COUNTS];
 };
@@ -29,8 +30,11 @@ struct rt_walk {
 static inline bool walk_again(const struct rt_walk *walk, uint64_t until, uint64_t sp)
 {
     if (!walk || walk->until != until - sp) return false;
-    for (uint32_t i = 0; i < walk->nwords; i++)
-        if (word_at(sp + walk->words[i].offset) != walk->words[i].word) return false;
+    uint64_t bias = rt_slot_bias();
+    for (uint32_t i = 0; i < walk->nwords; i++) {
+        uint64_t at = sp + walk->words[i].offset + (walk->words[i].slot & bias);
+        if (word_at(at) != walk->words[i].word) return false;
+    }
     for (uint32_t i = 0; i < walk->ncounts; i++) rt_left_add(walk->counts[i], 1);
     return true;
 }
@@ -45,7 +49,7 @@ static struct rt_walk *new_walk(void)
 
 struct frame {
     struct rt_site *site;
-    uint64_t cfa, reg;
+    uint64_t cfa, word; /* in its register */
 };
 
 /* Do the places of all frames follow from the stack pointer alone, and is there room? */
@@ -56,9 +60,10 @@ static bool depends_on_sp(const struct frame *frames, size_t n)
     return n <= MOST_COUNTS && 2 * n <= MOST_WORDS;
 }
 
-static void add_word(struct rt_walk *walk, uint64_t offset, uint64_t word)
+static void add_word(struct rt_walk *walk, uint64_t offset, uint64_t word, bool slot)
 {
     walk->words[walk->nwords].offset = offset;
+    walk->words[walk->nwords].slot = slot ? UINT64_MAX : 0;
     walk->words[walk->nwords++].word = word;
 }
 
@@ -74,11 +79,12 @@ __attribute__((noinline)) static RT_ENTRY void keep_walk(const struct frame *fra
     walk->until = until - sp;
     for (size_t i = 0; i < n; i++) {
         const struct rt_site *site = frames[i].site;
-        if (i) add_word(walk, frames[i - 1].cfa - 8 - sp, word_at(frames[i - 1].cfa - 8));
+        if (i) add_word(walk, frames[i - 1].cfa - 8 - sp, word_at(frames[i - 1].cfa - 8), false);
         if (site->has_register)
-            add_word(walk, frames[i].cfa + (uint64_t)site->slot - sp, frames[i].reg);
+            add_word(walk, frames[i].cfa + (uint64_t)site->slot - sp, frames[i].word, true);
         if (site->counts)
-            walk->counts[walk->ncounts++] = rt_site_entry(frames[i].site, frames[i].reg);
+            walk->counts[walk->ncounts++] =
+                rt_site_entry(frames[i].site, rt_site_sum(site, frames[i].word));
     }
     __atomic_store_n(&first->walk, walk, __ATOMIC_RELEASE);
 }
@@ -93,17 +99,18 @@ __attribute__((noinline)) static bool walk_sites(struct rt_site *site, uint64_t 
     size_t n = 0;
     for (;; site = rt_site_outside(site, word_at(sp - 8) - 1)) {
         if (!site || !site->usable || n == MOST_FRAMES) return false;
-        uint64_t cfa = (site->way.cfa_by_rbp ? rbp : sp) + (uint64_t)site->way.cfa, reg = 0;
+        uint64_t cfa = (site->way.cfa_by_rbp ? rbp : sp) + (uint64_t)site->way.cfa, word = 0;
         if (site->has_register)
-            reg = word_at((site->slot_by_rbp ? rbp : cfa) + (uint64_t)site->slot);
-        frames[n++] = (struct frame){site, cfa, reg};
+            word = word_at((site->slot_by_rbp ? rbp : cfa) + (uint64_t)site->slot + rt_slot_bias());
+        frames[n++] = (struct frame){site, cfa, word};
         if (cfa > until) break;
         if (site->way.rbp) rbp = word_at(cfa + (uint64_t)site->way.rbp);
         sp = cfa;
     }
     if (until < sp) return false; /* from a signal stack, or to another one */
     for (size_t i = 0; i < n; i++)
-        if (frames[i].site->counts) rt_site_count(frames[i].site, frames[i].reg);
+        if (frames[i].site->counts)
+            rt_site_count(frames[i].site, rt_site_sum(frames[i].site, frames[i].word));
     if (__atomic_load_n(&frames[0].site->nwalks, __ATOMIC_RELAXED) < MOST_PER_SITE)
         keep_walk(frames, n, until, first_sp);
     return true;

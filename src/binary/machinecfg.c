@@ -210,7 +210,8 @@ static uint32_t add_block(struct exact_building *b, uint32_t first, uint8_t flag
 static uint8_t flags_of(const struct exact_building *b, const struct fp_insn *insn)
 {
     unsigned flags = insn->flags & FP_INSN_STORES ? FP_BLOCK_STORES : 0;
-    if (insn->kind == FP_INSN_CALL) flags |= FP_BLOCK_CALLS | FP_BLOCK_LEAVES;
+    flags |= FP_BLOCK_LEAVES; /* a signal may strike at any instruction */
+    if (insn->kind == FP_INSN_CALL) flags |= FP_BLOCK_CALLS;
     if (insn->kind == FP_INSN_CALL && fp_machine_never_returns(b->in->object, insn))
         flags |= FP_BLOCK_COLD;
     return (uint8_t)flags;

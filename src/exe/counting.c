@@ -26,7 +26,7 @@ static struct fp_limits limits_of(enum fp_exe_cuts cuts, uint64_t text)
 const char *fp_counting_plan(struct fp_counting *c, enum fp_exe_cuts cuts, uint64_t text)
 {
     struct fp_limits limits = limits_of(cuts, text);
-    struct fp_plan_options how = {.branch_counts = true};
+    struct fp_plan_options how = {.exits = c->exits, .branch_counts = true};
     struct fp_paths *paths = &c->f->paths;
     struct fp_loops loops;
     paths->cfg = c->m->cfg;
@@ -179,17 +179,39 @@ static void append(struct fp_counting *c, fp_placed_ops *to, const fp_placed_ops
     for (size_t i = 0; i < ops->len; i++) fp_vec_push(c->arena, to, ops->at[i]);
 }
 
-static void add_op(struct fp_counting *c, fp_placed_ops *ops, struct fp_op op, uint32_t block)
+static void add_op(struct fp_counting *c, fp_placed_ops *ops, struct fp_op op, uint32_t block,
+                   enum fp_op_role role)
 {
     if (op.kind == FP_OP_NONE) return;
     uint32_t region = op.kind == FP_OP_COUNT ? FP_NONE : c->region[block];
-    fp_vec_push(c->arena, ops, (struct fp_placed_op){op, region});
+    fp_vec_push(c->arena, ops, (struct fp_placed_op){op, region, FP_NONE, (uint8_t)role, 0});
+}
+
+static bool is_count(struct fp_op op)
+{
+    return op.kind == FP_OP_COUNT || op.kind == FP_OP_COUNT_REG;
+}
+
+/* May the program end at this instruction? Calls are asked for elsewhere. */
+static bool may_fault(const struct fp_insn *insn)
+{
+    return insn->flags & (FP_INSN_LOADS | FP_INSN_STORES | FP_INSN_DIVIDES);
+}
+
+/* Must the operations be made behind every instruction of the block that may fault? Those of an
+ * edge say that it was taken. */
+static bool is_strict(const struct fp_counting *c, const fp_placed_ops *ops)
+{
+    for (size_t i = 0; c->exits && i < ops->len; i++)
+        if (ops->at[i].role == FP_ROLE_EDGE) return true;
+    return false;
 }
 
 /* In front of the last instruction, or above it where no flags are live. Not above a call, nor
  * above operations that are there already. */
 static void place_at_end(struct fp_counting *c, uint32_t b, const fp_placed_ops *ops)
 {
+    bool strict = is_strict(c, ops);
     uint32_t first = c->m->blocks[b].first_insn, last = fp_counting_last(c->m, b), best = last;
     for (uint32_t k = last;; k--) {
         if (!(c->liveness.before[k] & FP_LIVE_FLAGS)) {
@@ -197,13 +219,16 @@ static void place_at_end(struct fp_counting *c, uint32_t b, const fp_placed_ops 
             break;
         }
         if (k == first || c->before[k].len || c->m->insns.at[k - 1].kind == FP_INSN_CALL) break;
+        if (strict && may_fault(&c->m->insns.at[k - 1])) break;
     }
     append(c, &c->before[best], ops);
 }
 
-/* In front of the first instruction, or behind plain ones where no flags are live. */
+/* In front of the first instruction, or behind plain ones where no flags are live. A count is made
+ * in front of every instruction that may fault. */
 static void place_at_top(struct fp_counting *c, uint32_t b, const fp_placed_ops *ops)
 {
+    bool strict = c->exits && is_count(ops->at[0].op);
     uint32_t first = c->m->blocks[b].first_insn, last = fp_counting_last(c->m, b), best = first;
     for (uint32_t k = first; k <= last; k++) {
         uint8_t kind = c->m->insns.at[k].kind;
@@ -212,6 +237,7 @@ static void place_at_top(struct fp_counting *c, uint32_t b, const fp_placed_ops 
             break;
         }
         if (kind != FP_INSN_PLAIN && kind != FP_INSN_NOP) break;
+        if (strict && may_fault(&c->m->insns.at[k])) break;
     }
     append(c, &c->before[best], ops);
 }
@@ -260,31 +286,58 @@ static const char *place_on_unwind(struct fp_counting *c, uint32_t e, const fp_p
     for (size_t i = 0; i < ops->len; i++)
         if (ops->at[i].op.kind != FP_OP_SET || c->live[u])
             return "an operation is on an unwind edge";
+    for (size_t i = 0; i < ops->len; i++) ops->at[i].role = FP_ROLE_EARLY;
     if (!top) place_at_end(c, u, ops);
     return NULL;
+}
+
+fp_placed_ops fp_counting_on_edge(struct fp_counting *c, uint32_t e)
+{
+    const struct fp_edge *edge = &c->m->cfg->edges[e];
+    struct fp_edge_ops ops = ops_on(c, e);
+    fp_placed_ops list = {0};
+    if (!is_moved(c, e))
+        add_op(c, &list, ops.first, ops.first.kind == FP_OP_SET ? edge->dst : edge->src,
+               FP_ROLE_EDGE);
+    add_op(c, &list, ops.then, edge->dst, FP_ROLE_EDGE);
+    if (edge->dst == c->m->tail && !(c->m->cfg->flags[edge->src] & FP_BLOCK_HUB))
+        add_op(c, &list, exit_op(c, edge->dst), edge->dst, FP_ROLE_EDGE);
+    for (size_t i = 0; i < list.len; i++) {
+        list.at[i].edge = e;
+        list.at[i].index = (uint8_t)i;
+    }
+    return list;
+}
+
+/* The operation that ends a path in front of a call that returns twice stands in front of the
+ * call. */
+static fp_placed_ops take_front(const struct fp_counting *c, uint32_t e, fp_placed_ops *list)
+{
+    fp_placed_ops front = {0};
+    bool first = list->len && ops_on(c, e).first.kind != FP_OP_NONE && !is_moved(c, e);
+    if (c->m->cfg->edges[e].kind != FP_EDGE_TWICE || !first) return front;
+    front = (fp_placed_ops){.at = list->at, .len = 1};
+    *list = (fp_placed_ops){.at = list->at + 1, .len = list->len - 1};
+    return front;
 }
 
 static const char *place_on_edge(struct fp_counting *c, uint32_t e, bool top)
 {
     const struct fp_edge *edge = &c->m->cfg->edges[e];
-    struct fp_edge_ops ops = ops_on(c, e);
-    fp_placed_ops list = {0}, front = {0};
-    bool twice = edge->kind == FP_EDGE_TWICE;
-    if (!is_moved(c, e))
-        add_op(c, twice ? &front : &list, ops.first,
-               ops.first.kind == FP_OP_SET ? edge->dst : edge->src);
-    add_op(c, &list, ops.then, edge->dst);
-    if (edge->dst == c->m->tail && !(c->m->cfg->flags[edge->src] & FP_BLOCK_HUB))
-        add_op(c, &list, exit_op(c, edge->dst), edge->dst);
-    if (!list.len && !front.len) return NULL;
+    fp_placed_ops list = fp_counting_on_edge(c, e);
+    if (!list.len) return NULL;
     if (edge->kind == FP_EDGE_UNWIND) return place_on_unwind(c, e, &list, top);
+    fp_placed_ops front = take_front(c, e, &list);
     if (edge->dst == c->m->tail && c->m->cfg->flags[edge->src] & FP_BLOCK_HUB)
         return "an unknown jump may leave the function";
     enum placing where = place_of(c, e);
     if ((where == AT_TOP) != top) return NULL;
     if (front.len) place_at_end(c, edge->src, &front);
     switch (where) {
-    case AT_TOP: place_at_top(c, edge->dst, &list); break;
+    case AT_TOP:
+        place_at_top(c, edge->dst, &list);
+        c->top[edge->dst] = e;
+        break;
     case AT_END: place_at_end(c, edge->src, &list); break;
     case BETWEEN: append(c, &c->between[e], &list); break;
     case APART: append(c, &c->apart[e], &list); break;
@@ -307,8 +360,8 @@ static void place_in_block(struct fp_counting *c, uint32_t b)
 {
     fp_placed_ops list = {0};
     uint32_t e = c->plan->at_end[b];
-    if (e != FP_NONE) add_op(c, &list, ops_on(c, e).first, b);
-    if (b != c->m->tail) add_op(c, &list, exit_op(c, b), b);
+    if (e != FP_NONE) add_op(c, &list, ops_on(c, e).first, b, FP_ROLE_AT_END);
+    if (b != c->m->tail) add_op(c, &list, exit_op(c, b), b, FP_ROLE_EXIT);
     if (list.len) place_at_end(c, b, &list);
 }
 
@@ -328,6 +381,8 @@ static bool sets_before_branch(const struct fp_counting *c, uint32_t e)
     uint32_t used = c->liveness.before[last] | c->liveness.after[last] | c->liveness.reads[last];
     uint8_t home = c->home[ops->at[0].region];
     if (home >= FP_HOME_SLOT || used >> home & 1) return false;
+    /* the block's own sum must stay, as long as the branch is not taken */
+    if (c->exits && c->plan->has_register[edge->src]) return false;
     for (uint32_t o = cfg->first_out[edge->src]; o < cfg->first_out[edge->src + 1]; o++) {
         if (o == e) continue;
         if (reads_behind(c, o) || cfg->edges[o].kind != FP_EDGE_NORMAL) return false;
@@ -344,6 +399,7 @@ static void move_sets(struct fp_counting *c)
     for (uint32_t e = 0; e < cfg->nedges; e++) {
         uint32_t u = cfg->edges[e].src;
         if (moved[u] || !sets_before_branch(c, e)) continue;
+        c->apart[e].at[0].role = FP_ROLE_EARLY;
         append(c, &c->before[fp_counting_last(c->m, u)], &c->apart[e]);
         c->apart[e].len = 0;
         moved[u] = true;
@@ -355,11 +411,13 @@ const char *fp_counting_place(struct fp_counting *c)
     const struct fp_cfg *cfg = c->m->cfg;
     const char *why = check_tail(c);
     c->before = FP_NEW_ARRAY(c->arena, fp_placed_ops, c->m->insns.len);
+    c->top = FP_NEW_ARRAY(c->arena, uint32_t, cfg->nblocks);
+    for (uint32_t b = 0; b < cfg->nblocks; b++) c->top[b] = FP_NONE;
     c->between = FP_NEW_ARRAY(c->arena, fp_placed_ops, cfg->nedges);
     c->apart = FP_NEW_ARRAY(c->arena, fp_placed_ops, cfg->nedges);
     find_live(c);
     find_regions(c);
-    add_op(c, &c->entry, c->plan->on[c->f->paths.dag->entry_edge], 0);
+    add_op(c, &c->entry, c->plan->on[c->f->paths.dag->entry_edge], 0, FP_ROLE_EDGE);
     for (uint32_t e = 0; !why && e < cfg->nedges; e++) why = place_on_edge(c, e, true);
     for (uint32_t b = 0; !why && b < cfg->nblocks; b++)
         if (fp_counting_has_code(c->m, b) && c->f->paths.truncation->order.position[b] != FP_NONE)

@@ -14,9 +14,19 @@
 
 enum { FP_HOME_SLOT = 16, FP_HOME_NONE = 17 }; /* else a register */
 
+/* What an operation is for. */
+enum fp_op_role {
+    FP_ROLE_EDGE,   /* of `edge`: its operation number `index` */
+    FP_ROLE_AT_END, /* a count in front of a branch, whichever way is taken */
+    FP_ROLE_EXIT,   /* the path ends with the function */
+    FP_ROLE_EARLY,  /* sets what only a later block reads */
+};
+
 struct fp_placed_op {
     struct fp_op op;
     uint32_t region; /* a block that stands for it; of COUNT: FP_NONE */
+    uint32_t edge;
+    uint8_t role, index;
 };
 typedef FP_VEC(struct fp_placed_op) fp_placed_ops;
 
@@ -34,10 +44,12 @@ struct fp_counting {
     fp_placed_ops *before;  /* per instruction: in front of it */
     fp_placed_ops *between; /* per edge: behind its source, where control falls through */
     fp_placed_ops *apart;   /* per edge: in code of its own that then jumps */
+    uint32_t *top;          /* per block: the edge whose operations stand in it, or FP_NONE */
     bool *live;             /* per block: the register is needed on entering it */
     uint32_t *region;       /* per block */
     uint8_t *home;          /* per region */
     bool uses_slot;
+    bool exits; /* wanted: wherever a frame is left, its path is known */
 };
 
 /* Truncation, numbering, layout, plan. NULL, or why the function cannot be counted so. text: bytes
@@ -47,6 +59,9 @@ const char *fp_counting_plan(struct fp_counting *counting, enum fp_exe_cuts cuts
 /* Places the operations; chooses homes. NULL, or why the function cannot be counted.
  * needs: a plan, liveness, stack. */
 const char *fp_counting_place(struct fp_counting *counting);
+
+/* The operations of an edge that stand on it or beside it, in their order. */
+fp_placed_ops fp_counting_on_edge(struct fp_counting *counting, uint32_t edge);
 
 /* Chooses a home for every region. needs: operations in their places. */
 void fp_counting_choose_homes(struct fp_counting *counting);

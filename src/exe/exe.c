@@ -124,6 +124,7 @@ static bool write_functions(struct fp_exe_work *w)
         fp_exe_describe(w, x);
         if (x->left_alone) continue;
         if (!write_code(w, x) || !fp_exe_replace_old(w, x)) return false;
+        fp_exe_add_marks(w, x);
         write_symbols(w, x);
     }
     fp_image_set_map(w->image, w->map.bytes, w->map.len);
@@ -192,8 +193,9 @@ bool fp_exe_rewrite(struct fp_arena *arena, const char *in, const char *out,
     bool ok = open_all(&w, in);
     if (ok) {
         prepare_functions(&w);
-        ok = reserve_counters(&w) && reserve_code(&w) && write_functions(&w) && write_frames(&w) &&
-             fp_image_write(w.image, out, error) && fp_exe_write_graph(&w);
+        ok = reserve_counters(&w) && reserve_code(&w) && fp_exe_wrap_personalities(&w) &&
+             write_functions(&w) && write_frames(&w) && fp_image_write(w.image, out, error) &&
+             fp_exe_write_graph(&w);
     }
     close_all(&w);
     return ok;

@@ -21,6 +21,7 @@ struct fp_exe_options {
     const char *runtime; /* file of the runtime, or NULL for the installed one */
     const char *graph;   /* file for the graphs of counted functions (exegraph.c), or NULL */
     unsigned cuts;       /* enum fp_exe_cuts */
+    bool no_exits;       /* a path in flight when a frame is left for good is not counted */
     const char *only;    /* for tests: move functions of this name alone, or NULL: all */
     /* for tests: "NAME:N" takes an edge of a jump table out of the graph of a function, to see
      * that an error in a graph is reported; or NULL */

@@ -90,6 +90,7 @@ const char *fp_exe_cached(struct fp_arena *arena, const char *path,
             fp_arena_printf(arena, "%s/../lib/footpath/libfootpath-exe.so", fp_own_folder(arena));
     if (!sum_of(path, 0, &sum, error) || !sum_of(runtime, sum, &sum, error)) return NULL;
     sum = fp_checksum(FOOTPATH_VERSION, strlen(FOOTPATH_VERSION), sum);
+    if (options->no_exits) sum = fp_checksum("no exits", 8, sum);
     if (!fp_make_folder(folder, error) || !is_own(folder, error)) return NULL;
     const char *copy =
         fp_arena_printf(arena, "%s/%016" PRIx64 "/%s", folder, sum, fp_base_name(path));

@@ -10,6 +10,8 @@
  */
 #include "exe/exeops.h"
 
+#include "exe/inflight.h"
+
 enum {
     RAX = 0,
     RSP = 4,
@@ -25,16 +27,23 @@ enum {
 
 struct emitting {
     struct fp_pieces *p;
-    const struct fp_counting *c;
+    struct fp_counting *c;
     const struct fp_op_place *at;
     struct fp_image_slot slot;
     bool has_cfa;
     uint8_t base;
-    int64_t cfa;     /* base + cfa is the CFA */
-    uint32_t busy;   /* registers that may not be taken as scratch */
-    uint32_t spills; /* registers that are saved */
+    int64_t cfa;                   /* base + cfa is the CFA */
+    uint32_t busy;                 /* registers that may not be taken as scratch */
+    uint32_t spills;               /* registers that are saved */
+    const struct fp_placed_op *op; /* the one that is being written */
     const char *why;
 };
+
+/* The operation was made by the last instruction: a frame from here on has passed it. */
+static void made(struct emitting *x)
+{
+    x->p->left = fp_left_behind(x->c, x->op, x->p->left);
+}
 
 static void memory(struct emitting *x, uint8_t opcode, uint8_t reg, uint8_t base, int64_t disp,
                    bool gs)
@@ -112,6 +121,7 @@ static void count_in_register(struct emitting *x, uint8_t home, int64_t value)
     }
     save_flags(x);
     memory(x, OP_INC, 0, reg, 8 * value, true);
+    made(x);
     restore_flags(x);
 }
 
@@ -120,6 +130,7 @@ static void set(struct emitting *x, uint8_t home, int64_t value)
     uint8_t reg = home == FP_HOME_SLOT ? take_scratch(x) : home;
     counter(x, OP_LEA, reg, value, false);
     if (home == FP_HOME_SLOT) on_slot(x, OP_STORE, reg, 0);
+    made(x);
 }
 
 static void add_to_slot(struct emitting *x, int64_t value)
@@ -147,11 +158,13 @@ static void add(struct emitting *x, uint8_t home, int64_t value)
         memory(x, OP_LEA, reg, reg, 8 * value, false);
         on_slot(x, OP_STORE, reg, 0);
     }
+    made(x);
 }
 
 static void emit_op(struct emitting *x, const struct fp_placed_op *op)
 {
     uint8_t home = op->region == FP_NONE ? FP_HOME_NONE : x->c->home[op->region];
+    x->op = op;
     switch (op->op.kind) {
     case FP_OP_NONE: break;
     case FP_OP_SET: set(x, home, op->op.value); break;
@@ -159,6 +172,7 @@ static void emit_op(struct emitting *x, const struct fp_placed_op *op)
     case FP_OP_COUNT:
         save_flags(x);
         counter(x, OP_INC, 0, op->op.value, true);
+        made(x);
         restore_flags(x);
         break;
     case FP_OP_COUNT_REG: count_in_register(x, home, op->op.value); break;
@@ -166,7 +180,7 @@ static void emit_op(struct emitting *x, const struct fp_placed_op *op)
     end_scratch(x);
 }
 
-const char *fp_exe_emit_ops(struct fp_pieces *pieces, const struct fp_counting *c,
+const char *fp_exe_emit_ops(struct fp_pieces *pieces, struct fp_counting *c,
                             const fp_placed_ops *ops, const struct fp_op_place *at,
                             struct fp_image_slot slot)
 {

@@ -14,7 +14,7 @@ struct fp_op_place {
 };
 
 /* Appends the operations. NULL, or why they cannot be written. */
-const char *fp_exe_emit_ops(struct fp_pieces *pieces, const struct fp_counting *counting,
+const char *fp_exe_emit_ops(struct fp_pieces *pieces, struct fp_counting *counting,
                             const fp_placed_ops *ops, const struct fp_op_place *place,
                             struct fp_image_slot slot);
 

@@ -28,6 +28,7 @@ struct fp_exe_function {
     struct fp_trap_sum *trap_sums; /* per instruction */
     uint64_t *lsdas;               /* per range: where the new one is */
     uint64_t start;                /* of the new code */
+    uint32_t trap_function;        /* its number in the runtime's record, once it is replaced */
 };
 
 struct fp_exe_work {
@@ -52,7 +53,13 @@ struct fp_exe_work {
 void fp_exe_prepare(struct fp_exe_work *work, struct fp_exe_function *function);
 
 /* Replaces a counted function's old code: jumps where it is entered, traps elsewhere. */
-bool fp_exe_replace_old(struct fp_exe_work *work, const struct fp_exe_function *function);
+bool fp_exe_replace_old(struct fp_exe_work *work, struct fp_exe_function *function);
+
+/* Marks of its new code: which path a frame there has in flight. */
+void fp_exe_add_marks(struct fp_exe_work *work, const struct fp_exe_function *function);
+
+/* Makes a personality function for each of the old ones, and for functions that had none. */
+bool fp_exe_wrap_personalities(struct fp_exe_work *work);
 
 /* The map record of a function, counted or not. */
 void fp_exe_describe(struct fp_exe_work *work, struct fp_exe_function *function);

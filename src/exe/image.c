@@ -95,8 +95,8 @@ static void place_zones(struct fp_image *image, uint64_t runtime_text, uint64_t 
     const struct fp_elfview *old = &image->old;
     uint64_t at = old->end, text = old->text;
     if (at - old->base < old->file_end) at = old->base + pages(old->file_end);
-    /* traps take three times the code, counters eight times, new code less than twice */
-    place_zone(image, FP_IMAGE_READ, &at, 8 * text + 2 * old->file_end + SOME, PF_R, true);
+    /* traps and marks take six times the code, counters eight times, new code less than twice */
+    place_zone(image, FP_IMAGE_READ, &at, 14 * text + 2 * old->file_end + SOME, PF_R, true);
     place_zone(image, FP_IMAGE_CODE, &at, 6 * text + SOME, PF_R | PF_X, true);
     place_zone(image, ZONE_RUNTIME, &at, runtime_text, PF_R | PF_X, true);
     place_zone(image, ZONE_RUNTIME_DATA, &at, runtime_data, PF_R | PF_W, true);
@@ -210,9 +210,10 @@ bool fp_image_hash_table(struct fp_image *image, uint64_t table, uint64_t direct
 
 /* ---- what is added ---- */
 
-uint32_t fp_image_trap_function(struct fp_image *image, uint64_t map_id)
+uint32_t fp_image_trap_function(struct fp_image *image, uint64_t map_id, uint64_t counters)
 {
     fp_vec_push(image->arena, &image->trap_functions, map_id);
+    fp_vec_push(image->arena, &image->sums_at, (uint32_t)(counters - image->old.base));
     return (uint32_t)image->trap_functions.len - 1;
 }
 
@@ -234,6 +235,14 @@ void fp_image_trap(struct fp_image *image, uint64_t old_address, uint64_t new_ad
     struct fp_exe_trap trap = {(uint32_t)(old_address - image->old.base),
                                (uint32_t)(new_address - image->old.base), function, sum};
     fp_vec_push(image->arena, &image->traps, trap);
+}
+
+void fp_image_mark(struct fp_image *image, uint64_t address, uint32_t function, uint32_t block,
+                   int32_t where)
+{
+    struct fp_exe_mark mark = {(uint32_t)(address - image->zones[FP_IMAGE_CODE].address), function,
+                               block, where};
+    fp_vec_push(image->arena, &image->marks, mark);
 }
 
 void fp_image_fde(struct fp_image *image, uint64_t pc, uint64_t fde)
@@ -319,6 +328,7 @@ uint64_t fp_image_runtime_symbol(const struct fp_image *image, const char *name)
         [FP_EXE_HASH_MISS] = FP_HASH_MISS_SYMBOL,
         [FP_EXE_SPARSE_MISS] = FP_SPARSE_MISS_SYMBOL,
         [FP_EXE_HASH_EMPTY] = FP_HASH_EMPTY_SYMBOL,
+        [FP_EXE_PERSONALITY] = FP_PERSONALITY_SYMBOL,
     };
     size_t len;
     const struct fp_exe_record *record = (const void *)fp_image_bytes(image, image->record, &len);

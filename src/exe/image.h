@@ -108,10 +108,15 @@ struct fp_image_sum {
 /* An old instruction, which is int3 now, and where to go on. `function` is an index that
  * fp_image_trap_function has returned; the function is then no longer exact. `sum` is one that
  * fp_image_trap_sum has returned, or 0: the code there needs no path register. */
-uint32_t fp_image_trap_function(struct fp_image *image, uint64_t map_id);
+uint32_t fp_image_trap_function(struct fp_image *image, uint64_t map_id, uint64_t counters);
 uint32_t fp_image_trap_sum(struct fp_image *image, const struct fp_image_sum *sum);
 void fp_image_trap(struct fp_image *image, uint64_t old_address, uint64_t new_address,
                    uint32_t function, uint32_t sum);
+
+/* From this address of the new code on, frames have this path in flight: `block` and `where` as in
+ * struct fp_exe_mark. By rising addresses. */
+void fp_image_mark(struct fp_image *image, uint64_t address, uint32_t function, uint32_t block,
+                   int32_t where);
 
 /* ---- what the loader, unwinders and debuggers see ---- */
 

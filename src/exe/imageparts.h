@@ -75,6 +75,8 @@ struct fp_image {
     FP_VEC(struct fp_exe_trap) traps;
     FP_VEC(struct fp_exe_sum) trap_sums;
     FP_VEC(uint64_t) trap_functions;
+    FP_VEC(uint32_t) sums_at; /* of the same functions */
+    FP_VEC(struct fp_exe_mark) marks;
     FP_VEC(Elf64_Dyn) dynamic;
     uint64_t entry; /* 0: the old one */
     const unsigned char *map;

@@ -24,22 +24,31 @@ static int by_from(const void *a, const void *b)
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
+static bool put_part(struct fp_image *image, const void *bytes, uint64_t size,
+                     struct fp_exe_part *part, struct fp_error *error)
+{
+    uint64_t at;
+    if (!fp_image_put(image, FP_IMAGE_READ, bytes, size, 8, &at, error)) return false;
+    *part = (struct fp_exe_part){(int64_t)(at - image->record), size};
+    return true;
+}
+
 static bool put_traps(struct fp_image *image, struct fp_exe_record *record, struct fp_error *error)
 {
     size_t nfunctions = image->trap_functions.len;
-    uint64_t size = image->traps.len * sizeof(struct fp_exe_trap), at;
+    uint64_t size = nfunctions * sizeof(uint32_t), at;
     if (image->traps.len)
         qsort(image->traps.at, image->traps.len, sizeof *image->traps.at, by_from);
-    if (!fp_image_put(image, FP_IMAGE_READ, image->traps.at, size, 8, &at, error)) return false;
-    record->traps = (struct fp_exe_part){(int64_t)(at - image->record), size};
-    size = image->trap_sums.len * sizeof(struct fp_exe_sum);
-    if (!fp_image_put(image, FP_IMAGE_READ, image->trap_sums.at, size, 8, &at, error)) return false;
-    record->sums = (struct fp_exe_part){(int64_t)(at - image->record), size};
-    size = nfunctions * sizeof(uint64_t);
-    if (!fp_image_put(image, FP_IMAGE_READ, image->trap_functions.at, size, 8, &at, error))
+    if (!put_part(image, image->traps.at, image->traps.len * sizeof(struct fp_exe_trap),
+                  &record->traps, error) ||
+        !put_part(image, image->trap_sums.at, image->trap_sums.len * sizeof(struct fp_exe_sum),
+                  &record->sums, error) ||
+        !put_part(image, image->trap_functions.at, nfunctions * sizeof(uint64_t),
+                  &record->functions, error) ||
+        !put_part(image, image->sums_at.at, size, &record->sums_at, error) ||
+        !put_part(image, image->marks.at, image->marks.len * sizeof(struct fp_exe_mark),
+                  &record->marks, error))
         return false;
-    record->functions = (struct fp_exe_part){(int64_t)(at - image->record), size};
-    size = nfunctions * sizeof(uint32_t);
     if (!fp_image_reserve(image, FP_IMAGE_DATA, size, 8, &at, error)) return false;
     record->caught = (struct fp_exe_part){(int64_t)(at - image->record), size};
     return true;

@@ -2,10 +2,11 @@
 #include "exe/movedcode.h"
 
 #include "exe/exeops.h"
+#include "exe/inflight.h"
 
 struct moving {
     struct fp_arena *arena;
-    const struct fp_counting *c;
+    struct fp_counting *c;
     const struct fp_machine_function *m;
     struct fp_image_slot slot;
     struct fp_moved_code *code;
@@ -81,12 +82,21 @@ static bool is_bridge(const struct moving *x, uint32_t b)
            !(x->m->cfg->flags[b] & (FP_BLOCK_HUB | FP_BLOCK_PAD));
 }
 
+/* Of the operations of an edge, how many stand in front of a call that returns twice? */
+static size_t made_before(const struct moving *x, uint32_t e)
+{
+    bool twice = x->m->cfg->edges[e].kind == FP_EDGE_TWICE;
+    if (!twice) return 0;
+    return x->c->between[e].len ? x->c->between[e].at[0].index : SIZE_MAX;
+}
+
 /* What control meets that falls out of a block by an edge; `next` is the block that is emitted
  * next, or FP_NONE. */
 static void emit_fall(struct moving *x, uint32_t e, uint32_t next)
 {
     const struct fp_cfg *cfg = x->m->cfg;
     for (;;) {
+        x->p->left = fp_left_on_edge(x->c, e, made_before(x, e));
         emit_edge_ops(x, e, &x->c->between[e]);
         if (!is_bridge(x, cfg->edges[e].dst)) break;
         if (fp_cfg_out_degree(cfg, cfg->edges[e].dst) != 1) {
@@ -140,6 +150,7 @@ static void emit_block(struct moving *x, uint32_t b, uint32_t next)
 {
     uint32_t first = x->m->blocks[b].first_insn, last = fp_counting_last(x->m, b);
     fp_pieces_put_label(x->p, x->code->block[b]);
+    x->p->left = fp_left_in_block(x->c, b);
     for (uint32_t i = first; i <= last && !x->why; i++) emit_insn(x, i);
     uint32_t e = fp_counting_falls(x->m, b);
     if (e != FP_NONE)
@@ -198,6 +209,7 @@ static void emit_apart(struct moving *x, uint32_t range)
         if (x->apart[e] == FP_NONE || !is_in_range(x, frame_at(x, e), range)) continue;
         uint32_t v = cfg->edges[e].dst;
         fp_pieces_put_label(x->p, x->apart[e]);
+        x->p->left = fp_left_on_edge(x->c, e, 0);
         emit_edge_ops(x, e, &x->c->apart[e]);
         if (v == x->m->tail) {
             uint32_t jump = fp_counting_last(x->m, cfg->edges[e].src);
@@ -225,6 +237,7 @@ static void emit_range(struct moving *x, uint32_t range)
         struct fp_op_place at = {.insn = r->first_insn,
                                  .live = fp_liveness_at_block(&x->c->liveness, 0),
                                  .homes = home_bit(x, 0)};
+        x->p->left = fp_left_at_entry(x->c);
         emit_ops(x, &x->c->entry, at);
     }
     for (uint32_t i = r->first_insn; i < end && !x->why;) {
@@ -268,8 +281,8 @@ static void prepare(struct moving *x)
         x->apart[e] = x->c->apart[e].len ? fp_pieces_label(x->p) : FP_NONE;
 }
 
-const char *fp_moved_emit(struct fp_arena *arena, const struct fp_counting *c,
-                          struct fp_image_slot slot, struct fp_moved_code *code)
+const char *fp_moved_emit(struct fp_arena *arena, struct fp_counting *c, struct fp_image_slot slot,
+                          struct fp_moved_code *code)
 {
     *code = (struct fp_moved_code){.pieces = {.arena = arena}};
     struct moving x = {

@@ -30,7 +30,7 @@ struct fp_moved_code {
 };
 
 /* Fills in `code`, laid out. NULL, or why the function cannot be moved. */
-const char *fp_moved_emit(struct fp_arena *arena, const struct fp_counting *counting,
+const char *fp_moved_emit(struct fp_arena *arena, struct fp_counting *counting,
                           struct fp_image_slot slot, struct fp_moved_code *code);
 
 /* The offset of the end of a piece. */

@@ -96,11 +96,12 @@ const char *fp_new_frames_check(const struct fp_new_frames *n, const struct fp_m
 
 /* ---- CIEs ---- */
 
-static uint64_t write_cie(struct fp_new_frames *n, const struct fp_cie *old)
+static uint64_t write_cie(struct fp_new_frames *n, const struct fp_cie *old, uint64_t instead)
 {
     struct fp_new_table *t = &n->table;
     struct fp_writer *w = &t->bytes;
-    bool personality = old->personality != 0, lsda = old->lsda_encoding != FP_EH_OMIT;
+    bool personality = old->personality || instead, lsda = old->lsda_encoding != FP_EH_OMIT;
+    uint8_t indirect = instead ? 0 : old->personality_encoding & FP_EH_INDIRECT;
     uint64_t address = fp_new_table_here(t);
     size_t start = w->len;
     fp_write_u32(w, 0); /* length */
@@ -116,8 +117,8 @@ static uint64_t write_cie(struct fp_new_frames *n, const struct fp_cie *old)
     fp_write_u8(w, FP_FRAME_RETURN);
     fp_write_uint(w, (personality ? 5u : 0u) + (lsda ? 1u : 0u) + 1u);
     if (personality) {
-        fp_write_u8(w, (uint8_t)((old->personality_encoding & FP_EH_INDIRECT) | POINTER));
-        write_distance(t, old->personality);
+        fp_write_u8(w, indirect | POINTER);
+        write_distance(t, instead ? instead : old->personality);
     }
     if (lsda) fp_write_u8(w, POINTER);
     fp_write_u8(w, POINTER);
@@ -134,7 +135,8 @@ static uint64_t write_cie(struct fp_new_frames *n, const struct fp_cie *old)
 static uint64_t cie_for(struct fp_new_frames *n, uint32_t old)
 {
     if (!n->cie_at) n->cie_at = FP_NEW_ARRAY(n->arena, uint64_t, n->old->cies.len);
-    if (!n->cie_at[old]) n->cie_at[old] = write_cie(n, &n->old->cies.at[old]);
+    uint64_t instead = n->personality ? n->personality[old] : 0;
+    if (!n->cie_at[old]) n->cie_at[old] = write_cie(n, &n->old->cies.at[old], instead);
     return n->cie_at[old];
 }
 

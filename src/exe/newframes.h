@@ -26,6 +26,8 @@ struct fp_new_frames {
     struct fp_arena *arena;
     const struct fp_frames *old;
     bool fixed;                /* the program is linked at its address */
+    uint64_t *personality;     /* per old CIE: code that takes the place of its personality function
+                                  (newpersonality.c); NULL: all stay as they are */
     struct fp_new_table lsdas; /* first all of these */
     struct fp_new_table table; /* then CIEs and FDEs */
     uint64_t *cie_at;          /* per old CIE: where the new one is; 0: not written yet */

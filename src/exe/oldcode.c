@@ -5,6 +5,7 @@
  * the graph of the function is wrong. The runtime then goes on in the new code, and marks the
  * function as not exact. */
 #include "exe/exework.h"
+#include "footpath/profile_abi.h"
 
 enum { JUMP = 0xe9, JUMP_SHORT = 0xeb, TRAP = 0xcc, JUMP_SIZE = 5 };
 
@@ -64,14 +65,45 @@ static uint32_t sum_at(struct fp_exe_work *w, const struct fp_exe_function *x, u
     return fp_image_trap_sum(w->image, &one);
 }
 
-static void add_traps(struct fp_exe_work *w, const struct fp_exe_function *x)
+static void add_traps(struct fp_exe_work *w, struct fp_exe_function *x)
 {
-    uint32_t function = fp_image_trap_function(w->image, x->f.id);
+    x->trap_function = fp_image_trap_function(w->image, x->f.id, x->f.layout.path_address);
     for (uint32_t i = 0; i < x->m->insns.len; i++) {
         uint32_t piece = x->code.first_piece[i];
         if (piece == FP_NONE) continue;
         fp_image_trap(w->image, x->m->insns.at[i].address,
-                      x->start + x->code.pieces.all.at[piece].offset, function, sum_at(w, x, i));
+                      x->start + x->code.pieces.all.at[piece].offset, x->trap_function,
+                      sum_at(w, x, i));
+    }
+}
+
+static bool same_left(const struct fp_left *a, const struct fp_left *b)
+{
+    return a->block == b->block && a->adjust == b->adjust && a->home == b->home &&
+           a->behind == b->behind;
+}
+
+/* Registers by their DWARF number, as unwinders have them. */
+static int32_t where_of(const struct fp_left *left)
+{
+    static const uint8_t dwarf[] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
+    int32_t home = left->home < FP_HOME_SLOT    ? dwarf[left->home]
+                   : left->home == FP_HOME_SLOT ? FP_EXE_IN_SLOT
+                                                : FP_EXE_NO_HOME;
+    return left->adjust * (1 << FP_EXE_HOME_BITS) + home;
+}
+
+/* needs: fp_exe_replace_old of this function right before. */
+void fp_exe_add_marks(struct fp_exe_work *w, const struct fp_exe_function *x)
+{
+    const struct fp_pieces *p = &x->code.pieces;
+    if (w->options->no_exits) return;
+    for (size_t i = 0; i < p->all.len; i++) {
+        const struct fp_left *left = &p->all.at[i].left;
+        if (i && same_left(left, &p->all.at[i - 1].left)) continue;
+        uint32_t block = left->block | (left->behind ? FP_LEFT_BEHIND : 0);
+        fp_image_mark(w->image, x->start + p->all.at[i].offset, x->trap_function,
+                      left->block == FP_NONE ? FP_EXE_NO_PATH : block, where_of(left));
     }
 }
 
@@ -83,7 +115,7 @@ static bool keep_endbr(struct fp_exe_work *w, const struct fp_moving_jump *jump)
     return !before || (old && len >= before && patch(w, jump->target, old, before));
 }
 
-bool fp_exe_replace_old(struct fp_exe_work *w, const struct fp_exe_function *x)
+bool fp_exe_replace_old(struct fp_exe_work *w, struct fp_exe_function *x)
 {
     if (!put_traps(w, x->m)) return false;
     for (size_t i = 0; i < x->moving.njumps; i++)

@@ -38,6 +38,12 @@ uint32_t fp_pieces_offset(const struct fp_pieces *p, uint32_t label)
     return piece < p->all.len ? p->all.at[piece].offset : p->size;
 }
 
+static void push(struct fp_pieces *p, struct fp_piece piece)
+{
+    piece.left = p->left;
+    fp_vec_push(p->arena, &p->all, piece);
+}
+
 /* ---- old instructions ---- */
 
 static bool decode(const struct fp_object *object, const struct fp_insn *insn,
@@ -83,7 +89,7 @@ const char *fp_pieces_add_old(struct fp_pieces *p, const struct fp_object *objec
         piece.at = i.raw.disp.offset;
         piece.to = insn->address + insn->length + (uint64_t)i.raw.disp.value;
     }
-    fp_vec_push(p->arena, &p->all, piece);
+    push(p, piece);
     return NULL;
 }
 
@@ -97,9 +103,8 @@ static void add_counted_jump(struct fp_pieces *p, const unsigned char *bytes, ui
     code[len] = JUMP_SHORT;
     code[len + 1] = 5;
     fp_pieces_add_bytes(p, index, code, (size_t)len + 2);
-    fp_vec_push(p->arena, &p->all,
-                (struct fp_piece){
-                    .kind = FP_PIECE_JUMP_LONG, .insn = index, .to = label, .len = 5, .at = 1});
+    push(p, (struct fp_piece){
+                .kind = FP_PIECE_JUMP_LONG, .insn = index, .to = label, .len = 5, .at = 1});
 }
 
 const char *fp_pieces_add_jump(struct fp_pieces *p, const struct fp_object *object,
@@ -126,11 +131,10 @@ const char *fp_pieces_add_jump(struct fp_pieces *p, const struct fp_object *obje
     bool near = i.opcode_map == ZYDIS_OPCODE_MAP_0F && (i.opcode & 0xf0) == 0x80;
     bool brief = i.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && (i.opcode & 0xf0) == BRANCH_SHORT;
     if (!near && !brief) return "has a branch of an unknown kind";
-    fp_vec_push(p->arena, &p->all,
-                (struct fp_piece){.kind = out ? FP_PIECE_BRANCH_OUT : FP_PIECE_BRANCH,
-                                  .insn = index,
-                                  .to = out ? insn->target : label,
-                                  .condition = i.opcode & 15});
+    push(p, (struct fp_piece){.kind = out ? FP_PIECE_BRANCH_OUT : FP_PIECE_BRANCH,
+                              .insn = index,
+                              .to = out ? insn->target : label,
+                              .condition = i.opcode & 15});
     return NULL;
 }
 
@@ -138,14 +142,12 @@ const char *fp_pieces_add_jump(struct fp_pieces *p, const struct fp_object *obje
 
 void fp_pieces_jump(struct fp_pieces *p, uint32_t insn, uint32_t label)
 {
-    fp_vec_push(p->arena, &p->all,
-                (struct fp_piece){.kind = FP_PIECE_JUMP, .insn = insn, .to = label});
+    push(p, (struct fp_piece){.kind = FP_PIECE_JUMP, .insn = insn, .to = label});
 }
 
 void fp_pieces_jump_out(struct fp_pieces *p, uint32_t insn, uint64_t old_address)
 {
-    fp_vec_push(p->arena, &p->all,
-                (struct fp_piece){.kind = FP_PIECE_JUMP_OUT, .insn = insn, .to = old_address});
+    push(p, (struct fp_piece){.kind = FP_PIECE_JUMP_OUT, .insn = insn, .to = old_address});
 }
 
 static void add(struct fp_pieces *p, struct fp_piece piece, const uint8_t *bytes, size_t len)
@@ -154,7 +156,7 @@ static void add(struct fp_pieces *p, struct fp_piece piece, const uint8_t *bytes
     memcpy(copy, bytes, len);
     piece.bytes = copy;
     piece.len = (uint8_t)len;
-    fp_vec_push(p->arena, &p->all, piece);
+    push(p, piece);
 }
 
 void fp_pieces_add_bytes(struct fp_pieces *p, uint32_t insn, const uint8_t *bytes, size_t len)

@@ -23,6 +23,14 @@ enum fp_piece_kind {
     FP_PIECE_BRANCH_OUT, /* likewise, if `condition` */
 };
 
+/* The path in flight of a frame: which block it is in, and what its path register is there. */
+struct fp_left {
+    uint32_t block; /* FP_NONE: no path is in flight */
+    int32_t adjust;
+    uint8_t home; /* the register is there, plus `adjust`; FP_HOME_NONE: it is `adjust` itself */
+    bool behind;  /* the count in front of the block's branch was made */
+};
+
 struct fp_piece {
     const uint8_t *bytes;
     uint64_t to;
@@ -32,6 +40,7 @@ struct fp_piece {
     uint8_t len;
     uint8_t at; /* of a distance: where its four bytes are */
     uint8_t condition;
+    struct fp_left left; /* in front of it */
 };
 
 struct fp_pieces {
@@ -39,6 +48,7 @@ struct fp_pieces {
     FP_VEC(struct fp_piece) all;
     FP_VEC(uint32_t) labels; /* each is the index of a piece, or FP_NONE */
     uint32_t size;           /* in bytes, once it is laid out */
+    struct fp_left left;     /* in front of the piece that is added next */
 };
 
 /* ---- labels ---- */

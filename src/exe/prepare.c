@@ -1,6 +1,7 @@
 /* From a recovered function to its new code: see exework.h. */
 #include "exe/counting.h"
 #include "exe/exework.h"
+#include "exe/inflight.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,6 +108,7 @@ static const char *count(struct fp_exe_work *w, struct fp_exe_function *x, struc
     fp_liveness_make(&c->liveness, &w->machine, x->m);
     fp_stack_track(w->arena, &w->machine, x->m, &w->old_frames, &c->liveness, &c->stack);
     why = fp_counting_place(c);
+    if (!why && c->exits) why = fp_left_check(c);
     if (!why) why = fp_moved_emit(w->arena, c, slot, &x->code);
     if (!why) x->trap_sums = find_trap_sums(w->arena, c, slot);
     fp_liveness_free(&c->liveness);
@@ -149,9 +151,17 @@ static const char *prepare(struct fp_exe_work *w, struct fp_exe_function *x)
     if (!why) why = fp_moving_check(w->arena, &w->machine, m, &x->moving);
     if (why) return why;
     x->f.flags = FP_FUNCTION_PATHS | FP_FUNCTION_MACHINE;
-    struct fp_counting c = {.arena = w->arena, .machine = &w->machine, .m = m, .f = &x->f};
+    if (!w->options->no_exits) x->f.flags |= FP_FUNCTION_EXITS;
+    struct fp_counting c = {.arena = w->arena,
+                            .machine = &w->machine,
+                            .m = m,
+                            .f = &x->f,
+                            .exits = !w->options->no_exits};
     why = count(w, x, &c);
     if (why) return why;
+    x->f.layout.counted = c.plan->counted;
+    x->f.layout.has_register = c.plan->has_register;
+    x->f.layout.offset = c.plan->offset;
     x->lsdas = FP_NEW_ARRAY(w->arena, uint64_t, m->ranges.len);
     return check_lsdas(w, x);
 }

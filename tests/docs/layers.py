@@ -39,7 +39,7 @@ ROOMS = {
     "exits": {"core"},
     "pep": {"core"},
     "standin": {"threads"},
-    "exe": {"core"},
+    "exe": {"core", "exits"},
 }
 # room -> what it uses of rooms other than core: functions, and state as room.field
 HOOKS = {
@@ -61,14 +61,17 @@ HOOKS = {
         rt_mask_believe rt_mask_believed rt_sample_signal rt_sample_thread_begins rt_sample_thread_ends
         rt_exe_early_bias rt_exe_far_steps rt_exe_shadow_thread rt_exe_widen rt_exe_is_fixed exits.guarded
         """.split()),
-    "exits": {"rt_handler_begins", "rt_handler_ends", "rt_sample_signal"},
+    "exits": {"rt_handler_begins", "rt_handler_ends", "rt_sample_signal", "rt_exe_is_fixed"},
     # signals that are not samples go back to exits; the timers lie in the table of copies
     "pep": set("""
         rt_handler_begins rt_handler_ends rt_die rt_set_action threads.regions threads.nregions
         """.split()),
     "standin": {"rt_create_thread", "rt_create_c11_thread"},
-    # the base of the thread that loads a rewritten file
-    "exe": {"rt_threads_any_base"},
+    # the base of the thread that loads a rewritten file; marks of another kind than compiled code has
+    "exe": set("""
+        rt_threads_any_base exits.vfork_stack
+        rt_has_marks rt_identify_frame rt_place_is_certain rt_is_own_code rt_place_site rt_slot_bias
+        """.split()),
 }
 
 # src/llvm within itself: room -> rooms and headers it may include; the driver, which is
