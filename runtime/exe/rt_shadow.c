@@ -178,13 +178,14 @@ bool rt_exe_widen(pthread_attr_t *wider, const pthread_attr_t *given, size_t *st
     return widen_guard(wider, guard, stack_size);
 }
 
-/* Is this where the slot of the frame would be that raised the signal? Its CFA is above the stack
- * pointer. */
+/* Is this where the slot of the frame would be that raised the signal, or the words below it where
+ * registers are saved (src/exe/exeops.c)? Its CFA is above the stack pointer. */
 static bool is_slot(uint64_t address, uint64_t stack)
 {
+    enum { SAVED = 256 };
     uint64_t bias = rt_exe_is_fixed() ? 0 : (uint64_t)RT_LOCAL->core.bias;
     uint64_t cfa = address - bias - (uint64_t)(int64_t)FP_EXE_SLOT;
-    return cfa - stack <= MOST_STACK_FIXED;
+    return cfa + SAVED - stack <= MOST_STACK_FIXED + SAVED;
 }
 
 bool rt_exe_shadow_fault(const siginfo_t *info, const ucontext_t *context)
