@@ -44,8 +44,8 @@ static void write_cie(struct fp_writer *out)
     end_entry(out, 0);
 }
 
-/* An FDE of the table: length, distance to its CIE, distance to the code, size, a length and as many
- * bytes of augmentation, instructions. */
+/* An FDE of the table: length, distance to its CIE, distance to the code, size, a length and as
+ * many bytes of augmentation, instructions. */
 static void write_fde(const struct fp_new_table *table, size_t at, size_t len,
                       struct fp_writer *out)
 {
