@@ -147,25 +147,6 @@ static void find_live(struct fp_counting *c)
     }
 }
 
-static uint32_t root(uint32_t *up, uint32_t b)
-{
-    while (up[b] != b) b = up[b] = up[up[b]];
-    return b;
-}
-
-static void find_regions(struct fp_counting *c)
-{
-    const struct fp_cfg *cfg = c->m->cfg;
-    c->region = FP_NEW_ARRAY(c->arena, uint32_t, cfg->nblocks);
-    for (uint32_t b = 0; b < cfg->nblocks; b++) c->region[b] = b;
-    for (uint32_t e = 0; e < cfg->nedges; e++) {
-        bool carried;
-        if (needed_on(c, e, &carried) && carried)
-            c->region[root(c->region, cfg->edges[e].src)] = root(c->region, cfg->edges[e].dst);
-    }
-    for (uint32_t b = 0; b < cfg->nblocks; b++) c->region[b] = root(c->region, b);
-}
-
 /* ---- places ---- */
 
 static bool ends_by_jump(const struct fp_counting *c, uint32_t b)
@@ -207,62 +188,105 @@ static bool is_strict(const struct fp_counting *c, const fp_placed_ops *ops)
     return false;
 }
 
-/* In front of the last instruction, or above it where no flags are live. Not above a call, nor
+/* Instructions that operations need in front of this one besides their own: to keep the flags, and
+ * to free a register where their path register may be in the slot. If there is no free register
+ * here, it is. */
+static unsigned place_cost(const struct fp_counting *c, uint32_t k, const fp_placed_ops *ops)
+{
+    enum { RSP = 4, FLAGS = 3, REGISTER = 2 };
+    uint32_t live = c->liveness.before[k] | 1u << RSP;
+    unsigned cost = live & FP_LIVE_FLAGS ? FLAGS : 0;
+    bool uses = false;
+    for (size_t i = 0; i < ops->len; i++) uses |= ops->at[i].region != FP_NONE;
+    return cost + (uses && !(~live & FP_LIVE_GPRS) ? REGISTER : 0);
+}
+
+/* In front of the last instruction, or above it where that costs less. Not above a call, nor
  * above operations that are there already. */
 static void place_at_end(struct fp_counting *c, uint32_t b, const fp_placed_ops *ops)
 {
     bool strict = is_strict(c, ops);
     uint32_t first = c->m->blocks[b].first_insn, last = fp_counting_last(c->m, b), best = last;
-    for (uint32_t k = last;; k--) {
-        if (!(c->liveness.before[k] & FP_LIVE_FLAGS)) {
-            best = k;
-            break;
-        }
+    unsigned least = place_cost(c, last, ops);
+    for (uint32_t k = last; least; k--) {
+        unsigned cost = place_cost(c, k, ops);
+        if (cost < least) least = cost, best = k;
         if (k == first || c->before[k].len || c->m->insns.at[k - 1].kind == FP_INSN_CALL) break;
         if (strict && may_fault(&c->m->insns.at[k - 1])) break;
     }
     append(c, &c->before[best], ops);
 }
 
-/* In front of the first instruction, or behind plain ones where no flags are live. A count is made
+/* In front of the first instruction, or behind plain ones where that costs less. A count is made
  * in front of every instruction that may fault. */
 static void place_at_top(struct fp_counting *c, uint32_t b, const fp_placed_ops *ops)
 {
     bool strict = c->exits && is_count(ops->at[0].op);
     uint32_t first = c->m->blocks[b].first_insn, last = fp_counting_last(c->m, b), best = first;
-    for (uint32_t k = first; k <= last; k++) {
+    unsigned least = place_cost(c, first, ops);
+    for (uint32_t k = first; least && k <= last; k++) {
         uint8_t kind = c->m->insns.at[k].kind;
-        if (!(c->liveness.before[k] & FP_LIVE_FLAGS)) {
-            best = k;
-            break;
-        }
+        unsigned cost = place_cost(c, k, ops);
+        if (cost < least) least = cost, best = k;
         if (kind != FP_INSN_PLAIN && kind != FP_INSN_NOP) break;
         if (strict && may_fault(&c->m->insns.at[k])) break;
     }
     append(c, &c->before[best], ops);
 }
 
-enum placing { AT_TOP, AT_END, BETWEEN, APART };
-
 /* Where can code on the edge stand? */
-static enum placing place_of(const struct fp_counting *c, uint32_t e)
+static enum fp_op_stand place_of(const struct fp_counting *c, uint32_t e)
 {
     const struct fp_machine_function *m = c->m;
     const struct fp_edge *edge = &m->cfg->edges[e];
     uint32_t u = edge->src, v = edge->dst;
-    if (edge->kind == FP_EDGE_TWICE) return BETWEEN;
+    if (edge->kind == FP_EDGE_TWICE) return FP_STAND_BETWEEN;
     if (!fp_counting_has_code(m, u)) {
         bool bridge = !(m->cfg->flags[u] & (FP_BLOCK_HUB | FP_BLOCK_PAD));
-        if (bridge) return BETWEEN;
+        if (bridge) return FP_STAND_BETWEEN;
     } else if (edge->kind == FP_EDGE_INDIRECT) {
-        return AT_END;
+        return FP_STAND_END;
     }
-    if (fp_counting_has_code(m, v) && v != 0 && fp_cfg_in_degree(m->cfg, v) == 1) return AT_TOP;
-    if (!fp_counting_has_code(m, u)) return APART;
+    if (fp_counting_has_code(m, v) && v != 0 && fp_cfg_in_degree(m->cfg, v) == 1)
+        return FP_STAND_TOP;
+    if (!fp_counting_has_code(m, u)) return FP_STAND_APART;
     if (fp_cfg_out_degree(m->cfg, u) == 1 && v != m->tail)
-        return ends_by_jump(c, u) ? AT_END : BETWEEN;
-    if (edge->kind == FP_EDGE_SWITCH) return APART;
-    return fp_counting_falls(m, u) == e && fp_counting_jumps(m, u) != e ? BETWEEN : APART;
+        return ends_by_jump(c, u) ? FP_STAND_END : FP_STAND_BETWEEN;
+    if (edge->kind == FP_EDGE_SWITCH) return FP_STAND_APART;
+    return fp_counting_falls(m, u) == e && fp_counting_jumps(m, u) != e ? FP_STAND_BETWEEN
+                                                                        : FP_STAND_APART;
+}
+
+/* Can the register's value move from home to home on an edge? */
+static bool can_move(const struct fp_counting *c, uint32_t e)
+{
+    const struct fp_edge *edge = &c->m->cfg->edges[e];
+    struct fp_edge_ops ops = ops_on(c, e);
+    if (edge->kind != FP_EDGE_NORMAL || !fp_counting_has_code(c->m, edge->src) ||
+        !fp_counting_has_code(c->m, edge->dst))
+        return false;
+    /* a branch that has one edge may read a register */
+    if (place_of(c, e) == FP_STAND_END &&
+        c->m->insns.at[fp_counting_last(c->m, edge->src)].kind != FP_INSN_JUMP)
+        return false;
+    return ops.first.kind != FP_OP_COUNT_REG && ops.then.kind == FP_OP_NONE;
+}
+
+static void find_regions(struct fp_counting *c)
+{
+    const struct fp_cfg *cfg = c->m->cfg;
+    bool *on = FP_NEW_ARRAY(c->arena, bool, cfg->nedges);
+    bool *free = FP_NEW_ARRAY(c->arena, bool, cfg->nedges);
+    c->move = FP_NEW_ARRAY(c->arena, uint8_t, cfg->nedges);
+    for (uint32_t e = 0; e < cfg->nedges; e++) {
+        bool carried;
+        on[e] = needed_on(c, e, &carried) && carried;
+        free[e] = can_move(c, e);
+    }
+    fp_counting_find_regions(c, on, free);
+    for (uint32_t e = 0; e < cfg->nedges; e++)
+        if (on[e] && c->region[cfg->edges[e].src] != c->region[cfg->edges[e].dst])
+            c->move[e] = (uint8_t)place_of(c, e);
 }
 
 /* Behind what happens at the end of a block: does the way out by this edge read the register? */
@@ -296,9 +320,9 @@ fp_placed_ops fp_counting_on_edge(struct fp_counting *c, uint32_t e)
     const struct fp_edge *edge = &c->m->cfg->edges[e];
     struct fp_edge_ops ops = ops_on(c, e);
     fp_placed_ops list = {0};
-    if (!is_moved(c, e))
-        add_op(c, &list, ops.first, ops.first.kind == FP_OP_SET ? edge->dst : edge->src,
-               FP_ROLE_EDGE);
+    /* at the top of the target the value has moved already */
+    bool behind = ops.first.kind == FP_OP_SET || c->move[e] == FP_STAND_TOP;
+    if (!is_moved(c, e)) add_op(c, &list, ops.first, behind ? edge->dst : edge->src, FP_ROLE_EDGE);
     add_op(c, &list, ops.then, edge->dst, FP_ROLE_EDGE);
     if (edge->dst == c->m->tail && !(c->m->cfg->flags[edge->src] & FP_BLOCK_HUB))
         add_op(c, &list, exit_op(c, edge->dst), edge->dst, FP_ROLE_EDGE);
@@ -330,17 +354,18 @@ static const char *place_on_edge(struct fp_counting *c, uint32_t e, bool top)
     fp_placed_ops front = take_front(c, e, &list);
     if (edge->dst == c->m->tail && c->m->cfg->flags[edge->src] & FP_BLOCK_HUB)
         return "an unknown jump may leave the function";
-    enum placing where = place_of(c, e);
-    if ((where == AT_TOP) != top) return NULL;
+    enum fp_op_stand where = place_of(c, e);
+    if ((where == FP_STAND_TOP) != top) return NULL;
     if (front.len) place_at_end(c, edge->src, &front);
     switch (where) {
-    case AT_TOP:
+    case FP_STAND_NONE: break;
+    case FP_STAND_TOP:
         place_at_top(c, edge->dst, &list);
         c->top[edge->dst] = e;
         break;
-    case AT_END: place_at_end(c, edge->src, &list); break;
-    case BETWEEN: append(c, &c->between[e], &list); break;
-    case APART: append(c, &c->apart[e], &list); break;
+    case FP_STAND_END: place_at_end(c, edge->src, &list); break;
+    case FP_STAND_BETWEEN: append(c, &c->between[e], &list); break;
+    case FP_STAND_APART: append(c, &c->apart[e], &list); break;
     }
     return NULL;
 }

@@ -3,7 +3,8 @@
  *
  * The path register lives in regions: blocks joined by edges that carry its value on. A region
  * has a home: a general register that the program does not need anywhere in it, or the slot of
- * the frame. No register is free across a call, so a region with a call has the slot.
+ * the frame. No register is free across a call, so a region with a call has the slot. On an edge
+ * between two regions the value moves from home to home.
  */
 #ifndef FP_EXE_COUNTING_H
 #define FP_EXE_COUNTING_H
@@ -30,6 +31,10 @@ struct fp_placed_op {
 };
 typedef FP_VEC(struct fp_placed_op) fp_placed_ops;
 
+/* Where code on an edge stands: at the top of the target, at the end of the source, between the
+ * two, or in code of its own. */
+enum fp_op_stand { FP_STAND_NONE, FP_STAND_TOP, FP_STAND_END, FP_STAND_BETWEEN, FP_STAND_APART };
+
 struct fp_counting {
     struct fp_arena *arena;
     const struct fp_machine *machine;
@@ -47,6 +52,7 @@ struct fp_counting {
     uint32_t *top;          /* per block: the edge whose operations stand in it, or FP_NONE */
     bool *live;             /* per block: the register is needed on entering it */
     uint32_t *region;       /* per block */
+    uint8_t *move;          /* per edge: where the value moves between regions (enum fp_op_stand) */
     uint8_t *home;          /* per region */
     bool uses_slot;
     bool exits; /* wanted: wherever a frame is left, its path is known */
@@ -62,6 +68,15 @@ const char *fp_counting_place(struct fp_counting *counting);
 
 /* The operations of an edge that stand on it or beside it, in their order. */
 fp_placed_ops fp_counting_on_edge(struct fp_counting *counting, uint32_t edge);
+
+/* Joins blocks to regions. Per edge: does it carry the value on, and can the value move there?
+ * needs: weights, liveness. */
+void fp_counting_find_regions(struct fp_counting *counting, const bool *carried,
+                              const bool *can_move);
+
+/* Gives regions the slot for a home where a register costs more moves than it saves. taken: per
+ * region, registers that cannot be its home. needs: homes. */
+void fp_counting_settle_homes(struct fp_counting *counting, const uint32_t *taken);
 
 /* Chooses a home for every region. needs: operations in their places. */
 void fp_counting_choose_homes(struct fp_counting *counting);

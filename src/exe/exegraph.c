@@ -2,7 +2,7 @@
  * of other tools: see exework.h.
  *
  *     F 401136 main 500010        old address, name, new address
- *     B 0 401136 5 0              block, its first address (0: no code), instructions, flags
+ *     B 0 401136 5 0 401149       block, its first address (0: no code), instructions, flags, end
  *     E 0 1 taken 40113f          edge: from, to, what takes it, address of the jump
  */
 #include "exe/exework.h"
@@ -30,8 +30,14 @@ static void say_function(FILE *out, const struct fp_exe_function *x)
             (unsigned long long)x->start);
     for (uint32_t b = 0; b < m->cfg->nblocks; b++) {
         const struct fp_machine_block *block = &m->blocks[b];
-        unsigned long long at = block->ninsns ? m->insns.at[block->first_insn].address : 0;
-        fprintf(out, "B %u %llx %u %u\n", b, at, block->ninsns, m->cfg->flags[b]);
+        unsigned long long at = 0, end = 0;
+        if (block->ninsns) {
+            const struct fp_insn *first = &m->insns.at[block->first_insn];
+            const struct fp_insn *last = first + block->ninsns - 1;
+            at = first->address;
+            end = last->address + last->length;
+        }
+        fprintf(out, "B %u %llx %u %u %llx\n", b, at, block->ninsns, m->cfg->flags[b], end);
     }
     for (uint32_t e = 0; e < m->cfg->nedges; e++) {
         const struct fp_edge *edge = &m->cfg->edges[e];

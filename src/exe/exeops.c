@@ -70,11 +70,12 @@ static void spill(struct emitting *x, uint8_t reg)
     x->spills |= 1u << reg;
 }
 
-/* A register that may be changed here. */
+/* A register that may be changed here. rax may keep the flags. */
 static uint8_t take_scratch(struct emitting *x)
 {
-    uint32_t never = x->busy | x->at->homes | 1u << RSP | 1u << RAX;
+    uint32_t never = x->busy | x->at->homes | 1u << RSP;
     if (x->has_cfa) never |= 1u << x->base;
+    if (x->at->live & FP_LIVE_FLAGS) never |= 1u << RAX;
     uint32_t left = ~(never | x->at->live) & FP_LIVE_GPRS;
     uint8_t reg = (uint8_t)__builtin_ctz(left ? left : ~never & FP_LIVE_GPRS);
     x->busy |= 1u << reg;
@@ -188,5 +189,20 @@ const char *fp_exe_emit_ops(struct fp_pieces *pieces, struct fp_counting *c,
     if (!ops->len) return NULL;
     x.has_cfa = fp_stack_cfa(&c->stack, at->insn, &x.base, &x.cfa);
     for (size_t i = 0; i < ops->len && !x.why; i++) emit_op(&x, &ops->at[i]);
+    return x.why;
+}
+
+const char *fp_exe_emit_move(struct fp_pieces *pieces, struct fp_counting *c, uint8_t from,
+                             uint8_t to, uint32_t insn, struct fp_image_slot slot)
+{
+    struct fp_op_place at = {.insn = insn};
+    struct emitting x = {.p = pieces, .c = c, .at = &at, .slot = slot};
+    x.has_cfa = fp_stack_cfa(&c->stack, insn, &x.base, &x.cfa);
+    if (from == FP_HOME_SLOT)
+        on_slot(&x, OP_LOAD, to, 0);
+    else if (to == FP_HOME_SLOT)
+        on_slot(&x, OP_STORE, from, 0);
+    else
+        memory(&x, OP_LEA, to, from, 0, false);
     return x.why;
 }

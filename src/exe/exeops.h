@@ -18,4 +18,8 @@ const char *fp_exe_emit_ops(struct fp_pieces *pieces, struct fp_counting *counti
                             const fp_placed_ops *ops, const struct fp_op_place *place,
                             struct fp_image_slot slot);
 
+/* Appends the move of the path register from one home to another. */
+const char *fp_exe_emit_move(struct fp_pieces *pieces, struct fp_counting *counting, uint8_t from,
+                             uint8_t to, uint32_t insn, struct fp_image_slot slot);
+
 #endif

@@ -63,6 +63,11 @@ static void take_edges(struct choosing *h)
         take_point(h, &c->apart[e], live);
     }
     take_point(h, &c->entry, fp_liveness_at_block(&c->liveness, 0));
+    for (uint32_t e = 0; e < c->m->cfg->nedges; e++) {
+        if (c->move[e] == FP_STAND_NONE) continue;
+        h->used[c->region[c->m->cfg->edges[e].src]] = true;
+        h->used[c->region[c->m->cfg->edges[e].dst]] = true;
+    }
 }
 
 /* rax is left for saving flags. */
@@ -81,8 +86,7 @@ void fp_counting_choose_homes(struct fp_counting *c)
     c->home = FP_NEW_ARRAY(c->arena, uint8_t, n);
     take_blocks(&h);
     take_edges(&h);
-    for (uint32_t b = 0; b < n; b++) {
-        c->home[b] = h.used[b] ? choose(h.taken[b]) : FP_HOME_NONE;
-        c->uses_slot |= c->home[b] == FP_HOME_SLOT;
-    }
+    for (uint32_t b = 0; b < n; b++) c->home[b] = h.used[b] ? choose(h.taken[b]) : FP_HOME_NONE;
+    fp_counting_settle_homes(c, h.taken);
+    for (uint32_t b = 0; b < n; b++) c->uses_slot |= c->home[b] == FP_HOME_SLOT;
 }

@@ -48,6 +48,18 @@ static struct fp_left at_source(const struct fp_counting *c, uint32_t e, const f
     return left;
 }
 
+/* Where the value is that an edge carries from region to region: in the source's home until it
+ * moves. Operations at the top of the target stand behind the move, others in front of it. */
+static struct fp_left carried(const struct fp_counting *c, uint32_t e, size_t done,
+                              struct fp_left left)
+{
+    const struct fp_edge *edge = &c->m->cfg->edges[e];
+    if (c->move[e] == FP_STAND_NONE || left.home == FP_HOME_NONE) return left;
+    bool moved = c->move[e] == FP_STAND_TOP && done;
+    left.home = c->home[c->region[moved ? edge->dst : edge->src]];
+    return left;
+}
+
 static void apply(struct fp_left *left, struct fp_op op)
 {
     if (op.kind == FP_OP_ADD) left->adjust += (int32_t)op.value;
@@ -63,8 +75,9 @@ struct fp_left fp_left_on_edge(struct fp_counting *c, uint32_t e, size_t done)
     /* between two counts the first path has ended, and the second is not begun */
     bool ended = done && done <= ops.len && is_count(&ops.at[done - 1]);
     for (size_t i = done; i < ops.len; i++)
-        if (is_count(&ops.at[i])) return ended ? nothing() : at_source(c, e, &ops, done);
-    struct fp_left left = at_block(c, v);
+        if (is_count(&ops.at[i]))
+            return ended ? nothing() : carried(c, e, done, at_source(c, e, &ops, done));
+    struct fp_left left = carried(c, e, done, at_block(c, v));
     if (left.block == FP_NONE || !c->plan->has_register[v] || is_hub(c, v)) return left;
     for (size_t i = done; i < ops.len; i++) apply(&left, ops.at[i].op);
     return left;
@@ -80,7 +93,13 @@ struct fp_left fp_left_at_entry(const struct fp_counting *c)
 
 struct fp_left fp_left_in_block(struct fp_counting *c, uint32_t b)
 {
-    return c->top[b] == FP_NONE ? at_block(c, b) : fp_left_on_edge(c, c->top[b], 0);
+    const struct fp_cfg *cfg = c->m->cfg;
+    uint32_t e = c->top[b];
+    if (e == FP_NONE && fp_cfg_in_degree(cfg, b) == 1) {
+        uint32_t in = cfg->in_edges[cfg->first_in[b]];
+        if (c->move[in] == FP_STAND_TOP) e = in;
+    }
+    return e == FP_NONE ? at_block(c, b) : fp_left_on_edge(c, e, 0);
 }
 
 struct fp_left fp_left_behind(struct fp_counting *c, const struct fp_placed_op *op,

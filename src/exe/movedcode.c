@@ -65,6 +65,25 @@ static void emit_edge_ops(struct moving *x, uint32_t e, const fp_placed_ops *ops
     emit_ops(x, ops, at);
 }
 
+/* The value moves from region to region on some edges. */
+static bool moves(const struct moving *x, uint32_t e)
+{
+    const struct fp_edge *edge = &x->m->cfg->edges[e];
+    const struct fp_counting *c = x->c;
+    return c->move[e] != FP_STAND_NONE &&
+           c->home[c->region[edge->src]] != c->home[c->region[edge->dst]];
+}
+
+static void emit_move(struct moving *x, uint32_t e, enum fp_op_stand place, uint32_t insn)
+{
+    const struct fp_edge *edge = &x->m->cfg->edges[e];
+    struct fp_counting *c = x->c;
+    uint8_t from = c->home[c->region[edge->src]], to = c->home[c->region[edge->dst]];
+    if (c->move[e] != place || !moves(x, e)) return;
+    keep(x, fp_exe_emit_move(x->p, c, from, to, insn, x->slot));
+    if (x->p->left.home == from) x->p->left.home = to;
+}
+
 /* Homes that are in use somewhere in the block: those of operations in it hold from there on. */
 static uint32_t homes_in(const struct moving *x, uint32_t b)
 {
@@ -98,6 +117,7 @@ static void emit_fall(struct moving *x, uint32_t e, uint32_t next)
     for (;;) {
         x->p->left = fp_left_on_edge(x->c, e, made_before(x, e));
         emit_edge_ops(x, e, &x->c->between[e]);
+        emit_move(x, e, FP_STAND_BETWEEN, frame_at(x, e));
         if (!is_bridge(x, cfg->edges[e].dst)) break;
         if (fp_cfg_out_degree(cfg, cfg->edges[e].dst) != 1) {
             keep(x, "a call that returns twice leads nowhere");
@@ -131,14 +151,27 @@ static void emit_nowhere(struct moving *x, uint32_t insn)
     if (goes_on) fp_pieces_jump_out(x->p, insn, last->address + last->length);
 }
 
+/* At the top of a block, or in front of the jump at its end. */
+static void emit_moves(struct moving *x, uint32_t b, bool top)
+{
+    const struct fp_cfg *cfg = x->m->cfg;
+    if (top && fp_cfg_in_degree(cfg, b) == 1)
+        emit_move(x, cfg->in_edges[cfg->first_in[b]], FP_STAND_TOP, x->m->blocks[b].first_insn);
+    if (!top && fp_cfg_out_degree(cfg, b) == 1)
+        emit_move(x, cfg->first_out[b], FP_STAND_END, fp_counting_last(x->m, b));
+}
+
 static void emit_insn(struct moving *x, uint32_t i)
 {
     const struct fp_insn *insn = &x->m->insns.at[i];
     const struct fp_object *object = x->c->machine->object;
     struct fp_op_place at = {
         .insn = i, .live = x->c->liveness.before[i], .homes = homes_in(x, insn->block)};
+    if (i == x->m->blocks[insn->block].first_insn) emit_moves(x, insn->block, true);
+    /* control that is caught goes on behind the move: the runtime has set the block's own home */
     x->code->first_piece[i] = (uint32_t)x->p->all.len;
     if (x->c->before[i].len) emit_ops(x, &x->c->before[i], at);
+    if (i == fp_counting_last(x->m, insn->block)) emit_moves(x, insn->block, false);
     if (insn->kind == FP_INSN_JUMP || insn->kind == FP_INSN_BRANCH)
         keep(x, fp_pieces_add_jump(x->p, object, insn, i, label_of_jump(x, insn->block)));
     else
@@ -211,6 +244,7 @@ static void emit_apart(struct moving *x, uint32_t range)
         fp_pieces_put_label(x->p, x->apart[e]);
         x->p->left = fp_left_on_edge(x->c, e, 0);
         emit_edge_ops(x, e, &x->c->apart[e]);
+        emit_move(x, e, FP_STAND_APART, frame_at(x, e));
         if (v == x->m->tail) {
             uint32_t jump = fp_counting_last(x->m, cfg->edges[e].src);
             fp_pieces_jump_out(x->p, jump, x->m->insns.at[jump].target);
@@ -277,8 +311,10 @@ static void prepare(struct moving *x)
         code->arrival[b] = FP_NONE;
     }
     for (size_t i = 0; i < n; i++) code->first_piece[i] = code->own_piece[i] = FP_NONE;
-    for (uint32_t e = 0; e < cfg->nedges; e++)
-        x->apart[e] = x->c->apart[e].len ? fp_pieces_label(x->p) : FP_NONE;
+    for (uint32_t e = 0; e < cfg->nedges; e++) {
+        bool needed = x->c->apart[e].len || (x->c->move[e] == FP_STAND_APART && moves(x, e));
+        x->apart[e] = needed ? fp_pieces_label(x->p) : FP_NONE;
+    }
 }
 
 const char *fp_moved_emit(struct fp_arena *arena, struct fp_counting *c, struct fp_image_slot slot,
