@@ -179,7 +179,10 @@ bool fp_machine_never_returns(const struct fp_object *object, const struct fp_in
     if (fp_table_find(&object->endless, call->target)) return true;
     const char *name = fp_object_import(object, call->target);
     const struct fp_object_symbol *symbol = name ? NULL : fp_object_function(object, call->target);
-    if (symbol && symbol->address == call->target) name = symbol->name;
+    bool own = name && fp_object_defines(object, name);
+    if (symbol && symbol->address == call->target) name = symbol->name, own = true;
+    /* a program may have an err() that returns; names with _ are not for programs */
+    if (own && *name != '_') return false;
     for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
         if (!strcmp(name, names[i])) return true;
     return false;

@@ -145,7 +145,9 @@ static void read_relocations(struct fp_object *o, Elf *elf, Elf_Scn *scn, const 
         if (address && symbol.st_shndx != SHN_UNDEF)
             *fp_table_add(&o->pointers, rela.r_offset) = symbol.st_value + (uint64_t)rela.r_addend;
         const char *name = elf_strptr(elf, symbol_header.sh_link, symbol.st_name);
-        if (name && *name) *fp_table_add(&o->imports, rela.r_offset) = (uintptr_t)name;
+        if (!name || !*name) continue;
+        *fp_table_add(&o->imports, rela.r_offset) = (uintptr_t)name;
+        if (symbol.st_shndx != SHN_UNDEF) *fp_table_add(&o->defined, (uintptr_t)name) = 1;
     }
 }
 
@@ -338,6 +340,7 @@ bool fp_object_open(struct fp_arena *arena, const char *path, struct fp_object *
         .arena = arena, .path = fp_arena_strdup(arena, path), .fd = -1, .debug_fd = -1};
     elf_version(EV_CURRENT);
     fp_table_init(&o->imports, arena);
+    fp_table_init(&o->defined, arena);
     fp_table_init(&o->pointers, arena);
     fp_table_init(&o->endless, arena);
     o->fd = fp_open_regular(path, error);
@@ -409,4 +412,9 @@ const char *fp_object_import(const struct fp_object *o, uint64_t address)
 {
     const uint64_t *name = fp_table_find(&o->imports, address);
     return name ? (const char *)(uintptr_t)*name : NULL;
+}
+
+bool fp_object_defines(const struct fp_object *o, const char *name)
+{
+    return fp_table_find(&o->defined, (uintptr_t)name) != NULL;
 }

@@ -41,6 +41,7 @@ struct fp_object {
     FP_VEC(uint64_t) inner;   /* addresses of symbols of functions inside of others */
     uint64_t entry;           /* where execution starts; 0: none */
     struct fp_table imports;  /* address of a PLT entry or GOT slot -> name (a pointer) */
+    struct fp_table defined;  /* names (pointers) among them that the object itself defines */
     struct fp_table pointers; /* address of a relocated word -> what it points to */
     struct fp_table endless;  /* entries of functions that were found not to return (returns.h) */
     bool fixed;               /* linked at its address: not PIE, not shared */
@@ -69,5 +70,8 @@ const struct fp_object_symbol *fp_object_function(const struct fp_object *object
 
 /* The name behind a PLT entry or a GOT slot, or NULL. */
 const char *fp_object_import(const struct fp_object *object, uint64_t address);
+
+/* Is a function of this name, which fp_object_import gave, the object's own? */
+bool fp_object_defines(const struct fp_object *object, const char *name);
 
 #endif
