@@ -4,6 +4,7 @@
     counts.py --bin BUILD/bin [--keep] [--case NAME]...
 """
 import os
+import re
 import shutil
 import sys
 
@@ -139,6 +140,34 @@ def case_chain(b):
     for f in both:
         if f.get("calls"):
             equal(f["calls"], 2 * calls[f["name"]], "calls of %s in the sum" % f["name"])
+
+
+def case_own_names(b):
+    """A function of the program's own that is called err is not libc's, which never returns; in a library neither."""
+    needs("valgrind")
+    for flags in (["-pie"], ["-s"], ["-rdynamic"]):
+        callgrind.same(b, b.build("gcc", "names.c", "-O1", *flags))
+        expect("not exact" not in b.tool("info", b.path("counts.prof")).stdout, "a call returned that should not")
+    b.run("gcc", "-O1", "-shared", "-fPIC", "-DLIBRARY", os.path.join(SOURCE, "names.c"), "-o", "libnames.so")
+    b.write("user.c", "int check(int); int main(void) { int s = 0; for (int i = 0; i < 20; i++) s += check(i); return s > 9; }")
+    b.run("gcc", "-O1", "user.c", "-o", "user", "-L.", "-lnames")
+    callgrind.same(b, b.path("user"), libraries={"libnames.so": b.path("libnames.so")})
+    expect("not exact" not in b.tool("info", b.path("counts.prof")).stdout, "a call in the library returned that should not")
+
+
+def case_loop_register(b):
+    """A loop without calls does not keep its path register in memory because of calls elsewhere in the function."""
+    needs("valgrind", "objdump")
+    program = b.build("gcc", "loop.c", "-O2", "-fno-tree-vectorize", "-fno-if-conversion", "-fno-if-conversion2")
+    b.tool("exe", program, "-o", b.path("counting"), silent=True)
+    times = []
+    for each in (program, b.path("counting")):
+        done = b.run("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null", each, env={"FOOTPATH_OUT": b.path("p.prof")})
+        times.append(int(re.search(r"I\s+refs:\s+([\d,]+)", done.stderr).group(1).replace(",", "")))
+    rounds = 1 << 20
+    added = (times[1] - times[0]) / rounds  # in main and in work
+    expect(added < 6, "%.2f instructions in each round" % added)
+    callgrind.same(b, program)
 
 
 def stock(b, name, *words, **how):

@@ -3,6 +3,7 @@
 
     suites.py --bin BUILD/bin [--programs redis,cpython,postgresql] [--modes check,path] [--llvm 19] [--keep]
     suites.py --bin BUILD/bin --use [--eager] [--programs xz]
+    suites.py --bin BUILD/bin --exe --programs sed,grep,gawk
 
 Each program (recipes.py) is built by clang and by footpath-cc in fresh copies of its Debian
 source, and its own tests are run with each. A test that passes with clang must pass with
@@ -11,6 +12,7 @@ of a check build must verify. A test that fails with footpath-cc alone is run on
 itself, where its suite can do so: one that passes then depends on time, and is printed.
 With --use the program is counted while its tests run and built a third time by that profile
 (--fp-use), with --eager copying wherever it is possible; the tests must say the same once more.
+With --exe the programs that clang built are rewritten by footpath exe before the tests; no unexpected jump may be caught.
 """
 import glob
 import json
@@ -88,6 +90,28 @@ class Build:
         if status:
             raise SystemExit("%s does not build with %s:\n%s" % (self.name, self.env["CC"], text[-3000:]))
 
+    def rewrite(self):
+        """All programs of the copy that clang linked, in place. Gives how many, and why not the others."""
+        done, refused = 0, []
+        for folder, _, names in os.walk(self.copy):
+            for path in (os.path.join(folder, name) for name in names):
+                if not is_program(path):
+                    continue
+                said = subprocess.run([os.path.join(self.args.bin, "footpath"), "exe", path, "-o", path + ".counting"], capture_output=True, text=True)
+                if said.returncode:
+                    refused.append(said.stderr.strip())
+                    continue
+                shutil.copystat(path, path + ".counting")
+                shutil.chown(path + ".counting", os.stat(path).st_uid, os.stat(path).st_gid)
+                os.rename(path + ".counting", path)
+                done += 1
+        return done, refused
+
+    def caught(self):
+        """Unexpected jumps that the profiles tell of."""
+        return [line.strip() for profile in sorted(glob.glob(os.path.join(self.profiles, "*"))) for line in subprocess.run(
+            [os.path.join(self.args.bin, "footpath"), "info", profile], capture_output=True, text=True).stdout.splitlines() if "caught:" in line]
+
     def run_tests(self, log, groups=()):
         """Of the groups alone, or all. One file for each program: the runs of all its processes are appended."""
         return self.shell(self.suite.test, log, FOOTPATH_OUT=self.profiles + "/%b.prof", AGAIN=" ".join(groups))
@@ -143,6 +167,15 @@ class Build:
         return sums, differences
 
 
+def is_program(path):
+    """An executable that is linked dynamically."""
+    if os.path.islink(path) or not os.path.isfile(path) or not os.access(path, os.X_OK):
+        return False
+    with open(path, "rb") as f:
+        head = f.read(4096)
+    return head[:4] == b"\x7fELF" and b"ld-linux" in head
+
+
 def compare(plain, ours):
     """Tests that clang passes and ours does not, or that are missing."""
     noise = re.compile(plain.suite.noise or "(?!)")
@@ -154,7 +187,7 @@ def report(plain, ours, kind):
     lucky = ours.test_again(worse) if worse and ours.suite.group else []
     worse = [test for test in worse if test not in lucky]
     passed = [sum(said == "ok" for said in build.results.values()) for build in (plain, ours)]
-    print("%s, %s: %d tests, clang passes %d, footpath-cc %d; %d that clang passes do not; status %d and %d; "
+    print("%s, %s: %d tests, clang passes %d, ours %d; %d that clang passes do not; status %d and %d; "
           "build %d s and %d s, tests %d s and %d s (%.2f)" % (
               plain.name, kind, len(plain.results), passed[0], passed[1], len(worse), plain.status, ours.status,
               plain.build_time, ours.build_time, plain.time, ours.time, ours.time / max(plain.time, 0.1)), flush=True)
@@ -204,6 +237,22 @@ def use(args, name):
     return failed or not sums or not sums[0]
 
 
+def rewritten(args, name):
+    """Built by clang and rewritten: the same results, and no trap?"""
+    plain = make(args, name, "plain", None)
+    ours = Build(args, name, "exe", None)
+    os.makedirs(ours.folder, exist_ok=True)
+    ours.build()
+    done, refused = ours.rewrite()
+    ours.test()
+    failed, caught = report(plain, ours, "rewritten"), ours.caught()
+    print("   %d programs rewritten, %d not; %d functions with unexpected jumps; profiles of %d programs" % (
+        done, len(refused), len(caught), len(os.listdir(ours.profiles))))
+    for line in refused[:10] + caught[:10]:
+        print("   %s" % line)
+    return failed or bool(caught) or not done
+
+
 def training(args, counted):
     """The profile of the largest program: the ones that only test are builds of their own."""
     return max(glob.glob(os.path.join(counted.profiles, "*")), key=os.path.getsize)
@@ -218,6 +267,7 @@ def main():
     parser.add_argument("--keep", action="store_true", help="keep the builds")
     parser.add_argument("--reuse", action="store_true", help="builds that were tested before are not made again")
     parser.add_argument("--use", action="store_true", help="count, and build by the profile")
+    parser.add_argument("--exe", action="store_true", help="rewrite what clang built")
     parser.add_argument("--eager", action="store_true", help="with --use: copy wherever it is possible")
     args = parser.parse_args()
     # a shell that starts this beside other work has these ignored, and tests would inherit that
@@ -227,8 +277,8 @@ def main():
     names, failed = args.programs.split(","), 0
     subprocess.run([os.path.join(ROOT, "bench", "fetch"), corpus.CACHE] + [SUITES[n].package for n in names], check=True)
     for name in names:
-        if args.use:
-            failed += use(args, name)
+        if args.use or args.exe:
+            failed += use(args, name) if args.use else rewritten(args, name)
             continue
         plain = make(args, name, "plain", None)
         for kind in args.modes.split(","):
