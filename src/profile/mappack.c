@@ -22,9 +22,9 @@ enum { USUAL_GROWTH = 32 };
 /* Maps of real programs are packed to a third or a fifth. */
 enum { USUAL_PACKING = 8 };
 
-/* The slow levels pay for maps of up to a megabyte; above, they would take half the time of a link
- * or of footpath exe. */
-enum { SMALL_MAP = 1 << 20, SMALL_LEVEL = 19, LARGE_LEVEL = 9 };
+/* The slow levels pay for maps of up to a quarter of a megabyte. Above, they would take half the
+ * time of a link, or of footpath exe. */
+enum { SMALL_MAP = 1 << 18, SMALL_LEVEL = 19, LARGE_LEVEL = 9 };
 
 bool fp_map_is_packed(const unsigned char *bytes, size_t len)
 {
