@@ -1,7 +1,7 @@
 /* Regions of the path register, and moves between them: see counting.h.
  *
- * A region with a call has the slot for its home. A loop without calls in such a function should not
- * pay for that. So blocks are joined to regions along the hottest edges first, and only while a
+ * A region with a call has the slot for its home. A loop without calls in such a function should
+ * not pay for that. So blocks are joined to regions along the hottest edges first, and only while a
  * register is left that is free in all of them. On the other edges the value moves:
  *
  *     slot --- load ---> loop, in a register --- store ---> slot
