@@ -170,6 +170,22 @@ def case_loop_register(b):
     callgrind.same(b, program)
 
 
+def case_verify(b):
+    """footpath verify compares the paths of the copy with callgrind's counts of the program. Functions with calls that return
+    twice, or with landing pads, have other graphs there."""
+    needs("valgrind")
+    program = b.build("gcc", "ways.c", "-O2", "-s")
+    b.tool("exe", program, "-o", b.path("counting"), silent=True)
+    b.run(b.path("counting"), status=None, env={"FOOTPATH_OUT": b.path("paths.prof")})
+    b.run("valgrind", "-q", "--tool=callgrind", "--dump-instr=yes", "--collect-jumps=yes", "--skip-plt=no",
+          "--callgrind-out-file=" + b.path("callgrind.out"), program, status=None)
+    b.tool("import", "--format", "callgrind", "--binary", program, b.path("callgrind.out"), "-o", b.path("edges.prof"))
+    said = b.tool("verify", "paths.prof", "edges.prof", status=None).stdout
+    expect(re.search(r"^1\d functions, \d+ edges: (these )?identical", said, re.M), "verify: " + said)
+    b.run(b.path("counting"), status=None, env={"FOOTPATH_OUT": b.path("paths.prof")})
+    expect("differ" in b.tool("verify", "paths.prof", "edges.prof", status=1).stdout, "two runs are not one")
+
+
 def stock(b, name, *words, **how):
     program = shutil.which(name, path="/usr/bin:/bin")
     if not program:
