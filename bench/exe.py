@@ -105,24 +105,28 @@ def truth(args):
 
 # ---- price ----
 
-PRICE = ["program", "instructions, plain", "extra"]
+PRICE = ["program", "instructions, plain", "extra", "with `--no-exits`"]
 LEAST = 50_000_000
 
 
 class Pair:
     """A program and its libraries, plain and rewritten, in two folders. Both are called alike."""
 
-    def __init__(self, b, program, libraries):
+    def __init__(self, b, program, libraries, *options):
+        """options: of footpath exe, for a third folder, "other"."""
         self.b, self.name = b, os.path.basename(program)
         self.libraries = bool(libraries)
         self.text, start = 0, time.time()
-        for which in ("plain", "rewritten"):
+        for which in ("plain", "rewritten", "other"):
             os.makedirs(b.path(which, "lib"))
-        for path, place in [(program, self.name)] + [(path, os.path.join("lib", name)) for name, path in libraries.items()]:
+        files = [(program, self.name)] + [(path, os.path.join("lib", name)) for name, path in libraries.items()]
+        for path, place in files:
             shutil.copy(path, b.path("plain", place))
             b.tool("exe", path, "-o", b.path("rewritten", place), silent=True)
             self.text += text_of(path)
         self.seconds = time.time() - start
+        for path, place in files if options else []:
+            b.tool("exe", path, "-o", b.path("other", place), *options, silent=True)
 
     def program(self, which):
         return self.b.path(which, self.name)
@@ -154,18 +158,18 @@ def cachegrind(command, env, stdin, folder):
 
 
 def price_of(program, folder):
-    """Instructions, plain and rewritten, of the large run."""
+    """Instructions of the large run: plain, rewritten, and without paths in flight."""
     with Bench(program.name) as b:
-        pair = Pair(b, program.program(), stock.libraries(program))
+        pair = Pair(b, program.program(), stock.libraries(program), "--no-exits")
         return [cachegrind([pair.program(which)] + program.words("large", folder), pair.env(which, program.env),
-                           program.stdin("large", folder), b.folder) for which in ("plain", "rewritten")]
+                           program.stdin("large", folder), b.folder) for which in ("plain", "rewritten", "other")]
 
 
 def price(args):
     folder, rows, bad = stock_inputs(), {}, 0
     for program in stock.names(args.programs):
-        plain, counting = price_of(program, folder)
-        rows[program.name] = ["{:,}".format(plain), percent(counting / plain - 1)]
+        plain, counting, without = price_of(program, folder)
+        rows[program.name] = ["{:,}".format(plain), percent(counting / plain - 1), percent(without / plain - 1)]
         print(program.name, *rows[program.name], "TOO SHORT" if plain < LEAST else "", flush=True)
         bad += plain < LEAST
     mean = measure.geomean([float(row[1].rstrip("%")) / 100 for row in rows.values()])
