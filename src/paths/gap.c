@@ -188,7 +188,8 @@ static void add_gap(struct seeker *s, const struct fp_function *f, const struct 
     struct fp_gap_path *kept = &gap->paths[gap->npaths++];
     *kept = *one;
     kept->path.edges = FP_NEW_ARRAY(s->arena, uint32_t, (size_t)one->path.nedges + 1);
-    memcpy(kept->path.edges, one->path.edges, one->path.nedges * sizeof *one->path.edges);
+    if (one->path.nedges)
+        memcpy(kept->path.edges, one->path.edges, one->path.nedges * sizeof *one->path.edges);
     gap->count = fp_add_saturated(gap->count, one->count);
     gap->cost += one->cost;
 }
