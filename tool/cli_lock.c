@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -42,14 +43,18 @@ size_t cli_find_in_place(const char *output, const char *const *inputs, size_t c
 }
 
 /* The file that takes the place of this one says that there may be runs beside: one may
- * have come that only this file was told of. */
+ * have come that only this file was told of. This one says so too, for programs that have it open:
+ * they then look whether the name is still this file's. */
 static uint64_t next_id(int fd)
 {
     struct fp_profile_header header = {0};
     if (pread(fd, &header, sizeof header, 0) != sizeof header ||
         memcmp(header.magic, FP_PROFILE_MAGIC, 8))
         return 0;
-    return header.id | FP_PROFILE_ASIDE;
+    header.id |= FP_PROFILE_ASIDE;
+    ssize_t put = pwrite(fd, &header.id, sizeof header.id, offsetof(struct fp_profile_header, id));
+    (void)put; /* the number of names tells, where the file system counts them */
+    return header.id;
 }
 
 bool cli_in_place_begin(struct cli_in_place *in_place, const char *output,
