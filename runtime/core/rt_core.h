@@ -109,10 +109,15 @@ struct rt_held {
     uint64_t mask;    /* before rt_hold_signals */
     uint64_t pending; /* before it, of the signals that our writes may raise */
     uint64_t raised;  /* by our own writes */
+    bool noting;      /* signals come, and are noted */
 };
 
 /* From rt_hold_signals to rt_release_signals this thread takes no signal. */
 void rt_hold_signals(struct rt_held *held) FP_HIDDEN;
+/* The same for the thread that writes: no handler of the program runs meanwhile. */
+void rt_hold_for_write(struct rt_held *held) FP_HIDDEN;
+/* Called by our handler of fatal signals. True: the signal strikes again when it is released. */
+bool rt_note_signal(int signal, const siginfo_t *info) FP_HIDDEN;
 void rt_release_signals(const struct rt_held *held) FP_HIDDEN;
 /* Notes the signal that a write which failed with `error` has raised. */
 void rt_note_raised(struct rt_held *held, int error) FP_HIDDEN;

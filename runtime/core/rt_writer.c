@@ -43,7 +43,7 @@ bool rt_writer_begin(struct rt_held *held, bool only_wish)
     struct rt_writing *writing = rt_writing();
     uint64_t until = 0;
     for (;;) {
-        rt_hold_signals(held);
+        rt_hold_for_write(held);
         if (take(writing) || (only_wish && leave_wish(writing))) return true;
         /* the writer is this thread: a fault interrupted its write */
         bool hopeless = only_wish || __atomic_load_n(&writing->writer, __ATOMIC_RELAXED) ==

@@ -33,10 +33,34 @@ static handler *fatal_handler(void)
     return rt_this.process ? rt_this.process->exits.fatal_handler : NULL;
 }
 
+/* ---- are there handlers of others? ---- */
+
+static bool others; /* some signal has had a handler that is not rt_end.c's */
+
+void rt_note_handler(void)
+{
+    others = true;
+}
+
+static bool is_handler(const struct sigaction *action)
+{
+    return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+}
+
+extern char __footpath_interposed FP_HIDDEN; /* rt_sample.c */
+
+/* Only where the stand-ins of rt_interpose.c see what all code of the process sets. */
+bool rt_handlers_are_ours(void)
+{
+    return __footpath_interposed && !others && fatal_handler() && rt_is_program() &&
+           rt_this.process->core.nmodules == 1 && rt_has_one_thread();
+}
+
+/* SA_RESTART: the handler returns where it only notes the signal. */
 void rt_default_action(struct sigaction *action)
 {
-    *action =
-        (struct sigaction){.sa_sigaction = fatal_handler(), .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    *action = (struct sigaction){.sa_sigaction = fatal_handler(),
+                                 .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
     memcpy(&action->sa_mask, &rt_all_signals, sizeof rt_all_signals); /* the kernel has 64 */
 }
 
@@ -89,14 +113,13 @@ enum { ONCE = (int)SA_RESETHAND, SET_BY_LIBC = 0x04000000 /* SA_RESTORER */ };
 static struct sigaction instead_of(int signal, const struct sigaction *action)
 {
     struct sigaction set = *action;
-    bool is_handler = action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
     if (action->sa_handler == SIG_DFL) rt_default_action(&set);
-    if (is_handler && action->sa_flags & ONCE) {
+    if (is_handler(action) && action->sa_flags & ONCE) {
         once[signal] = action->sa_sigaction;
         set.sa_sigaction = call_once;
         set.sa_flags = (action->sa_flags & ~ONCE) | SA_SIGINFO;
     }
-    if (is_handler && is_guarded(signal)) {
+    if (is_handler(action) && is_guarded(signal)) {
         *guarded(signal) = set.sa_sigaction;
         set.sa_sigaction = guard;
         set.sa_flags |= SA_SIGINFO;
@@ -107,6 +130,7 @@ static struct sigaction instead_of(int signal, const struct sigaction *action)
 int rt_set_action(rt_sigaction *real, int signal, const struct sigaction *action,
                   struct sigaction *old)
 {
+    if (action && is_handler(action) && !is(action, fatal_handler())) rt_note_handler();
     if (!fatal_handler() || !rt_is_fatal(signal)) return real(signal, action, old);
     if (action && is(action, fatal_handler()))
         return real(signal, action, old); /* from rt_end.c, or above */

@@ -179,6 +179,7 @@ static void die(int signal, siginfo_t *info, void *context)
 {
     if (rt_is_for_us(signal, info, context)) return;
     if (came_early(signal, info)) return;
+    if (was_sent(signal, info) && rt_note_signal(signal, info)) return;
     bool step = dying_of && signal == SIGTRAP;
     if (step) signal = dying_of;
     if ((step || was_sent(signal, info)) && go_on_a_little(context)) {
@@ -309,8 +310,11 @@ static void watch_fatal(int signal)
     rt_default_action(&action);
     early.struck = false;
     __atomic_store_n(&early.signal, signal, __ATOMIC_SEQ_CST);
-    if (exchange(signal, &action, &old) && (old.sa_flags & SA_SIGINFO || old.sa_handler != SIG_DFL))
+    if (exchange(signal, &action, &old) &&
+        (old.sa_flags & SA_SIGINFO || old.sa_handler != SIG_DFL)) {
         exchange(signal, &old, &action);
+        if (old.sa_handler != SIG_IGN) rt_note_handler();
+    }
     __atomic_store_n(&early.signal, 0, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&early.struck, __ATOMIC_SEQ_CST))
         syscall(SYS_rt_tgsigqueueinfo, getpid(), rt_thread_id(), signal, &early.info);

@@ -54,6 +54,10 @@ int rt_set_action(rt_sigaction *real, int signal, const struct sigaction *action
                   struct sigaction *old) FP_HIDDEN;
 /* Did a rewritten module raise the signal for us? Then it was dealt with. */
 bool rt_is_for_us(int signal, const siginfo_t *info, void *context) FP_HIDDEN;
+/* Has the process one thread, and no handler of a signal but ours of fatal ones? */
+bool rt_handlers_are_ours(void) FP_HIDDEN;
+/* Some signal had a handler when the runtime began. */
+void rt_note_handler(void) FP_HIDDEN;
 /* The action that we set where the program has the default one. */
 void rt_default_action(struct sigaction *action) FP_HIDDEN;
 

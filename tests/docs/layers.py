@@ -48,7 +48,7 @@ HOOKS = {
         rt_threads_start rt_threads_after_fork rt_threads_forget_module rt_stop_after_fork rt_stop_forget_module
         rt_threads_set_base rt_threads_own_bias rt_threads_make_nowhere rt_with_threads_stopped rt_fold_lock rt_fold_unlock
         threads.regions threads.nregions threads.nowhere
-        rt_end_at_quick_exit rt_end_watch rt_end_unwatch rt_end_forget_module
+        rt_end_at_quick_exit rt_end_watch rt_end_unwatch rt_end_forget_module rt_handlers_are_ours
         rt_has_marks rt_in_flight_now rt_in_flight_left rt_in_flight_waiting rt_in_flight_clear
         rt_frame_left rt_frames_left rt_place_is_certain
         rt_sample_start rt_sample_before_fork rt_sample_after_fork_in_parent rt_sample_after_fork

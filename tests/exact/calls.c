@@ -3,8 +3,10 @@
  *     calls OUT PROGRAM ARGUMENT...
  *
  * Writes to the file OUT how many calls there were, and how many of them were pread.
- * Ends with the status of the program. */
+ * Ends with the status of the program. With the variable CALLS_SIGNAL the program gets that signal
+ * as it makes its first pwrite. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
@@ -23,6 +25,8 @@ int main(int argc, char **argv)
 {
     int status = 0;
     unsigned long calls = 0, reads = 0;
+    const char *sent = getenv("CALLS_SIGNAL");
+    int number = sent ? atoi(sent) : 0;
     if (argc < 3) return 125;
     pid_t child = fork();
     if (child < 0) return fail("fork");
@@ -47,6 +51,10 @@ int main(int argc, char **argv)
         }
         struct user_regs_struct regs;
         ptrace(PTRACE_GETREGS, child, NULL, &regs);
+        if (number && enters && regs.orig_rax == SYS_pwrite64) {
+            kill(child, number);
+            number = 0;
+        }
         calls += enters;
         reads += enters && regs.orig_rax == SYS_pread64;
         enters = !enters;
@@ -55,5 +63,5 @@ int main(int argc, char **argv)
     if (!out) return fail(argv[1]);
     fprintf(out, "%lu %lu\n", calls, reads);
     fclose(out);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 124;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -18,7 +18,12 @@ static __attribute__((noinline)) int sum(int n) { int s = 0; for (int i = 0; i <
 int main(int argc, char **argv) { (void)argv; return sum(argc + 3) == 1000; }
 """
 # of these 22 for the handlers of fatal signals (docs/exits.md)
-MOST_CALLS, MOST_FIRST = 37, 53
+MOST_CALLS, MOST_FIRST = 33, 49
+# has a handler of its own
+HANDLER = """#include <signal.h>
+static void note(int number) { (void)number; }
+int main(void) { struct sigaction a = {.sa_handler = note}; return sigaction(SIGUSR2, &a, 0); }
+"""
 
 
 class Bench(harness.Bench):
@@ -26,12 +31,12 @@ class Bench(harness.Bench):
         super().__init__(args, folder)
         self.clang("-O1", os.path.join(HERE, "calls.c"), "-o", "calls")
 
-    def count(self, program):
+    def count(self, program, status=0, **env):
         """System calls of a run, and how many of them are pread."""
-        done = self.run(self.path("calls"), self.path("count"), self.path(program), status=None)
+        done = self.run(self.path("calls"), self.path("count"), self.path(program), status=None, env=env)
         if done.returncode == 125:
             raise Skipped("no program can be traced here: " + done.stderr)
-        equal(done.returncode, 0, "status of " + program)
+        equal(done.returncode, status, "status of " + program)
         return [int(word) for word in self.read("count").split()]
 
 
@@ -62,6 +67,24 @@ def case_few_exits(b):
 
 def case_few_edges(b):
     calls_of(b, FEW, "--fp-mode=edge-min")
+
+
+def runs(b):
+    return [m["runs"] for m in b.json("info", "--json", "footpath.prof")["modules"]]
+
+
+def case_signal_while_writing(b):
+    """A signal that comes while the record is written strikes when it is written."""
+    b.write("short.c", FEW)
+    b.cc("-O2", "short.c", "-o", "counted")
+    for i, number in enumerate([15, 2, 13, 25, 11, 10]):
+        b.count("counted", status=128 + number, CALLS_SIGNAL=str(number))
+        equal(runs(b), [i + 1], "runs in the profile after signal %d" % number)
+    b.write("own.c", HANDLER)
+    b.cc("-O2", "own.c", "-o", "own")
+    b.count("own", status=128 + 10, CALLS_SIGNAL="10", FOOTPATH_OUT="own.prof")
+    b.count("own", CALLS_SIGNAL="12", FOOTPATH_OUT="own.prof")
+    equal(b.json("info", "--json", "own.prof")["modules"][0]["runs"], 2, "runs of the program with a handler")
 
 
 def case_many_builds(b):
