@@ -101,11 +101,13 @@ void rt_end_at_quick_exit(void)
 
 /* ---- fatal signals ---- */
 
-/* First the signals that instructions raise. */
-static const int fatal[] = {SIGSEGV, SIGBUS,    SIGFPE,  SIGILL,    SIGSYS,  SIGTRAP,
-                            SIGABRT, SIGTERM,   SIGINT,  SIGHUP,    SIGQUIT, SIGPIPE,
-                            SIGALRM, SIGXCPU,   SIGXFSZ, SIGVTALRM, SIGPROF, SIGUSR1,
-                            SIGUSR2, SIGSTKFLT, SIGPOLL, SIGPWR};
+/* First the signals that instructions raise. Each costs every process a system call, so there are
+ * none of signals that a program gets only if it asked for them by number (SIGPOLL, and those for
+ * real time), that go to the first process of the system (SIGPWR), or that nothing sends
+ * (SIGSTKFLT). */
+static const int fatal[] = {SIGSEGV, SIGBUS,    SIGFPE,  SIGILL,  SIGSYS,  SIGTRAP, SIGABRT,
+                            SIGTERM, SIGINT,    SIGHUP,  SIGQUIT, SIGPIPE, SIGALRM, SIGXCPU,
+                            SIGXFSZ, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2};
 enum { RAISED_BY_INSTRUCTIONS = 6 };
 
 /* By a system call: for the two signals of sampling, sigaction only remembers the action

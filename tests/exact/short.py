@@ -17,8 +17,8 @@ FEW = """static __attribute__((noinline)) int side(int x) { return x > 3 ? x * 2
 static __attribute__((noinline)) int sum(int n) { int s = 0; for (int i = 0; i < n; i++) s += side(i); return s; }
 int main(int argc, char **argv) { (void)argv; return sum(argc + 3) == 1000; }
 """
-# of these 22 for the handlers of fatal signals (docs/exits.md)
-MOST_CALLS, MOST_FIRST = 33, 49
+# of these 19 for the handlers of fatal signals (docs/exits.md)
+MOST_CALLS, MOST_FIRST = 30, 46
 # has a handler of its own
 HANDLER = """#include <signal.h>
 static void note(int number) { (void)number; }
