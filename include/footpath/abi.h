@@ -162,6 +162,19 @@ struct fp_hash_table {
 #define FP_HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio */
 enum { FP_HASH_TABLE_SIZE = sizeof(struct fp_hash_table) };
 
+/* A function with a large array that looks seldom called has a gate, of 16 bits, which is
+ * relative to %gs as the counters are:
+ *
+ *     if (gate < 0) counters[id]++; else __footpath_gate_miss(gate, counters + id)
+ *
+ * In the first thread the gate is open as linked. In a thread's copy it is 0: the runtime counts in
+ * words that all threads share, and opens the gate when the thread has counted there a few times.
+ * So a thread that calls a function seldom takes no page for the function's array. */
+#define FP_GATE_SECTION "footpath_gate"
+#define FP_GATE_PREFIX "__footpath_gate_"
+#define FP_GATE_MISS_SYMBOL "__footpath_gate_miss"
+enum { FP_GATE_OPEN = 0x8000 };
+
 /* ---- executables that were rewritten (footpath exe, docs/executables.md) ---- */
 
 /* The runtime in a rewritten file is told by this record where things are: `footpath exe` fills

@@ -167,7 +167,7 @@ struct rt_range {
 };
 
 /* The sections of a module of which every thread has a copy. */
-enum { RT_COUNTERS, RT_TABLES, RT_LOCALS, RT_DIRECT, RT_NRANGES };
+enum { RT_COUNTERS, RT_TABLES, RT_LOCALS, RT_DIRECT, RT_GATES, RT_NRANGES };
 
 /* Why a profile is written. */
 enum rt_why {

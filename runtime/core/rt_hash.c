@@ -266,6 +266,11 @@ __attribute__((used)) RT_ENTRY static void hash_miss(uint64_t table, uint64_t ke
     rt_hash_count(table, key);
 }
 
+__attribute__((used)) RT_ENTRY static void gate_miss(uint64_t gate, uint64_t counter)
+{
+    rt_gate_count(gate, counter);
+}
+
 /* A path ended while its thread's flag was set. */
 __attribute__((used)) RT_ENTRY static void sample_array(uint64_t counters, uint64_t id)
 {
@@ -362,17 +367,19 @@ _Static_assert(sizeof(struct fp_hash_entry) == 16 && offsetof(struct fp_hash_ent
 ENTRY(FP_HASH_MISS_SYMBOL, COUNT_IN_SECOND, "hash_miss");
 ENTRY(FP_SPARSE_MISS_SYMBOL, COUNT_IN_FIRST, "hash_miss");
 ENTRY(FP_HASH_SHARED_SYMBOL, "", "hash_shared");
+ENTRY(FP_GATE_MISS_SYMBOL, "", "gate_miss");
 ENTRY(FP_SAMPLE_ARRAY_SYMBOL, "", "sample_array");
 ENTRY(FP_SAMPLE_HASH_SYMBOL, "", "sample_hash");
 
 extern const char entry_of_miss[] __asm__(FP_HASH_MISS_SYMBOL) FP_HIDDEN;
 extern const char entry_of_sparse[] __asm__(FP_SPARSE_MISS_SYMBOL) FP_HIDDEN;
 extern const char entry_of_shared[] __asm__(FP_HASH_SHARED_SYMBOL) FP_HIDDEN;
+extern const char entry_of_gate[] __asm__(FP_GATE_MISS_SYMBOL) FP_HIDDEN;
 
 bool rt_hash_is_entry(uint64_t function)
 {
     return function == (uint64_t)entry_of_miss || function == (uint64_t)entry_of_sparse ||
-           function == (uint64_t)entry_of_shared;
+           function == (uint64_t)entry_of_shared || function == (uint64_t)entry_of_gate;
 }
 
 void rt_hash_empty_copy(const struct rt_module *module, int64_t bias)

@@ -22,6 +22,7 @@
 RT_SECTION_BOUNDS(char, counters, FP_COUNTER_SECTION);
 RT_SECTION_BOUNDS(char, tables, FP_HASH_SECTION);
 RT_SECTION_BOUNDS(char, direct, FP_DIRECT_SECTION);
+RT_SECTION_BOUNDS(char, gates, FP_GATE_SECTION);
 #endif
 RT_SECTION_BOUNDS(char, locals, "footpath_local");
 
@@ -29,7 +30,7 @@ extern const char hash_empty __asm__(FP_HASH_EMPTY_SYMBOL) FP_HIDDEN; /* rt_hash
 
 struct rt_local rt_local __attribute__((section("footpath_local"), used));
 
-struct rt_module rt_this = {.version = 7};
+struct rt_module rt_this = {.version = 8};
 
 /* A note of type 1 named "footpath". Its content is the distance from there to rt_this. */
 __asm__(".pushsection .note.footpath,\"a\",@note\n"
@@ -199,6 +200,7 @@ void rt_module_find_ranges(void)
     rt_this.ranges[RT_COUNTERS] = (struct rt_range){counters_start, counters_end};
     rt_this.ranges[RT_TABLES] = (struct rt_range){tables_start, tables_end};
     rt_this.ranges[RT_DIRECT] = (struct rt_range){direct_start, direct_end};
+    rt_this.ranges[RT_GATES] = (struct rt_range){gates_start, gates_end};
 #endif
     rt_this.ranges[RT_LOCALS] = (struct rt_range){locals_start, locals_end};
     rt_this.local = &rt_local;

@@ -101,9 +101,9 @@ static size_t bytes_to_fold(const struct rt_process *process, int64_t bias)
 static void fold_range(struct rt_pagemap *map, struct rt_range pages, int64_t into, int64_t from)
 {
     if (pages.start == pages.end) return;
-    for (char *page = pages.start; page < pages.end; page += RT_PAGE)
-        if (rt_touched(map, page + from))
-            rt_add_page((uint64_t *)(page + into), (const uint64_t *)(page + from));
+    char *page = pages.start + from, *end = pages.end + from;
+    for (; (page = rt_next_touched(map, page, end)) < end; page += RT_PAGE)
+        rt_add_page((uint64_t *)(page - from + into), (const uint64_t *)page);
     madvise(pages.start + from, (size_t)(pages.end - pages.start), MADV_DONTNEED);
 }
 
@@ -116,6 +116,7 @@ static void fold(const struct rt_process *process, int64_t into, int64_t from)
         for (int k = 0; module && k < NFOLDED; k++)
             fold_range(&map, whole_pages(module, folded[k]), into, from);
         if (module) module->fold_arrays(&map, into, from);
+        if (module) rt_gate_close_all(module, from);
     }
     rt_pagemap_close(&map);
 }

@@ -320,10 +320,18 @@ struct rt_region *rt_threads_ownerless(struct rt_process *process)
     return give_copy(process, RT_NOBODY);
 }
 
+/* needs: the lock. */
+static void find_shared(struct rt_process *process)
+{
+    const struct rt_region *region = find_region(process, RT_NOBODY);
+    if (region) __atomic_store_n(&process->threads.shared, region->bias, __ATOMIC_RELEASE);
+}
+
 static struct rt_region *take_region(struct rt_process *process)
 {
     rt_threads_lock(process, true);
     struct rt_region *region = find_region(process, rt_thread_id());
+    if (region && rt_gate_needs_copy(process)) find_shared(process);
     bool held = process->threads.held;
     rt_threads_unlock(process);
     while (held) {
@@ -643,6 +651,7 @@ void rt_threads_after_fork(void)
     process->threads.held = process->threads.stopping = process->threads.folding = 0;
     for (uint32_t i = 0; i < process->threads.nregions; i++) {
         bool mine = process->threads.regions[i].bias == RT_LOCAL->core.bias;
+        if (process->threads.regions[i].tid == RT_NOBODY) continue;
         process->threads.regions[i].tid = mine ? rt_thread_id() : 0;
         rt_fold_taken(process, &process->threads.regions[i]);
     }

@@ -55,6 +55,15 @@ void rt_threads_after_fork(void) FP_HIDDEN;
 /* The copy that nobody counts in: RT_NOBODY owns it. NULL: none can be made. */
 struct rt_region *rt_threads_ownerless(struct rt_process *process) FP_HIDDEN;
 
+/* ---- gates in front of large arrays: rt_gate.c ---- */
+
+/* Counts where the gate is not open. Both addresses are the first thread's. */
+void rt_gate_count(uint64_t gate, uint64_t counter) FP_HIDDEN;
+/* Are there gates, and no copy yet for what threads count in front of them? */
+bool rt_gate_needs_copy(const struct rt_process *process) FP_HIDDEN;
+/* In the copy that lies there. */
+void rt_gate_close_all(const struct rt_module *module, int64_t bias) FP_HIDDEN;
+
 /* ---- memory of copies: rt_fold.c ---- */
 
 /* The owner of this copy ends, and calls this. */
@@ -109,6 +118,7 @@ struct rt_threads_process {
     uint32_t incomplete;       /* some copy lacks the part of some module */
     uint32_t nwarm;            /* copies that are warm */
     int64_t nowhere;           /* bias of the copy to count in while paused, or 0 */
+    int64_t shared;            /* bias of the copy that nobody owns, where gates need it; or 0 */
     struct rt_region *regions; /* RT_MOST_REGIONS of them; mapped for the first copy */
     struct rt_orphan *orphans; /* RT_MOST_ORPHANS of them; mapped for the first one */
 };

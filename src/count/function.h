@@ -175,6 +175,7 @@ struct fp_layout {
     uint64_t edge_slots;
     uint64_t direct_slots; /* the compiler's: words beside a hash table (footpath/abi.h) */
     uint64_t sparse_slots; /* the compiler's: words of a sparse array, or 0 */
+    bool gated;            /* the compiler's: there is a gate in front of the array */
     uint32_t *flow_slot;   /* per flow edge: its counter, or FP_NONE */
     uint32_t call_slot;    /* with FP_FUNCTION_CALL_COSTS: the first of its edge counters */
     /* per block, see fp_plan; the last three with FP_FUNCTION_EXITS */

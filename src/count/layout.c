@@ -12,6 +12,7 @@ void fp_layout_paths(struct fp_function *f, uint64_t num_ids, uint64_t array_pat
     bool values = f->flags & FP_FUNCTION_VALUES; /* values are counted in a hash table */
     f->flags &= ~(uint32_t)FP_FUNCTION_HASHED;
     f->layout.edge_slots = f->layout.sparse_slots = 0;
+    f->layout.gated = false;
     if ((num_ids > array_paths || values) && !cycles) {
         f->flags |= FP_FUNCTION_HASHED;
         f->layout.path_slots = FP_HASH_TABLE_SIZE / 8;

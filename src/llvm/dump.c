@@ -45,6 +45,9 @@ static void say_counters(struct dump *d)
                   cycles ? "counters of paths, then of laps: array of pairs, count and cycles,"
                          : "counters of paths, then of laps: array",
                   layout->path_slots, FP_COUNTER_PREFIX);
+        if (layout->gated)
+            fp_say(&d->out, "  a gate in front of it, %s%016" PRIx64 "\n", FP_GATE_PREFIX,
+                   d->f->id);
     }
     say_words(d, "edge counters: array", layout->edge_slots, FP_EDGE_COUNTER_PREFIX);
     if (d->f->flags & FP_FUNCTION_CALL_COSTS)

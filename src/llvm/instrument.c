@@ -177,8 +177,8 @@ static void set_id(const struct fp_job *job)
     struct fp_function *f = job->f;
     f->id = fp_function_id(fp_ir_base_id(job->ir, job->work->module_hash), f->flags,
                            f->layout.path_slots, f->layout.edge_slots);
-    /* objects that share counters must agree how long a sparse array is */
-    f->id += f->layout.sparse_slots;
+    /* objects that share counters must agree how long a sparse array is, and on a gate */
+    f->id += f->layout.sparse_slots + f->layout.gated;
 }
 
 /* The code, in an order that each piece of emit/ asks for. */
@@ -195,6 +195,7 @@ static void edit(const struct fp_job *job)
     bool turns = fp_p3_takes_turns(job, &turn);
     bool exits = f->flags & FP_FUNCTION_EXITS, slot = exits && fp_ir_needs_slot(f);
     fp_editor_init(&ed, ir, sampled || costs ? FP_THREADS_LOCAL : work->flags.threads, optnone);
+    ed.inlined_later = work->flags.early;
     if (turns) fp_ir_emit_turns(&ed, work->division->ncopies, turn);
     if (!work->flags.early) fp_ir_emit_live_mark(ir);
     if (exits) fp_ir_emit_marks(&ed, slot);

@@ -29,6 +29,29 @@ void fp_job_truncate(struct fp_job *job)
     if (!job->ir->weights) job->ir->weights = FP_NEW_ARRAY(job->arena, double, paths->cfg->nedges);
 }
 
+/* Does the function look as if it were called seldom, next to what it does? Where a way is taken
+ * more than once a call, its counts are many. Without weights nothing is known. */
+static bool looks_seldom(const struct fp_job *job)
+{
+    const struct fp_cfg *cfg = job->f->paths.cfg;
+    double entry = 0, most = 0;
+    for (uint32_t e = 0; e < cfg->nedges; e++) {
+        if (cfg->edges[e].src == 0) entry += job->ir->weights[e];
+        if (job->ir->weights[e] > most) most = job->ir->weights[e];
+    }
+    return entry > 0 && most < 1.5 * entry;
+}
+
+/* A gate costs two instructions at each count, and saves each thread the pages of the array
+ * (footpath/abi.h). Where a run was measured the counts are known, and a gate is not worth it. */
+static bool wants_gate(const struct fp_job *job)
+{
+    enum { A_PAGE = 512 };
+    uint32_t others = FP_FUNCTION_HASHED | FP_FUNCTION_CYCLES | FP_FUNCTION_SAMPLED;
+    return !(job->f->flags & others) && job->f->layout.path_slots > A_PAGE && !job->measured &&
+           job->work->flags.threads == FP_THREADS_LOCAL && looks_seldom(job);
+}
+
 void fp_job_number(struct fp_job *job)
 {
     struct fp_paths *paths = &job->f->paths;
@@ -40,6 +63,7 @@ void fp_job_number(struct fp_job *job)
     enum fp_numbering_order order = sampled ? FP_NUMBER_HOTTEST_FIRST : FP_NUMBER_LARGEST_LAST;
     paths->numbering = fp_number(job->arena, paths->dag, order, weights);
     fp_layout_paths(job->f, paths->numbering->num_ids, job->work->flags.array_paths);
+    job->f->layout.gated = wants_gate(job);
 }
 
 /* Laps that the program counts itself need no counter in their loop. Only where control

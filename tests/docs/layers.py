@@ -47,6 +47,7 @@ HOOKS = {
     "core": set("""
         rt_threads_start rt_threads_after_fork rt_threads_forget_module rt_stop_after_fork rt_stop_forget_module
         rt_threads_set_base rt_threads_own_bias rt_threads_make_nowhere rt_with_threads_stopped rt_fold_lock rt_fold_unlock
+        rt_gate_count
         threads.regions threads.nregions threads.nowhere
         rt_end_at_quick_exit rt_end_watch rt_end_unwatch rt_end_forget_module rt_handlers_are_ours
         rt_has_marks rt_in_flight_now rt_in_flight_left rt_in_flight_waiting rt_in_flight_clear

@@ -4,7 +4,7 @@
  *   irregister.c  the path register as SSA values
  *   irinplace.c   the path register set by assembly, in loops
  *   ircycles.c    when the path in flight began
- *   irprobe.c     counts in a hash table or a sparse array
+ *   irprobe.c     counts in a hash table, in a sparse array or behind a gate
  *   irends.c      ends of sampled paths
  *
  * For counters in an array, r is not the id but the address of its counter: setting r is
@@ -28,10 +28,11 @@ struct fp_code_phi {
     LLVMValueRef *values; /* in order of the block's in-edges */
 };
 
-/* A count in a hash table, made at the end: it needs branches. */
+/* A count in a hash table or behind a gate, made at the end: it needs branches. */
 struct fp_code_probe {
     LLVMValueRef marker; /* the instruction in front of which to count */
-    LLVMValueRef key;
+    LLVMValueRef key;    /* behind a gate: r */
+    int64_t more;        /* behind a gate: to add to r */
 };
 
 struct fp_code {
@@ -45,6 +46,7 @@ struct fp_code {
     bool in_place;   /* see irinplace.c */
     struct fp_loops loops;
     LLVMValueRef counters, laps;
+    LLVMValueRef gate; /* in front of the array, or NULL */
     uint64_t slots, lap_slots, stride;
     LLVMTypeRef register_type;
     LLVMValueRef *reg;   /* per block: r on entering it */
@@ -118,6 +120,8 @@ LLVMValueRef fp_code_since_on_edge(struct fp_code *c, uint32_t edge);
 /* Counts a key in the hash table, at the builder's place. The code is made by
  * fp_code_emit_probes, when no more blocks are looked at. */
 void fp_code_probe_later(struct fp_code *c, LLVMValueRef key);
+/* The same behind the gate, for r plus `more`. */
+void fp_code_pass_later(struct fp_code *c, LLVMValueRef r, int64_t more);
 void fp_code_emit_probes(struct fp_code *c);
 
 /* ---- irends.c ---- */

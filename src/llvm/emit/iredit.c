@@ -1,6 +1,7 @@
 /* Edit primitives: see iredit.h. */
 #include "llvm/emit/iredit.h"
 
+#include "footpath/abi.h"
 #include "llvm/shim.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -147,17 +148,27 @@ LLVMTypeRef fp_edit_pointer_type(const struct fp_editor *ed, LLVMTypeRef to)
     return LLVMPointerType(to, fp_edit_space(ed));
 }
 
-LLVMValueRef fp_edit_counters(struct fp_editor *ed, const char *prefix, uint64_t id, uint64_t slots)
+static LLVMValueRef defined_elsewhere(struct fp_editor *ed, const char *prefix, uint64_t id,
+                                      LLVMTypeRef type, unsigned alignment)
 {
     char name[64];
     snprintf(name, sizeof name, "%s%016llx", prefix, (unsigned long long)id);
-    LLVMTypeRef type = LLVMArrayType(ed->i64, (unsigned)slots);
-    LLVMValueRef counters = LLVMGetNamedGlobal(ed->module, name);
-    if (counters) return counters;
-    counters = LLVMAddGlobalInAddressSpace(ed->module, type, name, fp_edit_space(ed));
-    LLVMSetVisibility(counters, LLVMHiddenVisibility);
-    LLVMSetAlignment(counters, 8);
-    return counters;
+    LLVMValueRef variable = LLVMGetNamedGlobal(ed->module, name);
+    if (variable) return variable;
+    variable = LLVMAddGlobalInAddressSpace(ed->module, type, name, fp_edit_space(ed));
+    LLVMSetVisibility(variable, LLVMHiddenVisibility);
+    LLVMSetAlignment(variable, alignment);
+    return variable;
+}
+
+LLVMValueRef fp_edit_counters(struct fp_editor *ed, const char *prefix, uint64_t id, uint64_t slots)
+{
+    return defined_elsewhere(ed, prefix, id, LLVMArrayType(ed->i64, (unsigned)slots), 8);
+}
+
+LLVMValueRef fp_edit_gate(struct fp_editor *ed, uint64_t id)
+{
+    return defined_elsewhere(ed, FP_GATE_PREFIX, id, LLVMInt16TypeInContext(ed->context), 2);
 }
 
 LLVMValueRef fp_edit_word(struct fp_editor *ed, LLVMValueRef counters, uint64_t slots,
@@ -264,6 +275,32 @@ void fp_edit_count_call(struct fp_editor *ed, const char *name, LLVMValueRef cou
     LLVMValueRef args[] = {counters, key};
     LLVMSetInstructionCallConv(LLVMBuildCall2(ed->builder, type, function, args, 2, ""),
                                PRESERVE_ALL);
+}
+
+/* A call that the compiler does not see: a function that calls nothing else needs no frame. The
+ * call writes below the stack pointer, so the function may keep nothing there. Nor may one that it
+ * is inlined into, and nothing would tell that one. */
+static void call_unseen(struct fp_editor *ed, const char *name, LLVMValueRef *args)
+{
+    static const char constraints[] = "{di},{si},~{r11},~{memory},~{flags}";
+    LLVMTypeRef types[] = {ed->i64, ed->i64}, type = LLVMFunctionType(ed->void_, types, 2, 0);
+    char text[96];
+    snprintf(text, sizeof text, ".hidden %s\n\tcall %s", name, name);
+    LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), (char *)constraints,
+                                         strlen(constraints), 1, 0, LLVMInlineAsmDialectATT, 0);
+    LLVMBuildCall2(ed->builder, type, code, args, 2, "");
+    fp_ir_add_attribute(ed->ir->function, "noredzone");
+    fp_ir_add_attribute(ed->ir->function, "noinline");
+}
+
+void fp_edit_gate_call(struct fp_editor *ed, LLVMValueRef gate, LLVMValueRef counter)
+{
+    LLVMValueRef args[] = {LLVMBuildPtrToInt(ed->builder, gate, ed->i64, ""),
+                           LLVMBuildPtrToInt(ed->builder, counter, ed->i64, "")};
+    if (ed->inlined_later || fp_ir_has_attribute(ed->ir->function, "alwaysinline"))
+        fp_edit_count_call(ed, FP_GATE_MISS_SYMBOL, gate, args[1]);
+    else
+        call_unseen(ed, FP_GATE_MISS_SYMBOL, args);
 }
 
 void fp_edit_weigh(struct fp_editor *ed, LLVMValueRef branch, uint32_t first, uint32_t second)

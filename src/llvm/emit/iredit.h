@@ -13,6 +13,7 @@ struct fp_editor {
     LLVMBuilderRef builder;
     LLVMTypeRef i64, i32, void_;
     enum fp_threads threads;
+    bool inlined_later;            /* passes behind ours may inline the function */
     bool one_instruction;          /* where the code generator would not fold load, add and
                              store into one: at -O0 */
     LLVMValueRef slot;             /* where the path register is kept for others to see, or NULL */
@@ -48,6 +49,7 @@ LLVMValueRef fp_edit_counters(struct fp_editor *ed, const char *prefix, uint64_t
                               uint64_t slots);
 
 /* Address of word `index` of the counters; index may lie outside. */
+LLVMValueRef fp_edit_gate(struct fp_editor *ed, uint64_t id);
 LLVMValueRef fp_edit_word(struct fp_editor *ed, LLVMValueRef counters, uint64_t slots,
                           int64_t index);
 
@@ -69,6 +71,8 @@ void fp_edit_add_to(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef amo
 /* Counts a key in a hash table, or takes a sample, by a call of the runtime. */
 void fp_edit_count_call(struct fp_editor *ed, const char *name, LLVMValueRef counters,
                         LLVMValueRef key);
+/* Counts behind a gate, by a call of the runtime. */
+void fp_edit_gate_call(struct fp_editor *ed, LLVMValueRef gate, LLVMValueRef counter);
 
 /* How often each way of a branch of ours is taken, relative to the other. */
 void fp_edit_weigh(struct fp_editor *ed, LLVMValueRef branch, uint32_t first, uint32_t second);

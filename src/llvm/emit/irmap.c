@@ -67,6 +67,15 @@ static void say_table(struct fp_writer *text, const struct fp_function *f, const
            (unsigned long long)f->layout.direct_slots, (unsigned long long)f->layout.sparse_slots);
 }
 
+static void say_gate(struct fp_writer *text, const struct fp_function *f, const char *group)
+{
+    char name[64];
+    snprintf(name, sizeof name, FP_GATE_PREFIX "%016llx", (unsigned long long)f->id);
+    fp_say(text, ".pushsection " FP_GATE_SECTION ",\"awG\",@progbits,%s,comdat\n", group);
+    fp_say(text, ".weak %s\n.hidden %s\n.type %s,@object\n.size %s,2\n", name, name, name, name);
+    fp_say(text, ".balign 2\n%s: .short %u\n.popsection\n", name, (unsigned)FP_GATE_OPEN);
+}
+
 void fp_ir_emit_module(LLVMModuleRef module)
 {
     static const char text[] = ".pushsection .footpath_need,\"\",@progbits\n"
@@ -94,6 +103,7 @@ void fp_ir_emit_map(LLVMModuleRef module, const struct fp_function *f)
             say_table(&text, f, paths, group);
         else
             say_storage(&text, FP_COUNTER_SECTION, paths, f->layout.path_slots * 8, group);
+        if (f->layout.gated) say_gate(&text, f, group);
     }
     if (f->layout.edge_slots) {
         snprintf(edges, sizeof edges, "%s%016llx", FP_EDGE_COUNTER_PREFIX,

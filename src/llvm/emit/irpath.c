@@ -9,6 +9,14 @@
 
 /* ---- counting ---- */
 
+/* For r plus `more`. The sum is made in the code behind the gate, so that it is part of the
+ * instruction that counts. */
+static bool count_by_gate(struct fp_code *c, LLVMValueRef r, int64_t more)
+{
+    if (c->gate) fp_code_pass_later(c, r, more);
+    return c->gate;
+}
+
 static void count_at(struct fp_code *c, LLVMValueRef where, LLVMValueRef since, LLVMValueRef *now)
 {
     struct fp_editor *ed = c->ed;
@@ -81,8 +89,9 @@ static void emit_count(struct fp_code *c, uint32_t d, uint32_t block, LLVMValueR
         fp_code_sample(c, d, block);
         return;
     }
-    if (op.kind == FP_OP_COUNT) count_at(c, fp_code_constant(c, op.value), since, now);
-    if (op.kind == FP_OP_COUNT_REG)
+    if (op.kind == FP_OP_COUNT && !count_by_gate(c, fp_code_constant(c, op.value), 0))
+        count_at(c, fp_code_constant(c, op.value), since, now);
+    if (op.kind == FP_OP_COUNT_REG && !count_by_gate(c, c->reg[block], op.value))
         count_at(c, fp_code_plus(c, c->reg[block], op.value), since, now);
 }
 
@@ -182,7 +191,7 @@ static void emit_entry(struct fp_code *c)
     if (op.kind != FP_OP_COUNT) return;
     if (c->sampling)
         fp_code_sample(c, c->dag->entry_edge, 0);
-    else
+    else if (!count_by_gate(c, fp_code_constant(c, op.value), 0))
         count_at(c, fp_code_constant(c, op.value), c->entered, &now);
 }
 
@@ -211,6 +220,7 @@ static struct fp_code code_for(struct fp_editor *ed, const struct fp_plan *plan,
     c.register_type = c.hashed || sampling ? ed->i64 : fp_edit_pointer_type(ed, ed->i64);
     c.counters =
         fp_edit_counters(ed, c.hashed ? FP_HASH_PREFIX : FP_COUNTER_PREFIX, f->id, c.slots);
+    if (f->layout.gated) c.gate = fp_edit_gate(ed, f->id);
     if (c.hashed && f->paths.truncation->laps.len) {
         c.lap_slots = f->layout.edge_slots;
         c.laps = fp_edit_counters(ed, FP_EDGE_COUNTER_PREFIX, f->id, c.lap_slots);

@@ -1,4 +1,4 @@
-/* Counts in a hash table, or in a sparse array (footpath/abi.h). */
+/* Counts in a hash table, in a sparse array or behind a gate (footpath/abi.h). */
 #include "footpath/abi.h"
 #include "llvm/emit/ircode.h"
 #include "llvm/emit/irrange.h"
@@ -126,6 +126,26 @@ static void count_in_array(struct fp_code *c, const struct fp_code_probe *probe)
     LLVMBuildBr(ed->builder, fork.after);
 }
 
+/*   if (gate < 0) (*counter)++; else miss(gate, counter)
+ *
+ * The load is volatile: the code generator would else make several ways of what follows. */
+static void count_behind_gate(struct fp_code *c, const struct fp_code_probe *probe)
+{
+    struct fp_editor *ed = c->ed;
+    LLVMTypeRef type = LLVMInt16TypeInContext(ed->context);
+    struct fork fork = divide(c, probe->marker);
+    LLVMValueRef gate = LLVMBuildLoad2(ed->builder, type, c->gate, "");
+    LLVMSetVolatile(gate, 1);
+    LLVMValueRef open = LLVMBuildICmp(ed->builder, LLVMIntSLT, gate, LLVMConstInt(type, 0, 0), "");
+    fp_edit_weigh(ed, LLVMBuildCondBr(ed->builder, open, fork.hit, fork.miss), 2000, 1);
+    LLVMPositionBuilderAtEnd(ed->builder, fork.miss);
+    fp_edit_gate_call(ed, c->gate, fp_code_plus(c, probe->key, probe->more));
+    LLVMBuildBr(ed->builder, fork.after);
+    LLVMPositionBuilderAtEnd(ed->builder, fork.hit);
+    fp_edit_add_to(ed, fp_code_plus(c, probe->key, probe->more), NULL);
+    LLVMBuildBr(ed->builder, fork.after);
+}
+
 static void count_shared(struct fp_code *c, const struct fp_code_probe *probe)
 {
     LLVMPositionBuilderBefore(c->ed->builder, probe->marker);
@@ -136,7 +156,9 @@ static void emit_probe(struct fp_code *c, struct fp_ir_ranges *ranges,
                        const struct fp_code_probe *probe)
 {
     uint64_t high = 0;
-    if (is_direct(ranges, probe, &high))
+    if (c->gate)
+        count_behind_gate(c, probe);
+    else if (is_direct(ranges, probe, &high))
         count_directly(c, probe);
     else if (c->ed->ir->f->layout.sparse_slots)
         count_in_array(c, probe);
@@ -151,8 +173,14 @@ static void emit_probe(struct fp_code *c, struct fp_ir_ranges *ranges,
 void fp_code_probe_later(struct fp_code *c, LLVMValueRef key)
 {
     LLVMValueRef zero = LLVMConstInt(c->ed->i64, 0, 0);
-    struct fp_code_probe probe = {LLVMBuildFreeze(c->ed->builder, zero, ""), key};
+    struct fp_code_probe probe = {LLVMBuildFreeze(c->ed->builder, zero, ""), key, 0};
     fp_vec_push(c->arena, &c->probes, probe);
+}
+
+void fp_code_pass_later(struct fp_code *c, LLVMValueRef r, int64_t more)
+{
+    fp_code_probe_later(c, r);
+    c->probes.at[c->probes.len - 1].more = more;
 }
 
 /* How many words beside the table there are must be known before the first is used. */
@@ -160,7 +188,7 @@ void fp_code_emit_probes(struct fp_code *c)
 {
     struct fp_ir_ranges ranges;
     fp_ir_ranges_init(&ranges, c->arena);
-    for (size_t i = 0; i < c->probes.len; i++)
+    for (size_t i = 0; i < c->probes.len && !c->gate; i++)
         is_direct(&ranges, &c->probes.at[i], &c->ed->ir->f->layout.direct_slots);
     for (size_t i = 0; i < c->probes.len; i++) emit_probe(c, &ranges, &c->probes.at[i]);
 }
