@@ -10,8 +10,8 @@
  */
 #include "rt.h"
 
-/* Counts. An atomic addition costs some 20 to 50 ns; the pages of an array cost a thread 5 us or more,
- * to touch and to give back. */
+/* Counts. An atomic addition costs some 20 to 50 ns; the pages of an array cost a thread 5 us or
+ * more, to touch and to give back. */
 enum { MOST_SHARED = 256 };
 
 /* needs: a gate of this module is not open in this thread's copy. */
