@@ -48,8 +48,10 @@ LLVMTypeRef fp_edit_pointer_type(const struct fp_editor *ed, LLVMTypeRef to);
 LLVMValueRef fp_edit_counters(struct fp_editor *ed, const char *prefix, uint64_t id,
                               uint64_t slots);
 
-/* Address of word `index` of the counters; index may lie outside. */
+/* The gate in front of them. */
 LLVMValueRef fp_edit_gate(struct fp_editor *ed, uint64_t id);
+
+/* Address of word `index` of the counters; index may lie outside. */
 LLVMValueRef fp_edit_word(struct fp_editor *ed, LLVMValueRef counters, uint64_t slots,
                           int64_t index);
 
