@@ -104,7 +104,7 @@ struct fp_site {
  * never moved or removed, so that the inline probe may be interrupted anywhere:
  *
  *     level = table->level
- *     entry = level->entries + ((key * FP_HASH_FACTOR) >> FP_HASH_SHIFT & level->mask)
+ *     entry = level->entries + ((key * FP_PROBE_FACTOR) >> FP_PROBE_SHIFT & level->mask)
  *     if (entry->key == key) entry->count++; else __footpath_hash_miss(table, key)
  *
  * key is the path's id + 1; 0 is an empty entry. shift and mask give a distance in bytes.
@@ -127,7 +127,13 @@ struct fp_hash_level {
 };
 
 #define FP_HASH_BITS 12 /* of the largest that the inline probe sees */
-enum { FP_HASH_SHIFT = 64 - FP_HASH_BITS - 4 };
+
+/* The factor of the inline probe is one that an instruction can hold: 32 bits, with their sign. The
+ * shift leaves bits that depend on the lower 42 of the key, and tells small keys apart. Keys that
+ * are alike in these 42 bits share a place. All but one of them are found in the further levels,
+ * which have a factor of 64 bits. */
+#define FP_PROBE_FACTOR ((uint64_t)INT64_C(-0x61c8864f)) /* 2^32 / golden ratio, less 2^32 */
+#define FP_PROBE_SHIFT 26
 
 /* Paths with small ids are counted directly where the code can have no others: a path's
  * count is what is found in both. A function has as many of these words as it needs. */

@@ -202,7 +202,7 @@ static bool try_to_count(struct fp_hash_table *table, uint64_t key)
     for (;;) {
         struct fp_hash_level *level = level_of(table);
         uint64_t bits = bits_of(level);
-        uint64_t at = ((key * FP_HASH_FACTOR) >> FP_HASH_SHIFT & level->mask) >> ENTRY_BITS;
+        uint64_t at = ((key * FP_PROBE_FACTOR) >> FP_PROBE_SHIFT & level->mask) >> ENTRY_BITS;
         if (bits && count_in(level, bits, at, key)) return true;
         if (bits == FP_HASH_BITS) return count_in_further(level, key);
         if (!grow(table, level)) return false;
@@ -319,9 +319,9 @@ __attribute__((used)) RT_ENTRY static void hash_shared(uint64_t table, uint64_t 
 /* Counts in an entry of the level in %r11, if the entry has the key; else goes on to what
  * follows. `place` makes the entry's distance of the hash in %rax. Only this thread counts there:
  * its copy of the table, at the base of %gs, has levels of its own. */
-#define COUNT_AT(place)                          \
+#define COUNT_AT(factor, place)                  \
     "push %rax\n.cfi_adjust_cfa_offset 8\n"      \
-    "mov hash_factor(%rip), %rax\n"              \
+    "mov " factor "(%rip), %rax\n"               \
     "imul %rsi, %rax\n" place "add %rax, %r11\n" \
     "pop %rax\n.cfi_adjust_cfa_offset -8\n"      \
     "cmp %rsi, 32(%r11)\n"                       \
@@ -332,29 +332,30 @@ __attribute__((used)) RT_ENTRY static void hash_shared(uint64_t table, uint64_t 
 
 /* Most keys without a place in the first level are in their first place of the second, so
  * this is tried without a call. */
-#define COUNT_IN_SECOND                                                           \
-    "mov %gs:(%rdi), %r11\n"                                                      \
-    "mov 16(%r11), %r11\n"                                                        \
-    "test %r11, %r11\n"                                                           \
-    "jz 1f\n" COUNT_AT(                                                           \
-        "shr $64 - " TEXT_OF(FP_HASH_BITS) " - " TEXT_OF(LEVEL_GROWTH) ", %rax\n" \
-                                                                       "shl $4, %rax\n")
+#define COUNT_IN_SECOND                                                                 \
+    "mov %gs:(%rdi), %r11\n"                                                            \
+    "mov 16(%r11), %r11\n"                                                              \
+    "test %r11, %r11\n"                                                                 \
+    "jz 1f\n" COUNT_AT("hash_factor", "shr $64 - " TEXT_OF(FP_HASH_BITS) " - " TEXT_OF( \
+                                          LEVEL_GROWTH) ", %rax\n"                      \
+                                                        "shl $4, %rax\n")
 
 /* Where levels take the place of a sparse array, instrumented code calls for each count. On trial
  * all is left to the function: the level may be closed at any time. */
-#define COUNT_IN_FIRST                                                           \
-    "mov %gs:(%rdi), %r11\n"                                                     \
-    "btr $62, %r11\n"                                                            \
-    "jnc 1f\n"                                                                   \
-    "btr $63, %r11\n" COUNT_AT("shr $64 - 4 - " TEXT_OF(FP_HASH_BITS) ", %rax\n" \
-                                                                      "and (%r11), %rax\n")
+#define COUNT_IN_FIRST                                                    \
+    "mov %gs:(%rdi), %r11\n"                                              \
+    "btr $62, %r11\n"                                                     \
+    "jnc 1f\n"                                                            \
+    "btr $63, %r11\n" COUNT_AT("probe_factor",                            \
+                               "shr $" TEXT_OF(FP_PROBE_SHIFT) ", %rax\n" \
+                                                               "and (%r11), %rax\n")
 
 __attribute__((used)) static const uint64_t hash_factor = FP_HASH_FACTOR;
+__attribute__((used)) static const uint64_t probe_factor = FP_PROBE_FACTOR;
 /* What the code above and the inline probe of instrumented code have as numbers. */
 _Static_assert(offsetof(struct fp_hash_table, level) == 0 && sizeof(struct fp_hash_table) == 24,
                "the table as linked");
-_Static_assert(FP_HASH_SHIFT == 64 - 4 - FP_HASH_BITS && FP_SPARSE_LEVELS == UINT64_C(1) << 63 &&
-                   FP_SPARSE_LASTING == UINT64_C(1) << 62,
+_Static_assert(FP_SPARSE_LEVELS == UINT64_C(1) << 63 && FP_SPARSE_LASTING == UINT64_C(1) << 62,
                "the first place of a key");
 _Static_assert(offsetof(struct fp_hash_level, mask) == 0 &&
                    offsetof(struct fp_hash_level, more) == 16 &&

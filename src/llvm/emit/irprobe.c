@@ -59,8 +59,8 @@ static LLVMValueRef entry_offset(struct fp_code *c, LLVMValueRef *level, LLVMVal
 {
     LLVMBuilderRef builder = c->ed->builder;
     LLVMTypeRef i64 = c->ed->i64;
-    LLVMValueRef hash = LLVMBuildMul(builder, key, LLVMConstInt(i64, FP_HASH_FACTOR, 0), "");
-    hash = LLVMBuildLShr(builder, hash, LLVMConstInt(i64, FP_HASH_SHIFT, 0), "");
+    LLVMValueRef hash = LLVMBuildMul(builder, key, LLVMConstInt(i64, FP_PROBE_FACTOR, 0), "");
+    hash = LLVMBuildLShr(builder, hash, LLVMConstInt(i64, FP_PROBE_SHIFT, 0), "");
     *level = as_words(c, load_level(c));
     return LLVMBuildAnd(builder, hash, LLVMBuildLoad2(builder, i64, *level, ""), "");
 }
