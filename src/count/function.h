@@ -39,6 +39,7 @@ enum fp_function_flag {
     FP_FUNCTION_MACHINE = 1 << 26,    /* blocks cost machine instructions, not those of IR */
     FP_FUNCTION_UNSEEN = 1 << 27,     /* `unseen` lists lines that may have run without code */
     FP_FUNCTION_CODE = 1 << 28,       /* `address` and `code` tell where its code is */
+    FP_FUNCTION_TWICE = 1 << 29,      /* its array of path counters is there twice (layout.h) */
 };
 
 /* Where an instruction comes from is a line in a scope. A scope is a function, or a function

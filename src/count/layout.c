@@ -10,7 +10,7 @@ void fp_layout_paths(struct fp_function *f, uint64_t num_ids, uint64_t array_pat
 {
     bool cycles = f->flags & FP_FUNCTION_CYCLES;
     bool values = f->flags & FP_FUNCTION_VALUES; /* values are counted in a hash table */
-    f->flags &= ~(uint32_t)FP_FUNCTION_HASHED;
+    f->flags &= ~(uint32_t)(FP_FUNCTION_HASHED | FP_FUNCTION_TWICE);
     f->layout.edge_slots = f->layout.sparse_slots = 0;
     f->layout.gated = false;
     if ((num_ids > array_paths || values) && !cycles) {
@@ -21,6 +21,12 @@ void fp_layout_paths(struct fp_function *f, uint64_t num_ids, uint64_t array_pat
     } else {
         f->layout.path_slots = num_ids * fp_layout_stride(f);
     }
+}
+
+void fp_layout_twice(struct fp_function *f)
+{
+    f->flags |= FP_FUNCTION_TWICE;
+    f->layout.path_slots *= 2;
 }
 
 uint32_t fp_layout_add_edge(struct fp_function *f)
@@ -61,6 +67,7 @@ bool fp_layout_fits(const struct fp_function *f, uint64_t *need)
                f->paths.truncation->laps.len <= f->layout.edge_slots;
     }
     *need = fp_mul_saturated(num_ids(f), fp_layout_stride(f));
+    if (f->flags & FP_FUNCTION_TWICE) *need = fp_mul_saturated(*need, 2);
     return *need <= f->layout.path_slots;
 }
 
@@ -154,6 +161,22 @@ static void each_lap(const struct fp_function *f, const struct fp_sections *at,
             call(sums + (words->at[i].path - first), words->at[i].count, 0, context);
 }
 
+/* Ids of an array that is there twice, in order. */
+static void each_of_two(const struct fp_counters *words, uint64_t first, uint64_t ids,
+                        fp_layout_callback *call, void *context)
+{
+    size_t i = fp_counters_from(words, 0, first), j = fp_counters_from(words, 0, first + ids);
+    size_t middle = j, end = fp_counters_from(words, 0, first + 2 * ids);
+    while (i < middle || j < end) {
+        uint64_t a = i < middle ? words->at[i].path - first : UINT64_MAX;
+        uint64_t b = j < end ? words->at[j].path - first - ids : UINT64_MAX;
+        uint64_t count = 0;
+        if (a <= b) count += words->at[i++].count;
+        if (b <= a) count += words->at[j++].count;
+        if (count) call(a < b ? a : b, count, 0, context);
+    }
+}
+
 void fp_layout_each_word(const struct fp_function *f, const struct fp_sections *at,
                          const struct fp_counters *words, fp_layout_callback *call, void *context)
 {
@@ -165,6 +188,10 @@ void fp_layout_each_word(const struct fp_function *f, const struct fp_sections *
     }
     if (!fp_layout_word(at, f->layout.path_address, f->layout.path_slots, &first)) return;
     uint64_t slots = num_ids(f) * stride;
+    if (f->flags & FP_FUNCTION_TWICE) {
+        each_of_two(words, first, slots, call, context);
+        return;
+    }
     for (size_t i = fp_counters_from(words, 0, first);
          i < words->len && words->at[i].path - first < slots; i++) {
         uint64_t slot = words->at[i].path - first;

@@ -2,7 +2,9 @@
  * The only file that knows the arrangement:
  *
  *   array    one word per id: first the paths, then the laps. With cycles two words
- *            per id: the count, then the cycles.
+ *            per id: the count, then the cycles. With FP_FUNCTION_TWICE all ids
+ *            again: short loops count in both in turn (graph/shortloops.h), and a
+ *            count is the sum.
  *   table    a hash table of paths (footpath/abi.h). The laps are words in front of
  *            the edge counters.
  *   edges    one word per counted flow edge, then those of a P3 copy, then what
@@ -57,6 +59,9 @@ static inline uint64_t fp_layout_call(const struct fp_function *f, uint32_t call
  * Sets FP_FUNCTION_HASHED, path_slots and the laps' share of edge_slots.
  * needs: flags of the mode, the truncation. */
 void fp_layout_paths(struct fp_function *f, uint64_t num_ids, uint64_t array_paths);
+
+/* A second copy of the array. needs: an array, and no cycles. */
+void fp_layout_twice(struct fp_function *f);
 
 /* Adds a word behind the edge counters; returns its slot. */
 uint32_t fp_layout_add_edge(struct fp_function *f);

@@ -48,6 +48,7 @@ static void plan_some_paths(struct fp_job *job, const double *weights)
     job->copy.labels = (struct fp_pspp *)s->labels;
     job->copy.laps = part->laps[flags->copy];
     fp_layout_paths(job->f, s->sums->num_ids, flags->array_paths);
+    job->ir->short_loops = NULL; /* the array is there once */
 }
 
 static void plan_all_paths(struct fp_job *job, const double *weights)

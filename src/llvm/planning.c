@@ -3,6 +3,7 @@
 
 #include "count/layout.h"
 #include "graph/lapexits.h"
+#include "graph/shortloops.h"
 #include "llvm/read/irlapvars.h"
 
 static struct fp_limits limits_of(const struct fp_job *job)
@@ -52,6 +53,25 @@ static bool wants_gate(const struct fp_job *job)
            job->work->flags.threads == FP_THREADS_LOCAL && looks_seldom(job);
 }
 
+/* Not where counting is one instruction that other threads see, where each count is looked at by
+ * itself, nor where nothing is expected of loops. */
+static void choose_short_loops(struct fp_job *job)
+{
+    enum {
+        NO_TURNS = FP_FUNCTION_HASHED | FP_FUNCTION_CYCLES | FP_FUNCTION_SAMPLED |
+                   FP_FUNCTION_EXITS | FP_FUNCTION_EARLY
+    };
+    const struct fp_work *work = job->work;
+    struct fp_function *f = job->f;
+    if (f->flags & NO_TURNS || !work->optimizing || work->flags.threads != FP_THREADS_LOCAL) return;
+    uint32_t *instructions = FP_NEW_ARRAY(job->arena, uint32_t, f->paths.cfg->nblocks);
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
+        instructions[b] = f->source.blocks[b].instructions;
+    job->ir->short_loops =
+        fp_short_loops(job->arena, f->paths.truncation, job->ir->weights, instructions);
+    if (job->ir->short_loops) fp_layout_twice(f);
+}
+
 void fp_job_number(struct fp_job *job)
 {
     struct fp_paths *paths = &job->f->paths;
@@ -64,6 +84,7 @@ void fp_job_number(struct fp_job *job)
     paths->numbering = fp_number(job->arena, paths->dag, order, weights);
     fp_layout_paths(job->f, paths->numbering->num_ids, job->work->flags.array_paths);
     job->f->layout.gated = wants_gate(job);
+    choose_short_loops(job);
 }
 
 /* Laps that the program counts itself need no counter in their loop. Only where control

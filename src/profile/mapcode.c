@@ -17,7 +17,7 @@
 
 /* In version 2 labels were those of LLVM's branches, which are not the source's. Version 4 has sums
  * of source files, version 5 what branches belong to. */
-enum { MAP_VERSION = 5, OLDEST_VERSION = 2, WITH_LABELS = 3, WITH_SUMS = 4, WITH_CONSTRUCTS = 5 };
+enum { MAP_VERSION = 6, OLDEST_VERSION = 2, WITH_LABELS = 3, WITH_SUMS = 4, WITH_CONSTRUCTS = 5 };
 enum { DEEPEST_INLINING = 2000 };
 
 uint64_t fp_function_id(uint64_t base, uint32_t flags, uint64_t path_slots, uint64_t edge_slots)
@@ -263,7 +263,8 @@ static void encode_code(struct fp_writer *w, struct string_table *t, const struc
 
 static void encode_payload(struct fp_writer *w, struct string_table *t, const struct fp_function *f)
 {
-    fp_write_uint(w, MAP_VERSION);
+    /* a reader that does not know of the second copy would lose counts */
+    fp_write_uint(w, f->flags & FP_FUNCTION_TWICE ? MAP_VERSION : WITH_CONSTRUCTS);
     fp_write_uint(w, f->flags);
     fp_write_u64(w, f->id);
     fp_write_uint(w, t->all.len);

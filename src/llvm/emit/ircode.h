@@ -4,6 +4,7 @@
  *   irregister.c  the path register as SSA values
  *   irinplace.c   the path register set by assembly, in loops
  *   ircycles.c    when the path in flight began
+ *   irturns.c     counts of short loops, in two copies in turn
  *   irprobe.c     counts in a hash table, in a sparse array or behind a gate
  *   irends.c      ends of sampled paths
  *
@@ -53,6 +54,7 @@ struct fp_code {
     LLVMValueRef *since; /* with cycles, per block: when the path in flight began */
     LLVMValueRef *now;   /* with cycles, per cfg edge: when it ended a path */
     LLVMValueRef entered;
+    LLVMValueRef *turn; /* per block of a short loop: where to count; NULL where there are none */
     FP_VEC(struct fp_code_phi) phis;
     FP_VEC(struct fp_code_probe) probes;
     struct fp_sampling *sampling; /* or NULL */
@@ -114,6 +116,15 @@ LLVMValueRef fp_code_took(struct fp_code *c, LLVMValueRef since, LLVMValueRef *n
 /* c->since[block]. */
 void fp_code_make_since(struct fp_code *c, uint32_t block);
 LLVMValueRef fp_code_since_on_edge(struct fp_code *c, uint32_t edge);
+
+/* ---- irturns.c ---- */
+
+/* If the block heads a short loop, c->turn of all that is in it. */
+void fp_code_make_turn(struct fp_code *c, uint32_t header);
+/* The counter of the turn, at the builder's place, which is in the block or behind it. */
+LLVMValueRef fp_code_in_turn(struct fp_code *c, LLVMValueRef counter, uint32_t block);
+/* When all edges that get a block of their own have it. */
+void fp_code_fill_turns(struct fp_code *c);
 
 /* ---- irprobe.c ---- */
 

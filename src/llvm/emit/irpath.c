@@ -90,9 +90,10 @@ static void emit_count(struct fp_code *c, uint32_t d, uint32_t block, LLVMValueR
         return;
     }
     if (op.kind == FP_OP_COUNT && !count_by_gate(c, fp_code_constant(c, op.value), 0))
-        count_at(c, fp_code_constant(c, op.value), since, now);
+        count_at(c, fp_code_in_turn(c, fp_code_constant(c, op.value), block), since, now);
     if (op.kind == FP_OP_COUNT_REG && !count_by_gate(c, c->reg[block], op.value))
-        count_at(c, fp_code_plus(c, c->reg[block], op.value), since, now);
+        count_at(c, fp_code_in_turn(c, fp_code_plus(c, c->reg[block], op.value), block), since,
+                 now);
 }
 
 static bool is_moved(const struct fp_code *c, uint32_t e)
@@ -156,6 +157,7 @@ static void count_at_end(struct fp_code *c, uint32_t block)
 
 static void emit_block(struct fp_code *c, uint32_t block)
 {
+    fp_code_make_turn(c, block);
     if (c->cfg->flags[block] & FP_BLOCK_HUB) {
         /* no code of its own: what starts here is a constant on its out-edges */
         c->reg[block] = fp_code_constant(c, c->plan->on[c->dag->start_of[block]].value);
@@ -217,6 +219,7 @@ static struct fp_code code_for(struct fp_editor *ed, const struct fp_plan *plan,
         .at_branch = FP_NEW_ARRAY(ir->arena, bool, f->paths.cfg->nblocks),
         .sampling = sampling,
     };
+    if (ir->short_loops) c.turn = FP_NEW_ARRAY(ir->arena, LLVMValueRef, f->paths.cfg->nblocks);
     c.register_type = c.hashed || sampling ? ed->i64 : fp_edit_pointer_type(ed, ed->i64);
     c.counters =
         fp_edit_counters(ed, c.hashed ? FP_HASH_PREFIX : FP_COUNTER_PREFIX, f->id, c.slots);
@@ -242,6 +245,7 @@ void fp_ir_emit_paths(struct fp_editor *ed, const struct fp_plan *plan, const en
     for (uint32_t i = 0; i < order->nblocks; i++) emit_block(&c, order->blocks[i]);
     count_laps_outside(&c);
     fp_code_fill_phis(&c);
+    fp_code_fill_turns(&c);
     fp_code_emit_probes(&c);
     if (pep) fp_ir_finish_ends(&sampling);
 }

@@ -34,6 +34,7 @@ struct fp_ir {
     LLVMValueRef *calls;                   /* per call of f->source.calls */
     struct fp_lap_variable *lap_variables; /* per lap, or NULL: irlapvars.h */
     struct fp_counted_loops loops;         /* of edge counters: graph/loopcounts.h */
+    uint32_t *short_loops;                 /* per block, or NULL: graph/shortloops.h */
 };
 
 struct fp_ir_options {
