@@ -159,7 +159,8 @@ static double tree_weight(const struct planner *p, uint32_t d)
 {
     uint32_t e = p->dag->edges[d].cfg_edge;
     if (p->dag->cfg->edges[e].kind == FP_EDGE_UNWIND) return pinned(p);
-    return p->weights ? p->weights[d] : 1;
+    double weight = p->weights ? p->weights[d] : 1;
+    return p->options->costs ? weight * p->options->costs[e] : weight;
 }
 
 struct tree_adjacency {

@@ -43,15 +43,17 @@ struct fp_op {
 };
 
 struct fp_plan_options {
-    bool eager;         /* set at each start, count at each end: no pushing (for metrics
+    bool eager;          /* set at each start, count at each end: no pushing (for metrics
                    that are taken where a path really ends, and for sampling) */
-    bool exits;         /* keep a path uncounted while a block that may leave lies ahead */
-    bool running;       /* r is never set, not even at the entry: a path's sum is how far r has
+    bool exits;          /* keep a path uncounted while a block that may leave lies ahead */
+    bool running;        /* r is never set, not even at the entry: a path's sum is how far r has
                      moved since it began. FP_OP_SET then only tells what r stands for.
                      Where paths are sampled, the sampler knows both (paper 002). The plan
                      says where that is not possible */
-    bool branch_counts; /* allow counts in front of a branch, for fp_recover */
-    bool no_chords;     /* leave values where the numbering put them, but for edges that
+    bool branch_counts;  /* allow counts in front of a branch, for fp_recover */
+    const double *costs; /* per cfg edge: instructions that an operation there takes, a jump to
+                            it included; or NULL: all alike */
+    bool no_chords;      /* leave values where the numbering put them, but for edges that
                        can carry none (for comparison) */
     const struct fp_bitset *wanted; /* dag edges of the paths to count (select.h), or
                                        NULL: all. Other paths are not counted, and
