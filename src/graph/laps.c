@@ -141,4 +141,5 @@ void fp_laps_find(struct fp_arena *arena, const struct fp_cfg *cfg, const struct
     fp_arena_free(&scratch);
     laps->at = f.laps.at;
     laps->len = (uint32_t)f.laps.len;
+    laps->number = NULL;
 }

@@ -31,7 +31,15 @@ struct fp_lap {
 struct fp_laps {
     struct fp_lap *at;
     uint32_t len;
+    const uint32_t
+        *number; /* per lap, where some are copies (blockcopies.h): the one that it counts as.
+                               NULL: as they are */
 };
+
+static inline uint32_t fp_lap_number(const struct fp_laps *laps, uint32_t lap)
+{
+    return laps->number ? laps->number[lap] : lap;
+}
 
 /* needs: order, loops. changes: order->fate of the closing edges found. */
 void fp_laps_find(struct fp_arena *arena, const struct fp_cfg *cfg, const struct fp_loops *loops,

@@ -213,7 +213,8 @@ uint64_t fp_path_encode(const struct fp_numbering *n, const struct fp_path *path
     const struct fp_dag *dag = n->dag;
     if (path->end == FP_ENDS_AS_LAP) {
         for (uint32_t k = 0; k < dag->truncation->laps.len; k++)
-            if (dag->truncation->laps.at[k].closing == path->end_edge) return n->num_paths + k;
+            if (dag->truncation->laps.at[k].closing == path->end_edge)
+                return n->num_paths + fp_lap_number(&dag->truncation->laps, k);
         return FP_NO_ID;
     }
     uint32_t start =

@@ -523,7 +523,8 @@ struct fp_edge_ops fp_plan_on_edge(const struct fp_plan *plan, uint32_t cfg_edge
             uint32_t closing = truncation->laps.at[middle].closing;
             bool counted = !plan->laps || fp_bitset_has(plan->laps, middle);
             if (closing == cfg_edge && counted)
-                ops.first = op(FP_OP_COUNT, plan->numbering->num_paths + middle);
+                ops.first = op(FP_OP_COUNT, plan->numbering->num_paths +
+                                                fp_lap_number(&truncation->laps, middle));
             if (closing < cfg_edge)
                 low = middle + 1;
             else

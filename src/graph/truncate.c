@@ -431,7 +431,7 @@ bool fp_truncate_as_stored(struct fp_arena *arena, const struct fp_cfg *cfg, con
         if (!restore_lap(arena, out, e, &lap)) return false;
         fp_vec_push(arena, &laps, lap);
     }
-    out->laps = (struct fp_laps){laps.at, (uint32_t)laps.len};
+    out->laps = (struct fp_laps){laps.at, (uint32_t)laps.len, NULL};
     count_cuts(out);
     struct fp_arena scratch = {0};
     out->num_paths =

@@ -11,6 +11,7 @@
 #include "base/table.h"
 #include "base/vec.h"
 #include "graph/cfgtext.h"
+#include "graph/blockcopies.h"
 #include "graph/dominators.h"
 #include "graph/flow.h"
 #include "graph/loopcounts.h"
@@ -373,8 +374,9 @@ static void recover(struct machine *m)
         if (counts[i]) *fp_table_add(&m->counted, ids[i]) = counts[i];
 }
 
-static void check_plan(struct fp_arena *arena, const struct fp_plan *plan, bool exits,
-                       const struct walks *w)
+/* Gives how often each path was taken, by id. */
+static struct fp_table check_plan(struct fp_arena *arena, const struct fp_plan *plan, bool exits,
+                                  const struct walks *w)
 {
     const struct fp_numbering *n = plan->numbering;
     const struct fp_cfg *cfg = n->dag->cfg;
@@ -418,6 +420,93 @@ static void check_plan(struct fp_arena *arena, const struct fp_plan *plan, bool 
     recover(&m);
     if (!early) MUST(maps_equal(&m.counted, &m.expected));
     for (uint32_t e = 0; e < cfg->nedges; e++) MUST(m.edges[e] == w->edges[e]);
+    return m.expected;
+}
+
+/* ---- copies of blocks ---- */
+
+static uint64_t graphs_with_copies, blocks_copied;
+
+/* The way out of a block of the copied graph that an edge of the old one stands for. */
+static uint32_t copied_edge(const struct fp_copied_graph *g, uint32_t block, uint32_t old)
+{
+    for (uint32_t e = g->cfg->first_out[block]; e < g->cfg->first_out[block + 1]; e++)
+        if (g->edge_of[e] == old) return e;
+    MUST(!"a copy lacks a way out");
+    return 0;
+}
+
+/* The same walks in the copied graph. */
+static struct walks copied_walks(struct fp_arena *arena, const struct fp_copied_graph *g,
+                                 const struct walks *w)
+{
+    struct walks copied = *w;
+    uint32_t here = 0;
+    copied.edges = FP_NEW_ARRAY(arena, uint64_t, g->cfg->nedges);
+    copied.steps.at = FP_NEW_ARRAY(arena, struct step, w->steps.len);
+    for (size_t i = 0; i < w->steps.len; i++) {
+        struct step step = w->steps.at[i];
+        switch (step.kind) {
+        case ENTER: here = 0; break;
+        case TAKE:
+            step.edge = copied_edge(g, here, step.edge);
+            copied.edges[step.edge]++;
+            here = g->cfg->edges[step.edge].dst;
+            break;
+        case AGAIN: MUST(!"a call returned twice"); break;
+        case LEAVE:
+            MUST(g->block_of[here] == step.block);
+            step.block = here;
+            break;
+        }
+        copied.steps.at[i] = step;
+    }
+    return copied;
+}
+
+static bool has_twice(const struct fp_cfg *cfg)
+{
+    for (uint32_t e = 0; e < cfg->nedges; e++)
+        if (cfg->edges[e].kind == FP_EDGE_TWICE) return true;
+    return false;
+}
+
+/* A plan for the copied graph counts the same paths by the same ids. */
+static void check_copies(struct fp_arena *arena, const struct fp_plan *plan, const double *weights,
+                         const struct fp_plan_options *options, const struct walks *w,
+                         const struct fp_table *expected)
+{
+    const struct fp_cfg *cfg = plan->numbering->dag->cfg;
+    uint32_t *bytes = FP_NEW_ARRAY(arena, uint32_t, cfg->nblocks);
+    double *cost = FP_NEW_ARRAY(arena, double, cfg->nblocks);
+    if (options->eager || has_twice(cfg)) return;
+    for (uint32_t b = 0; b < cfg->nblocks; b++) {
+        bool fixed = cfg->flags[b] & (FP_BLOCK_HUB | FP_BLOCK_PAD) || random_chance(&rng, 10);
+        bytes[b] = fixed ? 0 : 1 + (uint32_t)random_below(&rng, 40);
+        cost[b] = 1 + (double)random_below(&rng, 3) / 2;
+    }
+    struct fp_copy_options how = {.weights = weights,
+                                  .counted = plan->counted,
+                                  .bytes = bytes,
+                                  .register_cost = cost,
+                                  .laps = random_chance(&rng, 70),
+                                  .most_bytes = random_below(&rng, 1000)};
+    struct fp_copied_graph *g = fp_copy_blocks(arena, plan->numbering, &how);
+    if (!g) return;
+    graphs_with_copies++;
+    blocks_copied += g->cfg->nblocks - cfg->nblocks;
+    MUST(g->bytes <= how.most_bytes);
+    for (uint32_t e = 0; e < g->cfg->nedges; e++) {
+        const struct fp_edge *edge = &g->cfg->edges[e], *old = &cfg->edges[g->edge_of[e]];
+        MUST(g->block_of[edge->src] == old->src && g->block_of[edge->dst] == old->dst);
+        MUST(e >= cfg->nedges || g->edge_of[e] == e);
+    }
+    struct fp_plan_options plain = *options;
+    plain.branch_counts = false;
+    struct walks walks = copied_walks(arena, g, w);
+    struct fp_plan *copied = fp_plan_make(arena, g->numbering, g->weights, &plain);
+    struct fp_table found = check_plan(arena, copied, options->exits, &walks);
+    MUST(maps_equal(&found, expected));
 }
 
 /* ---- edge counters on chords ---- */
@@ -718,7 +807,8 @@ static void check_variant(const struct fp_cfg *cfg, const struct walks *w, unsig
         .branch_counts = random_chance(&rng, 60),
     };
     struct fp_plan *plan = fp_plan_make(&arena, n, weights, &options);
-    check_plan(&arena, plan, options.exits, w);
+    struct fp_table expected = check_plan(&arena, plan, options.exits, w);
+    check_copies(&arena, plan, profile, &options, w, &expected);
     if (may_run(cfg)) check_running(&arena, n, weights, w);
     options.branch_counts = false; /* what a moved count costs is not its edge's weight */
     if (!options.eager && !options.no_chords) {
@@ -765,5 +855,7 @@ int main(int argc, char **argv)
     printf("%" PRIu64 " plans with a running register\n", running_plans);
     printf("%" PRIu64 " loops with counters, %" PRIu64 " frames lost in them\n",
            loops_with_counters, frames_lost_in_loops);
+    printf("%" PRIu64 " graphs with copies, %" PRIu64 " copies\n", graphs_with_copies,
+           blocks_copied);
     return check_summary();
 }
