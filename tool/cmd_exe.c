@@ -5,6 +5,7 @@
 #include "base/names.h"
 #include "exe/exe.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static struct {
@@ -33,11 +34,25 @@ static void take_cuts(const struct cli_command *command, char *value)
     cli_usage(command, "--cuts is fit, few, paper or loops");
 }
 
+static void take_copies(const struct cli_command *command, char *value)
+{
+    char *end;
+    unsigned long percent = strtoul(value, &end, 10);
+    if (!*value || *value == '-' || *end || percent > FP_EXE_MOST_COPIES)
+        cli_usage(command, "--copies is a number of percent, 0 to 1000");
+    given.how.copies_given = true;
+    given.how.copies = (unsigned)percent;
+}
+
 static const struct cli_option options[] = {
     {"-o", "FILE", "where to write the program that counts", .text = &given.output},
     {"--cuts", "WHERE", "where paths end: fit, few, paper or loops (fit)", .take = take_cuts,
      .words = "fit few paper loops"},
     {"--functions", "NAME", "count this function alone", .text = &given.how.only},
+    {"--guide", "PROFILE", "an earlier profile of PROGRAM, so that OUT counts for less",
+     .text = &given.how.guide},
+    {"--copies", "PERCENT", "bytes of code to copy so that OUT counts for less (50)",
+     .take = take_copies},
     {"--no-exits", NULL, "do not count paths in flight when a frame is left for good",
      .flag = &given.how.no_exits},
     {"--graph", "FILE", "write the graphs of counted functions, with addresses",
@@ -56,7 +71,8 @@ static int say_json(const struct fp_exe_summary *s)
         uint64_t value;
     } numbers[] = {{"functions_counted", s->counted},   {"functions_left_alone", s->left_alone},
                    {"bytes_counted", s->counted_bytes}, {"bytes_left_alone", s->left_alone_bytes},
-                   {"counters", s->counters},           {"bytes_of_new_code", s->code}};
+                   {"counters", s->counters},           {"bytes_of_new_code", s->code},
+                   {"bytes_of_copies", s->copies}};
     struct fp_writer out = {0};
     struct fp_json j = {.out = &out};
     fp_json_begin(&j, '{');

@@ -26,7 +26,7 @@ static struct fp_limits limits_of(enum fp_exe_cuts cuts, uint64_t text)
 const char *fp_counting_plan(struct fp_counting *c, enum fp_exe_cuts cuts, uint64_t text)
 {
     struct fp_limits limits = limits_of(cuts, text);
-    struct fp_plan_options how = {.exits = c->exits, .branch_counts = true};
+    struct fp_plan_options how = fp_counting_plan_options(c);
     struct fp_paths *paths = &c->f->paths;
     struct fp_loops loops;
     paths->cfg = c->m->cfg;
@@ -40,8 +40,21 @@ const char *fp_counting_plan(struct fp_counting *c, enum fp_exe_cuts cuts, uint6
     paths->numbering = fp_number(c->arena, paths->dag, FP_NUMBER_LARGEST_LAST, NULL);
     fp_layout_paths(c->f, paths->numbering->num_ids, UINT64_MAX);
     c->plan = fp_plan_make(c->arena, paths->numbering, c->weights, &how);
+    c->paths = *paths;
     c->f->layout.at_end = c->plan->at_end;
     return NULL;
+}
+
+/* Where nothing ran, estimates decide. */
+void fp_counting_replan(struct fp_counting *c, const uint64_t *edges, uint64_t calls)
+{
+    static const double ESTIMATED = 1e-3;
+    struct fp_plan_options how = fp_counting_plan_options(c);
+    double whole = calls ? (double)calls : 1;
+    for (uint32_t e = 0; e < c->m->cfg->nedges; e++)
+        c->weights[e] = ((double)edges[e] + ESTIMATED * c->weights[e]) / whole;
+    c->plan = fp_plan_make(c->arena, c->paths.numbering, c->weights, &how);
+    c->f->layout.at_end = c->plan->at_end;
 }
 
 /* ---- edges of machine code ---- */
@@ -79,7 +92,7 @@ uint32_t fp_counting_falls(const struct fp_machine_function *m, uint32_t b)
 static struct fp_edge_ops ops_on(const struct fp_counting *c, uint32_t e)
 {
     const struct fp_edge *edge = &c->m->cfg->edges[e];
-    const struct fp_dag *dag = c->f->paths.dag;
+    const struct fp_dag *dag = c->paths.dag;
     struct fp_edge_ops ops = fp_plan_on_edge(c->plan, e);
     if (c->m->cfg->flags[edge->dst] & FP_BLOCK_HUB) ops.then.kind = FP_OP_NONE;
     if (!(c->m->cfg->flags[edge->src] & FP_BLOCK_HUB)) return ops;
@@ -103,7 +116,7 @@ static bool is_moved(const struct fp_counting *c, uint32_t e)
 
 static struct fp_op exit_op(const struct fp_counting *c, uint32_t b)
 {
-    uint32_t d = c->f->paths.dag->exit_of[b];
+    uint32_t d = c->paths.dag->exit_of[b];
     return d == FP_NONE ? (struct fp_op){FP_OP_NONE, 0} : c->plan->on[d];
 }
 
@@ -255,6 +268,15 @@ static enum fp_op_stand place_of(const struct fp_counting *c, uint32_t e)
     if (edge->kind == FP_EDGE_SWITCH) return FP_STAND_APART;
     return fp_counting_falls(m, u) == e && fp_counting_jumps(m, u) != e ? FP_STAND_BETWEEN
                                                                         : FP_STAND_APART;
+}
+
+/* Code apart ends in a jump. */
+struct fp_plan_options fp_counting_plan_options(struct fp_counting *c)
+{
+    double *costs = FP_NEW_ARRAY(c->arena, double, c->m->cfg->nedges);
+    for (uint32_t e = 0; e < c->m->cfg->nedges; e++)
+        costs[e] = place_of(c, e) == FP_STAND_APART ? 2 : 1;
+    return (struct fp_plan_options){.exits = c->exits, .branch_counts = true, .costs = costs};
 }
 
 /* Can the register's value move from home to home on an edge? */
@@ -442,10 +464,10 @@ const char *fp_counting_place(struct fp_counting *c)
     c->apart = FP_NEW_ARRAY(c->arena, fp_placed_ops, cfg->nedges);
     find_live(c);
     find_regions(c);
-    add_op(c, &c->entry, c->plan->on[c->f->paths.dag->entry_edge], 0, FP_ROLE_EDGE);
+    add_op(c, &c->entry, c->plan->on[c->paths.dag->entry_edge], 0, FP_ROLE_EDGE);
     for (uint32_t e = 0; !why && e < cfg->nedges; e++) why = place_on_edge(c, e, true);
     for (uint32_t b = 0; !why && b < cfg->nblocks; b++)
-        if (fp_counting_has_code(c->m, b) && c->f->paths.truncation->order.position[b] != FP_NONE)
+        if (fp_counting_has_code(c->m, b) && c->paths.truncation->order.position[b] != FP_NONE)
             place_in_block(c, b);
     for (uint32_t e = 0; !why && e < cfg->nedges; e++) why = place_on_edge(c, e, false);
     if (!why) {

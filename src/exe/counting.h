@@ -35,11 +35,15 @@ typedef FP_VEC(struct fp_placed_op) fp_placed_ops;
  * two, or in code of its own. */
 enum fp_op_stand { FP_STAND_NONE, FP_STAND_TOP, FP_STAND_END, FP_STAND_BETWEEN, FP_STAND_APART };
 
+struct fp_copied_code; /* copiedcode.h */
+
 struct fp_counting {
     struct fp_arena *arena;
     const struct fp_machine *machine;
     struct fp_machine_function *m;
     struct fp_function *f;
+    struct fp_paths paths;         /* of m: those of f, or with copies of blocks */
+    struct fp_copied_code *copied; /* NULL: no blocks are copied */
     double *weights;
     struct fp_plan *plan;
     struct fp_liveness liveness;
@@ -61,6 +65,12 @@ struct fp_counting {
 /* Truncation, numbering, layout, plan. NULL, or why the function cannot be counted so. text: bytes
  * of code in the file. needs: machine, m, f with flags, arena. */
 const char *fp_counting_plan(struct fp_counting *counting, enum fp_exe_cuts cuts, uint64_t text);
+
+/* Plans again with measured weights: how often the edges were taken. Paths and ids stay. */
+void fp_counting_replan(struct fp_counting *counting, const uint64_t *edges, uint64_t calls);
+
+/* What the plan is told about m: where code apart would be needed. In the arena. */
+struct fp_plan_options fp_counting_plan_options(struct fp_counting *counting);
 
 /* Places the operations; chooses homes. NULL, or why the function cannot be counted.
  * needs: a plan, liveness, stack. */

@@ -20,6 +20,10 @@ static bool open_all(struct fp_exe_work *w, const char *in)
     if (!fp_frames_read(w->arena, &w->object, &w->old_frames, w->error)) return false;
     fp_machine_init(&w->machine, w->arena, &w->object);
     if (!fp_machine_recover(&w->machine, &w->old_frames, w->error)) return false;
+    if (w->options->guide) {
+        w->guide = fp_exe_guide_open(w->arena, w->options->guide, w->error);
+        if (!w->guide) return false;
+    }
     w->lines = fp_dwarf_lines_new(w->arena, &w->object);
     w->frames = (struct fp_new_frames){
         .arena = w->arena, .old = &w->old_frames, .fixed = fp_image_is_fixed(w->image)};
@@ -28,6 +32,7 @@ static bool open_all(struct fp_exe_work *w, const char *in)
 
 static void close_all(struct fp_exe_work *w)
 {
+    if (w->guide) fp_exe_guide_close(w->guide);
     if (w->image) fp_image_close(w->image);
     if (w->object.elf) fp_object_close(&w->object);
     fp_writer_free(&w->map);
@@ -192,6 +197,7 @@ bool fp_exe_rewrite(struct fp_arena *arena, const char *in, const char *out,
     *summary = (struct fp_exe_summary){0};
     bool ok = open_all(&w, in);
     if (ok) {
+        fp_exe_find_budget(&w);
         prepare_functions(&w);
         ok = reserve_counters(&w) && reserve_code(&w) && fp_exe_wrap_personalities(&w) &&
              write_functions(&w) && write_frames(&w) && fp_image_write(w.image, out, error) &&

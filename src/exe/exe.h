@@ -17,10 +17,16 @@ enum fp_exe_cuts {
     FP_EXE_CUTS_LOOPS, /* as FIT, and where hot loops are entered */
 };
 
+/* Blocks are copied so that sums of paths are constants there (copiedcode.h). */
+enum { FP_EXE_COPIES = 50, FP_EXE_MOST_COPIES = 1000 };
+
 struct fp_exe_options {
     const char *runtime; /* file of the runtime, or NULL for the installed one */
     const char *graph;   /* file for the graphs of counted functions (exegraph.c), or NULL */
     unsigned cuts;       /* enum fp_exe_cuts */
+    const char *guide;   /* an earlier profile of the program, or NULL */
+    bool copies_given;   /* else `copies` is as FP_EXE_COPIES says */
+    unsigned copies;     /* bytes of copied blocks, percent of the code that is counted */
     bool no_exits;       /* a path in flight when a frame is left for good is not counted */
     const char *only;    /* for tests: move functions of this name alone, or NULL: all */
     /* for tests: "NAME:N" takes an edge of a jump table out of the graph of a function, to see
@@ -36,6 +42,7 @@ struct fp_exe_summary {
     uint64_t counted_bytes, left_alone_bytes;
     uint64_t counters; /* words */
     uint64_t code;     /* bytes of new code */
+    uint64_t copies;   /* bytes of copied blocks, of these */
 };
 
 /* Rewrites `in` as `out`. */

@@ -5,7 +5,9 @@
 #include "binary/dwarflines.h"
 #include "binary/frames.h"
 #include "binary/moving.h"
+#include "exe/copiedcode.h"
 #include "exe/exe.h"
+#include "exe/exeguide.h"
 #include "exe/image.h"
 #include "exe/movedcode.h"
 #include "exe/newframes.h"
@@ -44,10 +46,24 @@ struct fp_exe_work {
     struct fp_new_frames frames;
     struct fp_exe_function *functions;
     size_t nfunctions;
-    struct fp_table entries; /* old address of a counted function's entry -> 1 + index */
+    struct fp_exe_guide *guide; /* NULL: none is given */
+    double least_gain;          /* with a guide: executions of a copy for each of its bytes */
+    struct fp_table entries;    /* old address of a counted function's entry -> 1 + index */
     struct fp_writer map;
     struct fp_exe_summary *summary;
 };
+
+/* With a guide: finds out which copies of blocks are worth their bytes, in all functions together
+ * (copybudget.c). */
+void fp_exe_find_budget(struct fp_exe_work *work);
+
+/* What a function may take for copies of blocks. calls: of the guide. */
+struct fp_copy_budget fp_exe_budget(const struct fp_exe_work *work,
+                                    const struct fp_machine_function *function, uint64_t calls);
+
+/* Plans a function, with the guide's weights where it has some. `calls`: as the guide says, or 0.
+ * NULL, or why it cannot be counted. */
+const char *fp_exe_plan(struct fp_exe_work *work, struct fp_counting *counting, uint64_t *calls);
 
 /* Makes the new code of a function, or says in left_alone why not. */
 void fp_exe_prepare(struct fp_exe_work *work, struct fp_exe_function *function);

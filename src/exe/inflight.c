@@ -19,7 +19,7 @@ static bool is_count(const struct fp_placed_op *op)
 /* What a path begins with that comes from a hub: nothing sets the register in front of it. */
 static struct fp_op start_of(const struct fp_counting *c, uint32_t hub)
 {
-    uint32_t start = c->f->paths.dag->start_of[hub];
+    uint32_t start = c->paths.dag->start_of[hub];
     return start == FP_NONE ? (struct fp_op){FP_OP_NONE, 0} : c->plan->on[start];
 }
 
@@ -86,7 +86,7 @@ struct fp_left fp_left_on_edge(struct fp_counting *c, uint32_t e, size_t done)
 struct fp_left fp_left_at_entry(const struct fp_counting *c)
 {
     struct fp_left left = at_block(c, 0);
-    struct fp_op op = c->plan->on[c->f->paths.dag->entry_edge];
+    struct fp_op op = c->plan->on[c->paths.dag->entry_edge];
     if (left.block != FP_NONE && c->plan->has_register[0]) apply(&left, op);
     return left;
 }
@@ -125,9 +125,9 @@ static bool fits(struct fp_op op)
 
 const char *fp_left_check(const struct fp_counting *c)
 {
-    const struct fp_dag *dag = c->f->paths.dag;
+    const struct fp_dag *dag = c->paths.dag;
     for (uint32_t b = 0; b < c->m->cfg->nblocks; b++) {
-        if (!c->plan->has_register[b] || c->f->paths.truncation->order.position[b] == FP_NONE)
+        if (!c->plan->has_register[b] || c->paths.truncation->order.position[b] == FP_NONE)
             continue;
         bool known = is_hub(c, b) ? start_of(c, b).kind == FP_OP_SET
                                   : c->live[b] && c->home[c->region[b]] != FP_HOME_NONE;

@@ -1,6 +1,8 @@
 /* The new code of a function: see movedcode.h. */
 #include "exe/movedcode.h"
 
+#include "exe/copiedcode.h"
+#include "exe/emitorder.h"
 #include "exe/exeops.h"
 #include "exe/inflight.h"
 
@@ -11,7 +13,8 @@ struct moving {
     struct fp_image_slot slot;
     struct fp_moved_code *code;
     struct fp_pieces *p;
-    uint32_t *apart; /* per edge: label of its code apart, or FP_NONE */
+    uint32_t *apart;     /* per edge: label of its code apart, or FP_NONE */
+    uint32_t old_blocks; /* behind them come copies */
     const char *why;
 };
 
@@ -65,21 +68,12 @@ static void emit_edge_ops(struct moving *x, uint32_t e, const fp_placed_ops *ops
     emit_ops(x, ops, at);
 }
 
-/* The value moves from region to region on some edges. */
-static bool moves(const struct moving *x, uint32_t e)
-{
-    const struct fp_edge *edge = &x->m->cfg->edges[e];
-    const struct fp_counting *c = x->c;
-    return c->move[e] != FP_STAND_NONE &&
-           c->home[c->region[edge->src]] != c->home[c->region[edge->dst]];
-}
-
 static void emit_move(struct moving *x, uint32_t e, enum fp_op_stand place, uint32_t insn)
 {
     const struct fp_edge *edge = &x->m->cfg->edges[e];
     struct fp_counting *c = x->c;
     uint8_t from = c->home[c->region[edge->src]], to = c->home[c->region[edge->dst]];
-    if (c->move[e] != place || !moves(x, e)) return;
+    if (c->move[e] != place || !fp_emit_moves(c, e)) return;
     keep(x, fp_exe_emit_move(x->p, c, from, to, insn, x->slot));
     if (x->p->left.home == from) x->p->left.home = to;
 }
@@ -161,7 +155,36 @@ static void emit_moves(struct moving *x, uint32_t b, bool top)
         emit_move(x, cfg->first_out[b], FP_STAND_END, fp_counting_last(x->m, b));
 }
 
-static void emit_insn(struct moving *x, uint32_t i)
+/* Does the branch at the end of a block lead to the next one? Then it is turned round. */
+static bool is_turned(const struct moving *x, uint32_t b, uint32_t next)
+{
+    const struct fp_edge *edges = x->m->cfg->edges;
+    return fp_emit_can_turn(x->c, b) && edges[fp_counting_jumps(x->m, b)].dst == next &&
+           edges[fp_counting_falls(x->m, b)].dst != next;
+}
+
+/* Does the jump at the end of a block lead to the next one? */
+static bool is_idle(const struct moving *x, uint32_t b, uint32_t next)
+{
+    uint32_t e = fp_counting_jumps(x->m, b);
+    return x->c->copied && e != FP_NONE && x->m->cfg->edges[e].dst == next &&
+           x->apart[e] == FP_NONE;
+}
+
+static void emit_jump(struct moving *x, uint32_t i, uint32_t next)
+{
+    const struct fp_insn *insn = &x->m->insns.at[i];
+    uint32_t b = insn->block;
+    if (insn->kind == FP_INSN_JUMP && is_idle(x, b, next)) return;
+    bool turned = is_turned(x, b, next);
+    uint32_t fall = fp_counting_falls(x->m, b);
+    uint32_t label = turned ? x->code->block[x->m->cfg->edges[fall].dst] : label_of_jump(x, b);
+    const char *why = fp_pieces_add_jump(x->p, x->c->machine->object, insn, i, label);
+    if (!why && turned) fp_pieces_turn(x->p);
+    keep(x, why);
+}
+
+static void emit_insn(struct moving *x, uint32_t i, uint32_t next)
 {
     const struct fp_insn *insn = &x->m->insns.at[i];
     const struct fp_object *object = x->c->machine->object;
@@ -173,7 +196,7 @@ static void emit_insn(struct moving *x, uint32_t i)
     if (x->c->before[i].len) emit_ops(x, &x->c->before[i], at);
     if (i == fp_counting_last(x->m, insn->block)) emit_moves(x, insn->block, false);
     if (insn->kind == FP_INSN_JUMP || insn->kind == FP_INSN_BRANCH)
-        keep(x, fp_pieces_add_jump(x->p, object, insn, i, label_of_jump(x, insn->block)));
+        emit_jump(x, i, next);
     else
         keep(x, fp_pieces_add_old(x->p, object, insn, i));
     x->code->own_piece[i] = (uint32_t)x->p->all.len - 1;
@@ -184,8 +207,9 @@ static void emit_block(struct moving *x, uint32_t b, uint32_t next)
     uint32_t first = x->m->blocks[b].first_insn, last = fp_counting_last(x->m, b);
     fp_pieces_put_label(x->p, x->code->block[b]);
     x->p->left = fp_left_in_block(x->c, b);
-    for (uint32_t i = first; i <= last && !x->why; i++) emit_insn(x, i);
+    for (uint32_t i = first; i <= last && !x->why; i++) emit_insn(x, i, next);
     uint32_t e = fp_counting_falls(x->m, b);
+    if (is_turned(x, b, next)) return;
     if (e != FP_NONE)
         emit_fall(x, e, next);
     else
@@ -201,11 +225,13 @@ static bool arrives_by_pointer(const struct moving *x, uint32_t e)
            x->m->cfg->flags[edge->src] & (FP_BLOCK_HUB | FP_BLOCK_PAD);
 }
 
-/* The block whose arrivals take the code of an edge: behind a pad the pad. */
+/* The block whose arrivals take the code of an edge: behind a pad the pad. A copy of a block is
+ * reached by the block's old address. */
 static uint32_t arrival_block(const struct moving *x, uint32_t e)
 {
     const struct fp_edge *edge = &x->m->cfg->edges[e];
-    return x->m->cfg->flags[edge->src] & FP_BLOCK_PAD ? edge->src : edge->dst;
+    return x->m->cfg->flags[edge->src] & FP_BLOCK_PAD ? edge->src
+                                                      : fp_copied_block(x->c, edge->dst);
 }
 
 /* Each code arrives through pointers by one edge at most. */
@@ -228,18 +254,12 @@ static void find_arrivals(struct moving *x)
     }
 }
 
-static bool is_in_range(const struct moving *x, uint32_t insn, uint32_t range)
-{
-    const struct fp_code_range *r = &x->m->ranges.at[range];
-    return insn - r->first_insn < r->ninsns;
-}
-
 /* The range that an edge's code is put behind: that of the code which it leads to. */
 static void emit_apart(struct moving *x, uint32_t range)
 {
     const struct fp_cfg *cfg = x->m->cfg;
     for (uint32_t e = 0; e < cfg->nedges && !x->why; e++) {
-        if (x->apart[e] == FP_NONE || !is_in_range(x, frame_at(x, e), range)) continue;
+        if (x->apart[e] == FP_NONE || !fp_emit_is_in_range(x->c, frame_at(x, e), range)) continue;
         uint32_t v = cfg->edges[e].dst;
         fp_pieces_put_label(x->p, x->apart[e]);
         x->p->left = fp_left_on_edge(x->c, e, 0);
@@ -256,16 +276,10 @@ static void emit_apart(struct moving *x, uint32_t range)
 
 /* ---- the whole ---- */
 
-static uint32_t next_block(const struct moving *x, uint32_t insn, uint32_t end)
-{
-    while (insn < end && x->m->insns.at[insn].block == FP_NONE) insn++;
-    return insn < end ? x->m->insns.at[insn].block : FP_NONE;
-}
-
 static void emit_range(struct moving *x, uint32_t range)
 {
     const struct fp_code_range *r = &x->m->ranges.at[range];
-    uint32_t end = r->first_insn + r->ninsns;
+    uint32_t *order, n = fp_emit_order(x->arena, x->c, range, &order);
     x->code->ranges[range].first = (uint32_t)x->p->all.len;
     if (range == 0) {
         struct fp_op_place at = {.insn = r->first_insn,
@@ -274,15 +288,8 @@ static void emit_range(struct moving *x, uint32_t range)
         x->p->left = fp_left_at_entry(x->c);
         emit_ops(x, &x->c->entry, at);
     }
-    for (uint32_t i = r->first_insn; i < end && !x->why;) {
-        uint32_t b = x->m->insns.at[i].block;
-        if (b == FP_NONE) {
-            i++;
-            continue;
-        }
-        i = fp_counting_last(x->m, b) + 1;
-        emit_block(x, b, next_block(x, i, end));
-    }
+    for (uint32_t i = 0; i < n && !x->why; i++)
+        emit_block(x, order[i], i + 1 < n ? order[i + 1] : FP_NONE);
     emit_apart(x, range);
     x->code->ranges[range].end = (uint32_t)x->p->all.len;
 }
@@ -312,8 +319,42 @@ static void prepare(struct moving *x)
     }
     for (size_t i = 0; i < n; i++) code->first_piece[i] = code->own_piece[i] = FP_NONE;
     for (uint32_t e = 0; e < cfg->nedges; e++) {
-        bool needed = x->c->apart[e].len || (x->c->move[e] == FP_STAND_APART && moves(x, e));
-        x->apart[e] = needed ? fp_pieces_label(x->p) : FP_NONE;
+        x->apart[e] = fp_emit_is_apart(x->c, e) ? fp_pieces_label(x->p) : FP_NONE;
+    }
+}
+
+/* Sums in marks are those of the old blocks (fp_copied_facts). */
+static void settle_left(const struct moving *x, struct fp_left *left)
+{
+    const struct fp_plan *plan = x->c->plan;
+    uint32_t b = left->block;
+    if (b == FP_NONE) return;
+    if (!plan->has_register[b]) *left = (struct fp_left){b, 0, FP_HOME_NONE, left->behind};
+    left->adjust += (int32_t)plan->offset[b];
+    left->block = fp_copied_block(x->c, b);
+}
+
+/* Where exceptions land that pass an instruction of a copy: its block has a pad of its own. */
+static uint32_t pad_of(const struct moving *x, uint32_t insn)
+{
+    const struct fp_cfg *cfg = x->m->cfg;
+    uint32_t b = x->m->insns.at[insn].block;
+    for (uint32_t e = cfg->first_out[b]; e < cfg->first_out[b + 1]; e++)
+        if (cfg->edges[e].kind == FP_EDGE_UNWIND) return cfg->edges[e].dst;
+    return FP_NONE;
+}
+
+/* Pieces are known by old instructions from here on. */
+static void finish_copies(struct moving *x)
+{
+    struct fp_moved_code *code = x->code;
+    code->pad = FP_NEW_ARRAY(x->arena, uint32_t, x->p->all.len);
+    for (size_t i = 0; i < x->p->all.len; i++) {
+        struct fp_piece *piece = &x->p->all.at[i];
+        settle_left(x, &piece->left);
+        code->pad[i] =
+            x->m->insns.at[piece->insn].block < x->old_blocks ? FP_NONE : pad_of(x, piece->insn);
+        piece->insn = fp_copied_insn(x->c, piece->insn);
     }
 }
 
@@ -321,14 +362,21 @@ const char *fp_moved_emit(struct fp_arena *arena, struct fp_counting *c, struct 
                           struct fp_moved_code *code)
 {
     *code = (struct fp_moved_code){.pieces = {.arena = arena}};
-    struct moving x = {
-        .arena = arena, .c = c, .m = c->m, .slot = slot, .code = code, .p = &code->pieces};
+    const struct fp_machine_function *old = c->copied ? c->copied->old : c->m;
+    struct moving x = {.arena = arena,
+                       .c = c,
+                       .m = c->m,
+                       .slot = slot,
+                       .code = code,
+                       .p = &code->pieces,
+                       .old_blocks = old->cfg->nblocks};
     x.why = check_shape(c->m);
     if (x.why) return x.why;
     prepare(&x);
     find_arrivals(&x);
     for (uint32_t r = 0; r < c->m->ranges.len && !x.why; r++) emit_range(&x, r);
     if (!x.why) fp_pieces_lay_out(&code->pieces);
+    if (c->copied) finish_copies(&x);
     return x.why;
 }
 

@@ -20,13 +20,14 @@ struct fp_moved_range {
 
 struct fp_moved_code {
     struct fp_pieces pieces;
-    uint32_t *block;   /* per block: the label that jumps to it take */
+    uint32_t *block;   /* per block, then per copy: the label that jumps to it take */
     uint32_t *arrival; /* per block: the label of arrivals through pointers; pads have one too.
                               FP_NONE: nothing arrives so */
     uint32_t
         *first_piece;    /* per instruction: of what stands for it; FP_NONE if it is in no block */
     uint32_t *own_piece; /* per instruction: the last of those */
     struct fp_moved_range *ranges;
+    uint32_t *pad; /* per piece: the pad of the copy that it is in, or FP_NONE. NULL: no copies */
 };
 
 /* Fills in `code`, laid out. NULL, or why the function cannot be moved. */

@@ -67,6 +67,39 @@ static void write_site(struct lsda_writing *x, const struct fp_call_site *site, 
     fp_write_uint(w, site->action);
 }
 
+static const struct fp_call_site *site_of_piece(const struct lsda_writing *x, uint32_t piece)
+{
+    return fp_lsda_site(x->old, x->m->insns.at[x->code->pieces.all.at[piece].insn].address);
+}
+
+/* An exception that passes a copy of a block lands at a pad of its own. */
+static uint32_t copied_pad(struct lsda_writing *x, const struct fp_call_site *site, uint32_t pad)
+{
+    if (!site->pad || pad == FP_NONE) return new_pad(x, site->pad);
+    return fp_pieces_offset(&x->code->pieces, x->code->arrival[pad]);
+}
+
+/* With copies of blocks: a site for each run of instructions that one old site covered. */
+static void write_copied_sites(struct lsda_writing *x, uint32_t range)
+{
+    struct fp_writer *w = &x->n->lsdas.bytes;
+    const struct fp_moved_code *code = x->code;
+    const struct fp_moved_range *r = &code->ranges[range];
+    uint32_t base = code->pieces.all.at[r->first].offset;
+    for (uint32_t i = r->first, end; i < r->end && !x->why; i = end) {
+        uint32_t pad = code->pad[i];
+        const struct fp_call_site *site = site_of_piece(x, i);
+        for (end = i + 1; end < r->end && code->pad[end] == pad; end++)
+            if (site_of_piece(x, end) != site) break;
+        if (!site) continue;
+        uint32_t from = code->pieces.all.at[i].offset;
+        fp_write_u32(w, from - base);
+        fp_write_u32(w, fp_moved_end(code, end - 1) - from);
+        fp_write_u32(w, copied_pad(x, site, pad));
+        fp_write_uint(w, site->action);
+    }
+}
+
 /* ---- types ---- */
 
 static void copy_old(struct lsda_writing *x, uint64_t address, uint64_t size)
@@ -114,7 +147,11 @@ static void write_lsda(struct lsda_writing *x, uint32_t range)
     if (types) types_length = leave_length(w);
     fp_write_u8(w, FP_EH_UDATA4);
     size_t length = leave_length(w), first = w->len;
-    for (size_t i = 0; i < x->old->nsites && !x->why; i++) write_site(x, &x->old->sites[i], range);
+    if (x->code->pad)
+        write_copied_sites(x, range);
+    else
+        for (size_t i = 0; i < x->old->nsites && !x->why; i++)
+            write_site(x, &x->old->sites[i], range);
     put_length(w->bytes + length, w->len - first);
     copy_old(x, x->old->actions, x->old->actions_size);
     if (!types || x->why) return;

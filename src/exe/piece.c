@@ -138,6 +138,22 @@ const char *fp_pieces_add_jump(struct fp_pieces *p, const struct fp_object *obje
     return NULL;
 }
 
+/* jrcxz and loop have none. */
+bool fp_pieces_can_turn(const struct fp_object *object, const struct fp_insn *insn)
+{
+    ZydisDecodedInstruction i;
+    const unsigned char *bytes;
+    return decode(object, insn, &bytes, &i) && !(i.opcode >= 0xe0 && i.opcode <= JRCXZ_OPCODE &&
+                                                 i.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT);
+}
+
+void fp_pieces_turn(struct fp_pieces *p)
+{
+    struct fp_piece *last = &p->all.at[p->all.len - 1];
+    assert(last->kind == FP_PIECE_BRANCH);
+    last->condition ^= 1;
+}
+
 /* ---- new instructions ---- */
 
 void fp_pieces_jump(struct fp_pieces *p, uint32_t insn, uint32_t label)

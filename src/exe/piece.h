@@ -68,6 +68,10 @@ const char *fp_pieces_add_old(struct fp_pieces *pieces, const struct fp_object *
 const char *fp_pieces_add_jump(struct fp_pieces *pieces, const struct fp_object *object,
                                const struct fp_insn *insn, uint32_t index, uint32_t label);
 
+/* Has a branch an opposite? Then the one that was added last can be turned into it. */
+bool fp_pieces_can_turn(const struct fp_object *object, const struct fp_insn *insn);
+void fp_pieces_turn(struct fp_pieces *pieces);
+
 void fp_pieces_jump(struct fp_pieces *pieces, uint32_t insn, uint32_t label);
 void fp_pieces_jump_out(struct fp_pieces *pieces, uint32_t insn, uint64_t old_address);
 

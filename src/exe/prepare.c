@@ -1,7 +1,9 @@
 /* From a recovered function to its new code: see exework.h. */
+#include "exe/copiedcode.h"
 #include "exe/counting.h"
 #include "exe/exework.h"
 #include "exe/inflight.h"
+#include "graph/blockcopies.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +76,7 @@ static struct fp_trap_sum *find_trap_sums(struct fp_arena *arena, const struct f
     for (uint32_t b = 0; b < m->cfg->nblocks; b++) {
         if (!fp_counting_has_code(m, b)) continue;
         uint32_t region = c->live[b] ? c->region[b] : FP_NONE, last = fp_counting_last(m, b);
-        int64_t value = (int64_t)some_sum(c->f->paths.numbering, b) - c->plan->offset[b];
+        int64_t value = (int64_t)some_sum(c->paths.numbering, b) - c->plan->offset[b];
         for (uint32_t i = m->blocks[b].first_insn; i <= last; i++) {
             set_trap_sum(c, slot, i, region, value, &sums[i]);
             for (size_t k = 0; k < c->before[i].len; k++) {
@@ -98,21 +100,37 @@ static void copy_pieces(struct fp_arena *arena, struct fp_moved_code *code)
     p->all.cap = p->all.len;
 }
 
-static const char *count(struct fp_exe_work *w, struct fp_exe_function *x, struct fp_counting *c)
+/* With copies of blocks, or without. */
+static const char *count(struct fp_exe_work *w, struct fp_exe_function *x, struct fp_counting *c,
+                         bool copies)
 {
+    uint64_t calls;
     struct fp_error error = {0};
     struct fp_image_slot slot = fp_image_slot(w->image);
     if (!fp_cfg_check(x->m->cfg, &error)) return fp_arena_strdup(w->arena, error.what);
-    const char *why = fp_counting_plan(c, w->options->cuts, fp_image_text(w->image));
+    const char *why = fp_exe_plan(w, c, &calls);
     if (why) return why;
-    fp_liveness_make(&c->liveness, &w->machine, x->m);
-    fp_stack_track(w->arena, &w->machine, x->m, &w->old_frames, &c->liveness, &c->stack);
+    struct fp_copy_budget budget = fp_exe_budget(w, x->m, calls);
+    if (copies) fp_counting_copy(c, &budget);
+    fp_liveness_make(&c->liveness, &w->machine, c->m);
+    fp_stack_track(w->arena, &w->machine, c->m, &w->old_frames, &c->liveness, &c->stack);
     why = fp_counting_place(c);
     if (!why && c->exits) why = fp_left_check(c);
     if (!why) why = fp_moved_emit(w->arena, c, slot, &x->code);
     if (!why) x->trap_sums = find_trap_sums(w->arena, c, slot);
     fp_liveness_free(&c->liveness);
     return why;
+}
+
+/* A function that cannot be counted with copies may be one that can be without. */
+static const char *count_somehow(struct fp_exe_work *w, struct fp_exe_function *x,
+                                 struct fp_counting *c)
+{
+    const struct fp_counting blank = *c;
+    const char *why = count(w, x, c, true);
+    if (!why || !c->copied) return why;
+    *c = blank;
+    return count(w, x, c, false);
 }
 
 /* Whether its exception tables can be written, by writing them. */
@@ -157,11 +175,15 @@ static const char *prepare(struct fp_exe_work *w, struct fp_exe_function *x)
                             .m = m,
                             .f = &x->f,
                             .exits = !w->options->no_exits};
-    why = count(w, x, &c);
+    why = count_somehow(w, x, &c);
     if (why) return why;
     x->f.layout.counted = c.plan->counted;
     x->f.layout.has_register = c.plan->has_register;
     x->f.layout.offset = c.plan->offset;
+    if (c.copied) {
+        fp_copied_facts(&c, &x->f.layout);
+        w->summary->copies += c.copied->graph->bytes;
+    }
     x->lsdas = FP_NEW_ARRAY(w->arena, uint64_t, m->ranges.len);
     return check_lsdas(w, x);
 }

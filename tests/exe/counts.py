@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What rewritten programs count: the same as callgrind, for every block and branch, and exact with threads and signals.
 
-    counts.py --bin BUILD/bin [--keep] [--case NAME]...
+    counts.py --bin BUILD/bin [--copies PERCENT] [--keep] [--case NAME]...
 """
 import os
 import re
@@ -13,13 +13,14 @@ sys.path.insert(0, os.path.dirname(HERE))
 import harness  # noqa: E402
 sys.path.insert(0, HERE)
 import callgrind  # noqa: E402
+import copying  # noqa: E402
 from harness import Skipped, equal, expect, needs  # noqa: E402
 
 SOURCE = os.path.join(HERE, "src")
 LINKS = (["-pie", "-fPIE"], ["-no-pie", "-fno-pie"], ["-s"])
 
 
-class Counts(harness.Bench):
+class Counts(copying.Bench):
     def build(self, compiler, source, *flags):
         needs(compiler)
         self.run(compiler, *flags, os.path.join(SOURCE, source), "-o", "prog", "-lpthread")
@@ -215,4 +216,4 @@ def case_stock_dash(b):
     expect(stock(b, "dash", "-c", script) > 100, "ran")
 
 
-harness.main(__doc__, bench=Counts)
+harness.main(__doc__, copying.OPTION, bench=Counts)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Frames that never return, in rewritten programs: the path that was in flight counts, as with --fp-exits.
 
-    inflight.py --bin BUILD/bin [--keep] [--case NAME]...
+    inflight.py --bin BUILD/bin [--copies PERCENT] [--keep] [--case NAME]...
 
 Counts are compared with callgrind's, for every block and branch, and with those that the program keeps itself.
 """
@@ -19,13 +19,14 @@ sys.path.insert(0, os.path.dirname(HERE))
 import harness  # noqa: E402
 sys.path.insert(0, HERE)
 import callgrind  # noqa: E402
+import copying  # noqa: E402
 from harness import Skipped, equal, expect, needs  # noqa: E402
 
 SOURCE = os.path.join(HERE, "src")
 LINKS = (["-pie", "-fPIE", "-s"], ["-no-pie", "-fno-pie", "-s"])
 
 
-class Inflight(harness.Bench):
+class Inflight(copying.Bench):
     def build(self, compiler, source, *flags):
         needs(compiler)
         self.run(compiler, *flags, os.path.join(SOURCE, source), "-o", "prog", "-lpthread")
@@ -213,4 +214,4 @@ def case_stock_git_long(b):
     callgrind.same(b, os.path.realpath(shutil.which("git")), "-C", b.folder, "log", "--oneline")
 
 
-harness.main(__doc__, bench=Inflight)
+harness.main(__doc__, copying.OPTION, bench=Inflight)
