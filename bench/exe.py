@@ -3,6 +3,7 @@
     python3 bench/exe.py truth      every block and branch against callgrind; what is left alone
     python3 bench/exe.py rewriting  CPU time of footpath exe
     python3 bench/exe.py price      extra instructions, whole process, of runs of 50 million instructions or more
+    python3 bench/exe.py copies     what copies of blocks and a guide save, in instructions, and what they take, in code
     python3 bench/exe.py times      CPU time beside qemu-user and valgrind
     python3 bench/exe.py bolt       beside BOLT's instrumentation and footpath-cc, on programs built for BOLT
     python3 bench/exe.py behaviour  --version and --help of 200 programs
@@ -11,13 +12,13 @@
 Without --into the rows are printed alone. Ends with status 1 where a figure is not what it should be (LIMITS).
 """
 import argparse
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 import corpus
 import marks
@@ -112,21 +113,22 @@ LEAST = 50_000_000
 class Pair:
     """A program and its libraries, plain and rewritten, in two folders. Both are called alike."""
 
-    def __init__(self, b, program, libraries, *options):
-        """options: of footpath exe, for a third folder, "other"."""
+    def __init__(self, b, program, libraries, *options, folders=("plain", "rewritten", "other")):
+        """options: of footpath exe, for the last of the folders, which is made if there are some."""
         self.b, self.name = b, os.path.basename(program)
         self.libraries = bool(libraries)
-        self.text, start = 0, time.time()
-        for which in ("plain", "rewritten", "other"):
-            os.makedirs(b.path(which, "lib"))
         files = [(program, self.name)] + [(path, os.path.join("lib", name)) for name, path in libraries.items()]
-        for path, place in files:
-            shutil.copy(path, b.path("plain", place))
-            b.tool("exe", path, "-o", b.path("rewritten", place), silent=True)
-            self.text += text_of(path)
-        self.seconds = time.time() - start
-        for path, place in files if options else []:
-            b.tool("exe", path, "-o", b.path("other", place), *options, silent=True)
+        for which in folders:
+            os.makedirs(b.path(which, "lib"))
+            done = [self.put(path, b.path(which, place), which, options if which == folders[-1] else ())
+                    for path, place in files if which != "other" or options]
+            if which == "rewritten":
+                self.code = sum(one["bytes_of_new_code"] for one in done) / sum(one["bytes_counted"] for one in done)
+
+    def put(self, path, place, which, options):
+        if which == "plain":
+            return shutil.copy(path, place)
+        return json.loads(self.b.tool("exe", path, "-o", place, "--json", *options, silent=True).stdout)
 
     def program(self, which):
         return self.b.path(which, self.name)
@@ -177,6 +179,52 @@ def price(args):
     if args.into:
         marks.write(args.into, "exe-price", PRICE, rows, marks.stamp(), marks.geomean, [p.name for p in stock.PROGRAMS], right=True)
     return bad or mean > LIMITS["price"]
+
+
+# ---- copies ----
+
+COPIES = ["program", "no copies", "copies", "guide, no copies", "guide and copies", "code: no copies", "code: copies",
+          "code: guide and copies"]
+WAYS = (["--copies=0"], [], ["--copies=0", "--guide"], ["--guide"])
+
+
+def first_profile(b, program, folder):
+    """Of the small run: the guide of the large one."""
+    pair = Pair(b, program.program(), stock.libraries(program), folders=("plain", "rewritten"))
+    env = dict(pair.env("rewritten", program.env), FOOTPATH_OUT=b.path("first.prof"))
+    cpu_time([pair.program("rewritten")] + program.words("small", folder), env, program.stdin("small", folder), b.folder)
+    return b.path("first.prof")
+
+
+def copies_of(program, folder):
+    """Instructions of the large run, plain and in each way; bytes of new code for each byte of old code."""
+    refs, code = [], []
+    with Bench(program.name) as b:
+        guide = first_profile(b, program, folder)
+        for i, way in enumerate(WAYS):
+            shutil.rmtree(b.path("rewritten"))
+            options = [guide_option(word, guide) for word in way]
+            pair = Pair(b, program.program(), stock.libraries(program), *options, folders=("rewritten",))
+            for which in ("plain", "rewritten") if not i else ("rewritten",):
+                refs.append(cachegrind([pair.program(which)] + program.words("large", folder), pair.env(which, program.env),
+                                       program.stdin("large", folder), b.folder))
+            code.append(pair.code)
+    return refs, code
+
+
+def guide_option(word, guide):
+    return "--guide=" + guide if word == "--guide" else word
+
+
+def copies(args):
+    folder, rows = stock_inputs(), {}
+    for program in stock.names(args.programs):
+        (plain, *counting), code = copies_of(program, folder)
+        rows[program.name] = [percent(refs / plain - 1) for refs in counting] + [percent(code[i] - 1, 0) for i in (0, 1, 3)]
+        print(program.name, *rows[program.name], flush=True)
+    if args.into:
+        marks.write(args.into, "exe-copies", COPIES, rows, marks.stamp(), marks.geomean, [p.name for p in stock.PROGRAMS], right=True)
+    return 0
 
 
 # ---- CPU time ----
@@ -324,7 +372,7 @@ def behaviour(args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["truth", "price", "times", "bolt", "rewriting", "behaviour"])
+    parser.add_argument("what", choices=["truth", "price", "copies", "times", "bolt", "rewriting", "behaviour"])
     parser.add_argument("--programs", help="of stock.py; of bolt: of corpus.py")
     parser.add_argument("--into", help="the document with the tables")
     parser.add_argument("--held", action="store_true", help="truth: hold time, heap and mappings for all programs")
