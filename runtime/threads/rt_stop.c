@@ -124,7 +124,8 @@ static void stopped(int signal, siginfo_t *info, void *context)
     errno = saved;
 }
 
-/* Which signals a thread blocks: bit number - 1. */
+/* Which signals a thread blocks: bit number - 1. All bits, which no thread can block: the thread
+ * has ended and is still known. The first thread is so while others go on. */
 static uint64_t blocked_by(uint32_t tid)
 {
     char path[64], text[2048];
@@ -137,28 +138,33 @@ static uint64_t blocked_by(uint32_t tid)
     ssize_t len = read(fd, text, sizeof text - 1);
     close(fd);
     text[len > 0 ? len : 0] = 0;
+    if (strstr(text, "State:\tZ")) return UINT64_MAX;
     const char *mask = strstr(text, "SigBlk:");
     return mask ? strtoull(mask + 7, NULL, 16) : 0;
 }
 
-/* Does a thread block the stop signal? Then it is about to begin or has just ended, and
- * would not answer. */
-static bool blocks(uint32_t tid)
+/* Does a thread take the stop signal? A thread that blocks all signals is about to begin or has
+ * just ended: libc blocks them for a moment where it creates a thread. Waits for that moment to
+ * pass. */
+static bool takes_signal(uint32_t tid)
 {
-    return blocked_by(tid) >> (STOP_SIGNAL - 1) & 1;
+    for (;; stop.patience--) {
+        uint64_t blocked = blocked_by(tid);
+        if (!(blocked >> (STOP_SIGNAL - 1) & 1)) return true;
+        if (blocked == UINT64_MAX || !stop.patience) return false;
+        rt_sleep_ms();
+    }
 }
 
-/* Sends the signal. libc blocks all signals for a moment where it creates a thread: waits for
- * that moment to pass. */
 static bool ask(uint32_t tid)
 {
-    for (; blocks(tid) && stop.patience; stop.patience--) rt_sleep_ms();
+    if (!takes_signal(tid)) return false;
     siginfo_t info = {.si_signo = STOP_SIGNAL, .si_code = SI_QUEUE};
     info.si_pid = getpid();
     info.si_uid = getuid();
     info.si_errno = stop.round;
     info.si_value.sival_ptr = &stop;
-    return !blocks(tid) && syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, STOP_SIGNAL, &info) == 0;
+    return syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, STOP_SIGNAL, &info) == 0;
 }
 
 static bool ask_other(uint32_t tid, void *self)
@@ -170,17 +176,18 @@ static bool ask_other(uint32_t tid, void *self)
  * threads begin without the runtime: then the table is empty, and /proc names them. */
 static uint32_t signal_threads(void)
 {
-    uint32_t sent = 0, self = rt_thread_id();
+    uint32_t sent = 0, self = rt_thread_id(), first = (uint32_t)getpid();
     struct rt_process *process = rt_this.process;
+    bool first_asked = first == self;
     for (uint32_t i = 0; i < process->threads.nregions; i++) {
         uint32_t tid = process->threads.regions[i].tid;
         if (!tid || tid == self || tid == RT_NOBODY) continue;
         sent += ask(tid);
+        first_asked |= tid == first;
     }
     if (!process->threads.nregions) sent += rt_each_thread(ask_other, &self);
-    /* the first thread, when another one writes */
-    uint32_t first = (uint32_t)getpid();
-    if (first != self) sent += ask(first);
+    /* the first thread, when another one writes; in rewritten programs it has a copy, too */
+    if (!first_asked) sent += ask(first);
     return sent;
 }
 

@@ -9,6 +9,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import harness  # noqa: E402
@@ -282,6 +283,16 @@ def case_threads(b):
         profile = b.profile("out", "calls.prof")
         functions = b.tool("show", "--functions", profile).stdout
         expect(re.search(" 800000 .* busy", functions), "calls of busy: " + functions)
+
+
+def case_ends_at_once(b):
+    """Nobody waits for a thread that has ended, nor asks the first thread twice to stop."""
+    for flags in (["-pie"], ["-no-pie"]):
+        out = b.exe(b.build("kernel", *flags, source="kernel.c"), "out")
+        for kind, status in (("thread-exits", 4), ("first", 0)):
+            begun = time.monotonic()
+            b.run(out, kind, status=status, env={"FOOTPATH_OUT": b.path("ends.prof")})
+            expect(time.monotonic() - begun < 1.5, "%s: %.1f s" % (kind, time.monotonic() - begun))
 
 
 def case_loaded_again(b):
