@@ -13,6 +13,10 @@ static const char *const codes[][3] = {
     {"\x48\x89\x9f\x80", "\x4c\x89\x67\x48", "\x4c\x89\x7f\x60"},
     /* vfork: pop %rdi, mov $58,%eax   syscall, push %rdi */
     {"\x5f\xb8\x3a", "\x0f\x05\x57", "\x0f\x05\x57"},
+    /* musl's, by way of rdx */
+    {"\x5a\xb8\x3a", "\x0f\x05\x52", "\x0f\x05\x52"},
+    /* musl's sigsetjmp: pop 64(%rdi)   mov %rbx,80(%rdi) */
+    {"\x8f\x47\x40", "\x48\x89\x5f\x50", "\x48\x89\x5f\x50"},
 };
 
 static bool looks_twice(const unsigned char *bytes, size_t len)
@@ -68,6 +72,15 @@ static bool named_twice(const char *name)
     return false;
 }
 
+/* Code without an FDE, as all of musl's. A function right in front of setjmp may be taken for it:
+ * then paths end at calls of it, and nothing else. */
+static bool looks_twice_at(const struct fp_object *object, uint64_t address)
+{
+    size_t len;
+    const unsigned char *bytes = fp_object_bytes(object, address, &len);
+    return bytes && looks_twice(bytes, len < LOOK_AT ? len : LOOK_AT);
+}
+
 bool fp_twice_call(const struct fp_references *r, const bool *twice, const struct fp_insn *call)
 {
     if (!call->target) return false;
@@ -76,5 +89,6 @@ bool fp_twice_call(const struct fp_references *r, const bool *twice, const struc
     const struct fp_object_symbol *symbol = fp_object_function(r->object, call->target);
     if (symbol && symbol->address == call->target && named_twice(symbol->name)) return true;
     uint32_t fde = fde_starting(r, call->target);
-    return fde != FP_NONE && twice[fde];
+    if (fde == FP_NONE) return looks_twice_at(r->object, call->target);
+    return twice[fde];
 }
