@@ -193,6 +193,7 @@ struct fp_exe_part {
 enum fp_exe_flag {
     FP_EXE_PROGRAM = 1, /* not a shared library */
     FP_EXE_FIXED = 2,   /* linked at a fixed address: slots are not relative to %gs */
+    FP_EXE_STATIC = 4,  /* has no loader */
 };
 
 /* An old instruction, which is int3 now, and where to go on. Distances from `base`; by rising
@@ -227,7 +228,7 @@ struct fp_exe_mark {
  * FP_EXE_NO_HOME. What is above is added to the sum there, or is the sum itself. */
 enum { FP_EXE_NO_HOME = 17, FP_EXE_HOME_BITS = 5 };
 
-enum { FP_EXE_VERSION = 2 };
+enum { FP_EXE_VERSION = 3 };
 
 /* What the new code calls, and what the loader calls. */
 enum fp_exe_entry {
@@ -239,8 +240,19 @@ enum fp_exe_entry {
     FP_EXE_START,       /* as a constructor */
     FP_EXE_FINISH,      /* as a destructor */
     FP_EXE_PERSONALITY, /* as a personality function, with the one before as a sixth argument */
+    FP_EXE_ENTRY,       /* of static programs, with the next four: where the kernel starts them */
+    FP_EXE_WATCHED,     /* a byte per number of a system call: is it to go through the runtime? */
+    FP_EXE_THROUGH,     /* there, with the address behind the `syscall` instruction in rcx */
+    FP_EXE_LEAVE_MIXED, /* at the entry of a longjmp, with where to go on in r11; as glibc's */
+    FP_EXE_LEAVE_PLAIN, /* the same as musl's: the stack pointer is in the jmp_buf as it is */
     FP_EXE_NENTRIES
 };
+
+/* The numbers of system calls of static programs that go through the runtime: clone, fork, vfork,
+ * execve, exit, exit_group, rt_sigaction, sigaltstack, prctl, arch_prctl, seccomp, execveat,
+ * clone3. In files with a fixed address mmap and munmap, too. */
+#define FP_EXE_CALLS 56, 57, 58, 59, 60, 231, 13, 131, 157, 158, 317, 322, 435
+#define FP_EXE_CALLS_FIXED 9, 11
 
 struct fp_exe_record {
     uint32_t version, flags;
@@ -252,6 +264,10 @@ struct fp_exe_record {
     struct fp_exe_part caught;        /* one 32-bit number per function: traps hit */
     struct fp_exe_part marks;         /* of struct fp_exe_mark; none: not asked for */
     struct fp_exe_part sums_at;       /* per function: its first counter, 32 bits from `base` */
+    struct fp_exe_part relocations;   /* Elf64_Rela: words that are to be relative; static files */
+    struct fp_exe_part headers;       /* Elf64_Phdr: what the program is told of itself; likewise */
+    uint64_t address;                 /* of the record, as it is linked */
+    int64_t program_entry;            /* where the program itself starts */
     int64_t entries[FP_EXE_NENTRIES]; /* filled in by the linker */
 };
 

@@ -36,13 +36,22 @@ extern void rt_start(int count, char **arguments, char **environment) FP_HIDDEN;
 extern void rt_finish(void) FP_HIDDEN;
 extern void __cxa_finalize(void *module);
 
+#ifdef RT_IN_STATIC
+#define STATIC_ENTRIES                                                   \
+    ".quad rt_entry - rt_exe_record\n.quad rt_watched - rt_exe_record\n" \
+    ".quad rt_through - rt_exe_record\n"                                 \
+    ".quad rt_leave_mixed - rt_exe_record\n.quad rt_leave_plain - rt_exe_record\n"
+#else
+#define STATIC_ENTRIES ".quad 0, 0, 0, 0, 0\n"
+#endif
+
 /* The record, for `footpath exe` to fill in. The linker fills in the last fields, and the
  * note by which the record is found. */
 __asm__(".pushsection .data.footpath_exe,\"aw\"\n.balign 8\n"
         ".globl rt_exe_record\n.hidden rt_exe_record\n"
-        "rt_exe_record: .long 2, 0\n"
+        "rt_exe_record: .long 3, 0\n"
         ".quad 0\n"
-        ".rept 20\n.quad 0\n.endr\n"
+        ".rept 26\n.quad 0\n.endr\n"
         ".quad " FP_HASH_MISS_SYMBOL " - rt_exe_record\n"
         ".quad " FP_SPARSE_MISS_SYMBOL " - rt_exe_record\n"
         ".quad " FP_HASH_EMPTY_SYMBOL " - rt_exe_record\n"
@@ -50,13 +59,12 @@ __asm__(".pushsection .data.footpath_exe,\"aw\"\n.balign 8\n"
         ".quad rt_exe_early_word - rt_exe_record\n"
         ".quad rt_start - rt_exe_record\n"
         ".quad rt_finish - rt_exe_record\n"
-        ".quad " FP_PERSONALITY_SYMBOL " - rt_exe_record\n"
-        ".popsection\n"
+        ".quad " FP_PERSONALITY_SYMBOL " - rt_exe_record\n" STATIC_ENTRIES ".popsection\n"
         ".pushsection .note.footpath,\"a\",@note\n"
         ".balign 4\n.long 9\n.long 8\n.long 2\n.asciz \"footpath\"\n.balign 4\n"
         "1: .quad rt_exe_record - 1b\n.popsection\n");
-_Static_assert(offsetof(struct fp_exe_record, entries) == 16 + 20 * 8, "as above");
-_Static_assert(FP_EXE_VERSION == 2 && FP_NOTE_EXE == 2 && FP_EXE_NENTRIES == 8, "as above");
+_Static_assert(offsetof(struct fp_exe_record, entries) == 16 + 26 * 8, "as above");
+_Static_assert(FP_EXE_VERSION == 3 && FP_NOTE_EXE == 2 && FP_EXE_NENTRIES == 13, "as above");
 
 /* By which libc knows what this runtime has registered: startup files define it in other
  * modules, and the program's is not ours. */
@@ -64,7 +72,9 @@ void *__dso_handle FP_HIDDEN = &__dso_handle;
 
 void rt_exe_unregister(void)
 {
+#ifndef RT_IN_STATIC
     __cxa_finalize(&__dso_handle);
+#endif
 }
 
 void *rt_exe_early_word FP_HIDDEN __attribute__((used));
@@ -206,12 +216,21 @@ static bool is_traced(void)
 }
 
 /* Where slots do not depend on the base: the heap of a program at a low address begins so far
- * above the program that slots of stacks in the heap have room below it. Nobody has asked for
- * the break yet. */
+ * above the program that slots of stacks in the heap have room below it. Whole pages: what lies in
+ * the heap is to be aligned as before. Nobody has asked for the break yet. */
+static struct rt_range below_heap;
+
 static void move_heap(void)
 {
-    long end = rt_exe_call(SYS_brk, 0, 0, 0, 0, 0, 0);
-    if (end > 0) rt_exe_call(SYS_brk, end - FP_EXE_SLOT + RT_PAGE, 0, 0, 0, 0, 0);
+    enum { DISTANCE = ((-FP_EXE_SLOT + RT_PAGE - 1) & -RT_PAGE) + RT_PAGE };
+    long end = rt_exe_call(SYS_brk, 0, 0, 0, 0, 0, 0), wanted = end + DISTANCE;
+    if (end > 0 && rt_exe_call(SYS_brk, wanted, 0, 0, 0, 0, 0) == wanted)
+        below_heap = (struct rt_range){(char *)end, (char *)wanted};
+}
+
+bool rt_exe_is_below_heap(struct rt_range range)
+{
+    return range.start >= below_heap.start && range.end <= below_heap.end;
 }
 
 static void end_with(const char *why, long len)

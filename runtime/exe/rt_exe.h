@@ -26,6 +26,9 @@ int64_t rt_exe_early_bias(void) FP_HIDDEN;
 /* How many steps the biases of other threads are to be away from 0: see RT_FAR_STEPS. */
 uint32_t rt_exe_far_steps(void) FP_HIDDEN;
 
+/* Is this memory in front of the heap, which nobody but slots uses? */
+bool rt_exe_is_below_heap(struct rt_range range) FP_HIDDEN;
+
 /* The module is unloaded: libc forgets the functions that we have registered. */
 void rt_exe_unregister(void) FP_HIDDEN;
 
@@ -51,6 +54,8 @@ static inline long rt_exe_call(long number, long a, long b, long c, long d, long
 bool rt_exe_shadow_map(uint64_t low, uint64_t high, int64_t bias) FP_HIDDEN;
 /* The same for the stack of the first thread, or of another one that loads the module. */
 bool rt_exe_shadow_first(int64_t bias) FP_HIDDEN;
+/* Is this on that stack? */
+bool rt_exe_shadow_is_first(uint64_t address) FP_HIDDEN;
 /* The same for a thread that begins. *kept has what its region had before, and is replaced.
  * stack_size may be 0: not known. */
 void rt_exe_shadow_thread(struct rt_range *kept, int64_t bias, size_t stack_size) FP_HIDDEN;

@@ -71,12 +71,22 @@ static uint64_t stack_limit(void)
 }
 
 /* Where less than that can be mapped, the rest is mapped when it is used. */
+static struct rt_range first_stack;
+
 bool rt_exe_shadow_first(int64_t bias)
 {
     uint64_t here = (uint64_t)__builtin_frame_address(0);
     for (uint64_t size = stack_limit(); size >= PIECE; size /= 2)
-        if (rt_exe_shadow_map(here - size, here + ABOVE, bias)) return true;
+        if (rt_exe_shadow_map(here - size, here + ABOVE, bias)) {
+            first_stack = (struct rt_range){(char *)(here - size), (char *)(here + ABOVE)};
+            return true;
+        }
     return false;
+}
+
+bool rt_exe_shadow_is_first(uint64_t address)
+{
+    return address > (uint64_t)first_stack.start && address <= (uint64_t)first_stack.end;
 }
 
 void rt_exe_shadow_thread(struct rt_range *kept, int64_t bias, size_t stack_size)
@@ -113,7 +123,7 @@ bool rt_exe_shadow_own(uint64_t low, uint64_t high, int64_t bias)
 {
     struct rt_range shadow = shadow_of(low, high, bias);
     if (!rt_exe_is_fixed()) return rt_exe_shadow_map(low, high, bias), true;
-    if (is_known(shadow)) return true;
+    if (rt_exe_is_below_heap(shadow) || is_known(shadow)) return true;
     if (!map_at((uint64_t)shadow.start, (uint64_t)shadow.end, MAP_FIXED_NOREPLACE)) return false;
     own[__atomic_fetch_add(&nown, 1, __ATOMIC_RELAXED) % MOST_OWN] = shadow;
     return true;
@@ -135,6 +145,7 @@ void *rt_exe_shadow_new(size_t size)
     return (void *)low;
 }
 
+#ifndef RT_IN_STATIC
 /* ---- new threads ---- */
 
 static bool widen_guard(pthread_attr_t *wider, size_t guard, size_t *stack_size)
@@ -177,6 +188,7 @@ bool rt_exe_widen(pthread_attr_t *wider, const pthread_attr_t *given, size_t *st
     if (given) pthread_attr_getguardsize(given, &guard);
     return widen_guard(wider, guard, stack_size);
 }
+#endif
 
 /* Is this where the slot of the frame would be that raised the signal, or the words below it where
  * registers are saved (src/exe/exeops.c)? Its CFA is above the stack pointer. */

@@ -50,6 +50,13 @@ static void write_before(enum rt_why why, const struct rt_frame *frame)
     errno = saved;
 }
 
+#ifdef RT_IN_STATIC
+void rt_end_write(enum rt_why why, const struct rt_frame *frame)
+{
+    write_before(why, frame);
+}
+#endif
+
 /* Called by instrumented code in front of _exit. */
 void __footpath_at_end(void) FP_HIDDEN RT_ENTRY;
 void __footpath_at_end(void)

@@ -21,6 +21,11 @@ void rt_in_flight_clear(void) FP_HIDDEN;
 /* Counts the paths in flight of this thread's frames, in all modules, up to the frame whose
  * cfa is above `until`. */
 void rt_frames_left(const struct rt_frame *frame, uint64_t until, int64_t weight) FP_HIDDEN;
+#ifdef RT_IN_STATIC
+/* The unwinder has passed a frame, which was counted; or it goes on in a frame (static/). */
+void rt_frame_was_passed(uint64_t cfa) FP_HIDDEN;
+void rt_frames_were_left(void) FP_HIDDEN;
+#endif
 /* The entry points of this module for struct rt_module. */
 bool rt_frame_left(const struct rt_frame *frame, int64_t weight) FP_HIDDEN;
 /* False where an interrupted frame is in the middle of counting: then it is not certain
@@ -30,6 +35,13 @@ bool rt_place_is_certain(const struct rt_frame *frame) FP_HIDDEN;
 /* ---- ends of the process: rt_end.c ---- */
 
 void rt_end_watch(void) FP_HIDDEN;
+#ifdef RT_IN_STATIC
+/* The process ends at this frame, or is left by exec. Of a child of vfork only its frames are. */
+void rt_end_write(enum rt_why why, const struct rt_frame *frame) FP_HIDDEN;
+/* A jump leaves the frames up to the one whose cfa is above `until`. pc, sp, rbp: of the frame that
+ * calls the function which jumps. */
+void rt_before_jump(uint64_t until, uint64_t pc, uint64_t sp, uint64_t rbp) FP_HIDDEN;
+#endif
 /* Removes our handlers, if they are this module's. */
 void rt_end_unwatch(void) FP_HIDDEN;
 void rt_end_at_quick_exit(void) FP_HIDDEN;

@@ -20,6 +20,13 @@ static uint64_t unmixed(uint64_t word)
     return (word >> 17 | word << 47) ^ secret;
 }
 
+#ifdef RT_IN_STATIC
+/* There static/ sees the jump itself. */
+static inline bool know_jmp_buf(void)
+{
+    return false;
+}
+#else
 /* Is the stack pointer of a jmp_buf where we expect it? Tried once on a jmp_buf of ours. */
 __attribute__((noinline)) static bool try_jmp_buf(int *known)
 {
@@ -37,6 +44,7 @@ static inline bool know_jmp_buf(void)
     static int known; /* 0 not tried, 1 yes, -1 no */
     return known ? known > 0 : try_jmp_buf(&known);
 }
+#endif
 
 /* Where this thread's signal stack ends; 0: the thread is not on it. A jump off the signal
  * stack leaves all frames on it. */
@@ -110,6 +118,13 @@ void rt_before_longjmp(const uint64_t *env, uint64_t pc, uint64_t sp, uint64_t r
     uint64_t until = unmixed(env[6]);
     if (!rt_walk_quickly(until, pc, sp, rbp)) frames_up_to(until);
 }
+
+#ifdef RT_IN_STATIC
+void rt_before_jump(uint64_t until, uint64_t pc, uint64_t sp, uint64_t rbp)
+{
+    if (!rt_walk_quickly(until, pc, sp, rbp)) frames_up_to(until);
+}
+#endif
 
 /* __builtin_longjmp, which is no function: its buffer holds the frame, the address to go
  * on at, and the stack pointer, as they are. */

@@ -11,6 +11,28 @@
 typedef _Unwind_Reason_Code personality(int, _Unwind_Action, _Unwind_Exception_Class,
                                         struct _Unwind_Exception *, struct _Unwind_Context *);
 
+#ifdef RT_IN_STATIC
+/* The unwinder is linked into the program, and where its functions are is not known. What libgcc
+ * keeps in a context has not changed since 2001: 18 words for registers, then the CFA of the frame
+ * below and the address at which this frame goes on. The frame must be one that a walk of our own
+ * comes to, so that an unwinder with another context (LLVM's) is found out: then the frame is not
+ * counted. */
+static void frame_passed(const struct _Unwind_Context *context)
+{
+    enum { CFA = 18, ADDRESS };
+    const uint64_t *words = (const uint64_t *)context;
+    struct rt_frame frame;
+    rt_unwind_here(&frame);
+    while (rt_unwind_look(&frame)) {
+        if (frame.regs[RT_RSP] == words[CFA] && frame.regs[RT_RIP] == words[ADDRESS]) {
+            rt_frame_left(&frame, 1);
+            rt_frame_was_passed(frame.cfa);
+            return;
+        }
+        if (!rt_unwind_step(&frame)) return;
+    }
+}
+#else
 extern personality __gxx_personality_v0 __attribute__((weak));
 extern personality __gcc_personality_v0 __attribute__((weak));
 personality __footpath_personality, __footpath_personality_gxx, __footpath_personality_gcc;
@@ -87,6 +109,7 @@ static void frame_passed(struct _Unwind_Context *context)
     for (size_t i = 0; i < known; i++) frame.regs[kept[i]] = u->get_register(context, kept[i]);
     if (rt_unwind_look(&frame)) rt_frame_left(&frame, 1);
 }
+#endif
 
 static _Unwind_Reason_Code ask(personality *real, int version, _Unwind_Action actions,
                                _Unwind_Exception_Class class, struct _Unwind_Exception *exception,
@@ -95,9 +118,13 @@ static _Unwind_Reason_Code ask(personality *real, int version, _Unwind_Action ac
     _Unwind_Reason_Code code =
         real ? real(version, actions, class, exception, context) : _URC_CONTINUE_UNWIND;
     if (actions & _UA_CLEANUP_PHASE && code == _URC_CONTINUE_UNWIND) frame_passed(context);
+#ifdef RT_IN_STATIC
+    if (code == _URC_INSTALL_CONTEXT) rt_frames_were_left();
+#endif
     return code;
 }
 
+#ifndef RT_IN_STATIC
 _Unwind_Reason_Code __footpath_personality(int version, _Unwind_Action actions,
                                            _Unwind_Exception_Class class,
                                            struct _Unwind_Exception *exception,
@@ -121,6 +148,7 @@ _Unwind_Reason_Code __footpath_personality_gcc(int version, _Unwind_Action actio
 {
     return ask(__gcc_personality_v0, version, actions, class, exception, context);
 }
+#endif
 
 #ifdef RT_IN_EXECUTABLE
 /* Of moved functions (src/exe/newpersonality.c). real: what the function had before, or NULL. */

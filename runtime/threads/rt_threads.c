@@ -403,6 +403,29 @@ bool rt_threads_make_nowhere(void)
     return ok;
 }
 
+/* rt_share.c sets it where threads share counters. Then threads begin without us, and %gs
+ * is left alone. */
+const char rt_threads_share __attribute__((weak)) = 0;
+
+#ifdef RT_IN_STATIC
+/* ---- threads that static/ has seen ---- */
+
+void rt_threads_begin(size_t stack_size)
+{
+    begin_thread(stack_size);
+}
+
+void rt_threads_end(void)
+{
+    struct rt_process *process = rt_this.process;
+    struct rt_region *region = process ? given_to(process, rt_thread_id()) : NULL;
+    if (region) thread_ends(region);
+}
+
+static void forget_starts(void)
+{
+}
+#else
 /* ---- standing in for pthread_create ---- */
 
 struct start {
@@ -473,10 +496,6 @@ static int begin_c11(void *context)
     return start.c11(start.arg);
 }
 
-/* rt_share.c sets it where threads share counters. Then threads begin without us, and %gs
- * is left alone. */
-const char rt_threads_share __attribute__((weak)) = 0;
-
 static bool threads_are_ours(void)
 {
     return rt_this.process && !rt_threads_share;
@@ -532,6 +551,12 @@ int rt_create_c11_thread(c11_function *real, thrd_t *thread, thrd_start_t routin
     return result;
 }
 
+static void forget_starts(void)
+{
+    for (size_t i = 0; i < MOST_STARTS; i++) rt_starts[i].used = 0;
+}
+#endif
+
 /* ---- modules ---- */
 
 #ifdef RT_IN_EXECUTABLE
@@ -583,7 +608,9 @@ static bool has_early_copy(int64_t bias)
 void rt_threads_start(void)
 {
     struct rt_process *process = rt_process_get();
+#ifndef RT_IN_STATIC
     rt_hide_from_helgrind(rt_starts, sizeof rt_starts);
+#endif
     if (!process) {
         rt_warn("no memory to tell threads apart; counts of threads may be lost", NULL);
         return;
@@ -655,5 +682,5 @@ void rt_threads_after_fork(void)
         process->threads.regions[i].tid = mine ? rt_thread_id() : 0;
         rt_fold_taken(process, &process->threads.regions[i]);
     }
-    for (size_t i = 0; i < MOST_STARTS; i++) rt_starts[i].used = 0;
+    forget_starts();
 }

@@ -52,6 +52,12 @@ void rt_threads_forget_module(bool process_ends) FP_HIDDEN;
 /* In the child of a fork: only this thread is left. */
 void rt_threads_after_fork(void) FP_HIDDEN;
 
+#ifdef RT_IN_STATIC
+/* A thread begins, and ends: called by the thread itself. stack_size may be 0: not known. */
+void rt_threads_begin(size_t stack_size) FP_HIDDEN;
+void rt_threads_end(void) FP_HIDDEN;
+#endif
+
 /* The copy that nobody counts in: RT_NOBODY owns it. NULL: none can be made. */
 struct rt_region *rt_threads_ownerless(struct rt_process *process) FP_HIDDEN;
 

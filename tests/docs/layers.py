@@ -40,6 +40,7 @@ ROOMS = {
     "pep": {"core"},
     "standin": {"threads"},
     "exe": {"core", "exits"},
+    "static": {"core", "exits"},
 }
 # room -> what it uses of rooms other than core: functions, and state as room.field
 HOOKS = {
@@ -72,6 +73,12 @@ HOOKS = {
     "exe": set("""
         rt_threads_any_base exits.vfork_stack
         rt_has_marks rt_identify_frame rt_place_is_certain rt_is_own_code rt_place_site rt_slot_bias
+        """.split()),
+    # what the calls of the kernel mean, in programs without a loader
+    "static": set("""
+        rt_threads_begin rt_threads_end rt_end_write exits.vfork_stack rt_before_jump
+        rt_has_marks rt_frame_left rt_frames_left rt_frame_was_passed rt_frames_were_left
+        rt_exe_call rt_exe_place rt_exe_is_fixed rt_exe_shadow_is_first rt_exe_shadow_new rt_exe_shadow_own
         """.split()),
 }
 
