@@ -85,6 +85,18 @@ static int say_json(const struct fp_exe_summary *s)
     return cli_output(NULL, &out);
 }
 
+/* Where that is more than what every compiler adds. */
+static void say_bare(const struct fp_exe_summary *summary)
+{
+    enum { PERCENT = 2 };
+    uint64_t percent = summary->text ? 100 * summary->bare / summary->text : 0;
+    if (percent >= PERCENT)
+        cli_say(
+            "%s: %llu%% of the code has no unwind tables (.eh_frame): that code is not counted, "
+            "and where frames are left from below it, paths in flight are lost",
+            given.input, (unsigned long long)percent);
+}
+
 static int run(struct cli_command *command, int argc, char **argv)
 {
     struct fp_arena arena = {0};
@@ -98,6 +110,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     given.how.progress = cli_progress_of, given.how.context = &progress;
     bool ok = fp_exe_rewrite(&arena, given.input, given.output, &given.how, &summary, &error);
     cli_progress_clear(&progress);
+    if (ok) say_bare(&summary);
     if (!ok)
         status = cli_fail(&error, NULL);
     else if (given.json)

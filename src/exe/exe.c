@@ -25,6 +25,11 @@ static bool open_all(struct fp_exe_work *w, const char *in)
         if (!w->guide) return false;
     }
     w->lines = fp_dwarf_lines_new(w->arena, &w->object);
+    if (fp_image_is_static(w->image))
+        w->calls = (struct fp_kernel_calls){fp_image_entry(w->image, FP_EXE_WATCHED),
+                                            fp_image_entry(w->image, FP_EXE_THROUGH),
+                                            fp_image_entry(w->image, FP_EXE_LEAVE_MIXED),
+                                            fp_image_entry(w->image, FP_EXE_LEAVE_PLAIN)};
     w->frames = (struct fp_new_frames){
         .arena = w->arena, .old = &w->old_frames, .fixed = fp_image_is_fixed(w->image)};
     return true;
@@ -166,6 +171,13 @@ static void write_debug_frame(struct fp_exe_work *w)
     fp_writer_free(&out);
 }
 
+/* Of a file that has no .eh_frame_hdr: OUT gets one. */
+static void add_old_frames(struct fp_exe_work *w)
+{
+    for (size_t i = 0; !w->old_frames.header && i < w->old_frames.fdes.len; i++)
+        fp_image_fde(w->image, w->old_frames.fdes.at[i].start, w->old_frames.fdes.at[i].address);
+}
+
 static bool write_frames(struct fp_exe_work *w)
 {
     begin_table(w, &w->frames.lsdas);
@@ -186,6 +198,7 @@ static bool write_frames(struct fp_exe_work *w)
     write_debug_frame(w);
     for (size_t i = 0; i < w->frames.fdes.len; i++)
         fp_image_fde(w->image, w->frames.fdes.at[i].pc, w->frames.fdes.at[i].address);
+    add_old_frames(w);
     return true;
 }
 
@@ -200,8 +213,8 @@ bool fp_exe_rewrite(struct fp_arena *arena, const char *in, const char *out,
         fp_exe_find_budget(&w);
         prepare_functions(&w);
         ok = reserve_counters(&w) && reserve_code(&w) && fp_exe_wrap_personalities(&w) &&
-             write_functions(&w) && write_frames(&w) && fp_image_write(w.image, out, error) &&
-             fp_exe_write_graph(&w);
+             fp_exe_see_bare(&w) && write_functions(&w) && write_frames(&w) &&
+             fp_image_write(w.image, out, error) && fp_exe_write_graph(&w);
     }
     close_all(&w);
     return ok;

@@ -43,6 +43,8 @@ struct fp_exe_summary {
     uint64_t counters; /* words */
     uint64_t code;     /* bytes of new code */
     uint64_t copies;   /* bytes of copied blocks, of these */
+    uint64_t bare;     /* of a static program: bytes of code without unwind tables, ... */
+    uint64_t text;     /* ... and of all its code */
 };
 
 /* Rewrites `in` as `out`. */

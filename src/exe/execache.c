@@ -79,16 +79,28 @@ static bool is_own(const char *folder, struct fp_error *error)
                    "another one");
 }
 
+/* Which of the two is used depends on the program. */
+static bool sum_runtimes(struct fp_arena *arena, const char *given, uint64_t *sum,
+                         struct fp_error *error)
+{
+    static const char *const names[] = {"exe", "static"};
+    if (given) return sum_of(given, *sum, sum, error);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *path = fp_arena_printf(arena, "%s/../lib/footpath/libfootpath-%s.so",
+                                           fp_own_folder(arena), names[i]);
+        if (!sum_of(path, *sum, sum, error)) return false;
+    }
+    return true;
+}
+
 const char *fp_exe_cached(struct fp_arena *arena, const char *path,
                           const struct fp_exe_options *options, struct fp_error *error)
 {
     struct fp_exe_summary summary;
-    const char *folder = cache_folder(arena), *runtime = options->runtime;
+    const char *folder = cache_folder(arena);
     uint64_t sum;
-    if (!runtime)
-        runtime =
-            fp_arena_printf(arena, "%s/../lib/footpath/libfootpath-exe.so", fp_own_folder(arena));
-    if (!sum_of(path, 0, &sum, error) || !sum_of(runtime, sum, &sum, error)) return NULL;
+    if (!sum_of(path, 0, &sum, error) || !sum_runtimes(arena, options->runtime, &sum, error))
+        return NULL;
     sum = fp_checksum(FOOTPATH_VERSION, strlen(FOOTPATH_VERSION), sum);
     if (options->no_exits) sum = fp_checksum("no exits", 8, sum);
     if (!fp_make_folder(folder, error) || !is_own(folder, error)) return NULL;

@@ -44,6 +44,7 @@ struct fp_exe_work {
     struct fp_machine machine;
     struct fp_dwarf_lines *lines;
     struct fp_new_frames frames;
+    struct fp_kernel_calls calls; /* of a static program */
     struct fp_exe_function *functions;
     size_t nfunctions;
     struct fp_exe_guide *guide; /* NULL: none is given */
@@ -70,6 +71,10 @@ void fp_exe_prepare(struct fp_exe_work *work, struct fp_exe_function *function);
 
 /* Replaces a counted function's old code: jumps where it is entered, traps elsewhere. */
 bool fp_exe_replace_old(struct fp_exe_work *work, struct fp_exe_function *function);
+
+/* Makes the runtime see calls of the kernel and longjmp in the code that is not moved, of static
+ * programs (barecode.h). */
+bool fp_exe_see_bare(struct fp_exe_work *work);
 
 /* Marks of its new code: which path a frame there has in flight. */
 void fp_exe_add_marks(struct fp_exe_work *work, const struct fp_exe_function *function);

@@ -55,16 +55,13 @@ static bool refuse_unfit(struct fp_image *image, struct fp_error *error)
             error, old->path,
             "is set-user-id or set-group-id; copy it without that bit and rewrite the copy");
     if (counts) return fp_fail(error, old->path, "%s", counts);
-    if (!old->dynamic || (has_tag(old, DT_FLAGS_1, DF_1_PIE) && !interp) ||
-        (old->header.e_type == ET_EXEC && !interp))
-        return fp_fail(error, old->path,
-                       "is statically linked; only programs that libc.so is loaded for can be "
-                       "rewritten");
+    if (!image->is_static && !old->dynamic)
+        return fp_fail(error, old->path, "has no dynamic section, which its loader needs");
     if (loader && strstr(loader, "musl"))
         return fp_fail(error, old->path, "is for musl; only programs for glibc can be rewritten");
     if (is_loader_or_libc(old))
         return fp_fail(error, old->path, "is a part of libc, which the runtime needs itself");
-    if (!fp_image_has_unwind(old))
+    if (!fp_image_has_unwind(old) && !(image->is_static && fp_elfview_section(old, ".eh_frame")))
         return fp_fail(error, old->path,
                        "has no .eh_frame, which says where functions are; build it without "
                        "-fno-asynchronous-unwind-tables");
@@ -317,9 +314,21 @@ bool fp_image_is_program(const struct fp_image *image)
     return image->program;
 }
 
+bool fp_image_is_static(const struct fp_image *image)
+{
+    return image->is_static;
+}
+
 struct fp_image_slot fp_image_slot(const struct fp_image *image)
 {
     return (struct fp_image_slot){!image->fixed, FP_EXE_SLOT};
+}
+
+uint64_t fp_image_entry(const struct fp_image *image, enum fp_exe_entry entry)
+{
+    size_t len;
+    const struct fp_exe_record *record = (const void *)fp_image_bytes(image, image->record, &len);
+    return image->record + (uint64_t)record->entries[entry];
 }
 
 uint64_t fp_image_runtime_symbol(const struct fp_image *image, const char *name)
@@ -330,26 +339,30 @@ uint64_t fp_image_runtime_symbol(const struct fp_image *image, const char *name)
         [FP_EXE_HASH_EMPTY] = FP_HASH_EMPTY_SYMBOL,
         [FP_EXE_PERSONALITY] = FP_PERSONALITY_SYMBOL,
     };
-    size_t len;
-    const struct fp_exe_record *record = (const void *)fp_image_bytes(image, image->record, &len);
-    for (size_t i = 0; i < FP_EXE_NENTRIES; i++)
-        if (names[i] && !strcmp(names[i], name))
-            return image->record + (uint64_t)record->entries[i];
+    for (unsigned i = 0; i < FP_EXE_NENTRIES; i++)
+        if (names[i] && !strcmp(names[i], name)) return fp_image_entry(image, (enum fp_exe_entry)i);
     return 0;
 }
 
 /* ---- opening ---- */
 
+static void find_kind(struct fp_image *image)
+{
+    const struct fp_elfview *old = &image->old;
+    bool interp = fp_elfview_segment(old, PT_INTERP), pie = has_tag(old, DT_FLAGS_1, DF_1_PIE);
+    struct stat about;
+    if (stat(old->path, &about) == 0) image->mode = about.st_mode;
+    image->fixed = old->header.e_type == ET_EXEC;
+    image->program = image->fixed || pie || (interp && !fp_elfview_dynamic(old, DT_SONAME));
+    image->is_static = !interp && (image->fixed || pie);
+}
+
 static bool open_parts(struct fp_image *image, const char *runtime, struct fp_error *error)
 {
-    enum { MORE_HEADERS = 12 };
-    struct stat about;
-    if (stat(image->old.path, &about) == 0) image->mode = about.st_mode;
-    image->fixed = image->old.header.e_type == ET_EXEC;
-    image->program =
-        image->fixed || has_tag(&image->old, DT_FLAGS_1, DF_1_PIE) ||
-        (fp_elfview_segment(&image->old, PT_INTERP) && !fp_elfview_dynamic(&image->old, DT_SONAME));
-    if (!refuse_unfit(image, error)) return false;
+    enum { MORE_HEADERS = 13 };
+    if (!runtime)
+        runtime = fp_arena_printf(image->arena, "%s/../lib/footpath/libfootpath-%s.so",
+                                  fp_own_folder(image->arena), image->is_static ? "static" : "exe");
     if (!fp_elfview_open(image->arena, runtime, &image->runtime, error)) return false;
     const Elf64_Phdr *data = NULL;
     for (size_t i = 0; i < image->runtime.nsegments && !data; i++) {
@@ -388,10 +401,8 @@ struct fp_image *fp_image_open(struct fp_arena *arena, const char *path, const c
     struct fp_image *image = FP_NEW(arena, struct fp_image);
     image->arena = arena;
     if (!fp_elfview_open(arena, path, &image->old, error)) return NULL;
-    if (!runtime)
-        runtime =
-            fp_arena_printf(arena, "%s/../lib/footpath/libfootpath-exe.so", fp_own_folder(arena));
-    if (!open_parts(image, runtime, error)) return NULL;
+    find_kind(image);
+    if (!refuse_unfit(image, error) || !open_parts(image, runtime, error)) return NULL;
     keep_code(image);
     return image;
 }

@@ -18,7 +18,8 @@
  * When the new code may run. The runtime sets the base of %gs and maps the shadow of the
  * first thread's stack while the loader relocates OUT (by a relocation of type IRELATIVE, the
  * first one). No code of OUT runs before that, so every function may be moved, also
- * constructors and resolvers of indirect functions.
+ * constructors and resolvers of indirect functions. A statically linked program has no loader:
+ * its OUT begins at the runtime's entry point, which goes on at the program's.
  */
 #ifndef FP_EXE_IMAGE_H
 #define FP_EXE_IMAGE_H
@@ -29,9 +30,9 @@
 
 struct fp_image;
 
-/* Why a file is not rewritten is in the error: not x86-64, no .eh_frame, static, setuid,
- * rewritten or instrumented already. runtime: the file of the runtime, or NULL for
- * lib/footpath/libfootpath-exe.so beside the tools. */
+/* Why a file is not rewritten is in the error: not x86-64, no .eh_frame, setuid, rewritten or
+ * instrumented already. runtime: the file of the runtime, or NULL for libfootpath-exe.so, of static
+ * programs libfootpath-static.so, in lib/footpath beside the tools. */
 struct fp_image *fp_image_open(struct fp_arena *arena, const char *path, const char *runtime,
                                struct fp_error *error);
 /* Closes files; the rest is the arena's. */
@@ -39,10 +40,12 @@ void fp_image_close(struct fp_image *image);
 
 /* Is it linked at a fixed address (ET_EXEC)? Else addresses are relative to where it is loaded. */
 bool fp_image_is_fixed(const struct fp_image *image);
-/* Is it a program, and not a shared library? */
 /* Bytes of executable segments. */
 uint64_t fp_image_text(const struct fp_image *image);
+/* Is it a program, and not a shared library? */
 bool fp_image_is_program(const struct fp_image *image);
+/* Is it a program that no loader is needed for? Its runtime is another one. */
+bool fp_image_is_static(const struct fp_image *image);
 
 /* ---- room ---- */
 
@@ -85,6 +88,9 @@ bool fp_image_hash_table(struct fp_image *image, uint64_t table, uint64_t direct
 
 /* The address of one of its symbols (FP_HASH_MISS_SYMBOL ...), in OUT; 0: it has none. */
 uint64_t fp_image_runtime_symbol(const struct fp_image *image, const char *name);
+
+/* The address of one of its entries (footpath/abi.h). */
+uint64_t fp_image_entry(const struct fp_image *image, enum fp_exe_entry entry);
 
 /* Where a frame keeps its path sum when no register is free: 8 bytes at CFA + distance, with
  * the %gs prefix or without. One slot per frame. The memory there is the runtime's own: it does

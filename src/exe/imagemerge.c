@@ -49,18 +49,14 @@ bool fp_image_add_runtime(struct fp_image *image, struct fp_error *error)
     if (!record || len < sizeof *record || record->version != FP_EXE_VERSION)
         return fp_fail(error, runtime->path,
                        "is of another version of footpath; install footpath again");
+    if (image->is_static != (record->entries[FP_EXE_ENTRY] != 0))
+        return fp_fail(error, runtime->path, "is the runtime of %s programs",
+                       image->is_static ? "dynamically linked" : "statically linked");
     fp_image_section(image, ".footpath.text", image->zones[ZONE_RUNTIME].address,
                      image->zones[ZONE_RUNTIME].len);
     fp_image_section(image, ".footpath.data", image->zones[ZONE_RUNTIME_DATA].address,
                      image->zones[ZONE_RUNTIME_DATA].file_len);
     return true;
-}
-
-static uint64_t entry_of(const struct fp_image *image, enum fp_exe_entry which)
-{
-    size_t len;
-    const struct fp_exe_record *record = (const void *)fp_image_bytes(image, image->record, &len);
-    return image->record + (uint64_t)record->entries[which];
 }
 
 /* ---- relocations ---- */
@@ -144,6 +140,10 @@ static bool add_own(struct fp_image *image, const Elf64_Rela *r, const Elf64_Sym
     uint64_t addend = type == R_X86_64_64 ? (uint64_t)r->r_addend : 0;
     if (symbols[number].st_shndx != SHN_UNDEF)
         return fp_image_pointer(image, at, symbols[number].st_value + image->delta + addend);
+    if (image->is_static && ELF64_ST_BIND(symbols[number].st_info) == STB_WEAK)
+        return true; /* nobody defines it: the word stays 0 */
+    if (image->is_static)
+        return fp_fail(error, image->runtime.path, "needs libc, which static programs do not lend");
     if (type == R_X86_64_JUMP_SLOT) type = R_X86_64_GLOB_DAT;
     Elf64_Rela rela = {at, ELF64_R_INFO((uint64_t)image->imported[number], type), (int64_t)addend};
     fp_vec_push(image->arena, &image->symbolic, rela);
@@ -164,6 +164,17 @@ static bool add_runtimes(struct fp_image *image, struct fp_error *error)
     return true;
 }
 
+bool fp_image_relocate_runtime(struct fp_image *image, struct fp_exe_record *record,
+                               struct fp_error *error)
+{
+    uint64_t at, size;
+    if (!add_runtimes(image, error)) return false;
+    size = image->relative.len * sizeof *image->relative.at;
+    if (!fp_image_put(image, FP_IMAGE_READ, image->relative.at, size, 8, &at, error)) return false;
+    record->relocations = (struct fp_exe_part){(int64_t)(at - image->record), size};
+    return true;
+}
+
 static bool is_indirect(const Elf64_Rela *rela)
 {
     return ELF64_R_TYPE(rela->r_info) == R_X86_64_IRELATIVE;
@@ -176,8 +187,9 @@ static bool write_relocations(struct fp_image *image, struct fp_error *error)
     for (size_t i = 0; i < image->relative.len; i++) all[n++] = image->relative.at[i];
     for (size_t i = 0; i < image->symbolic.len; i++)
         if (!is_indirect(&image->symbolic.at[i])) all[n++] = image->symbolic.at[i];
-    all[n++] = (Elf64_Rela){entry_of(image, FP_EXE_EARLY_WORD), ELF64_R_INFO(0, R_X86_64_IRELATIVE),
-                            (int64_t)entry_of(image, FP_EXE_EARLY)};
+    all[n++] =
+        (Elf64_Rela){fp_image_entry(image, FP_EXE_EARLY_WORD), ELF64_R_INFO(0, R_X86_64_IRELATIVE),
+                     (int64_t)fp_image_entry(image, FP_EXE_EARLY)};
     for (size_t i = 0; i < image->symbolic.len; i++)
         if (is_indirect(&image->symbolic.at[i])) all[n++] = image->symbolic.at[i];
     struct image_table *table = &image->tables[TABLE_RELA];
@@ -242,9 +254,9 @@ static bool add_life(struct fp_image *image, const struct relocations *dyn, stru
     bool program = image->program;
     return put_in_front(image, dyn, program ? DT_PREINIT_ARRAY : DT_INIT_ARRAY,
                         program ? DT_PREINIT_ARRAYSZ : DT_INIT_ARRAYSZ,
-                        entry_of(image, FP_EXE_START), error) &&
-           put_in_front(image, dyn, DT_FINI_ARRAY, DT_FINI_ARRAYSZ, entry_of(image, FP_EXE_FINISH),
-                        error);
+                        fp_image_entry(image, FP_EXE_START), error) &&
+           put_in_front(image, dyn, DT_FINI_ARRAY, DT_FINI_ARRAYSZ,
+                        fp_image_entry(image, FP_EXE_FINISH), error);
 }
 
 static size_t count_symbols(const struct fp_image *image)

@@ -62,10 +62,11 @@ enum image_table_kind {
 struct fp_image {
     struct fp_arena *arena;
     struct fp_elfview old, runtime;
-    bool fixed, program;
+    bool fixed, program, is_static;
     uint32_t mode;  /* of the file */
     uint64_t delta; /* address of the runtime in OUT less its own */
     uint64_t record, headers;
+    uint64_t told; /* the headers that a static program is told of */
     struct image_zone zones[NZONES];
     FP_VEC(Elf64_Rela) relative; /* new relocations without a symbol */
     FP_VEC(Elf64_Rela) symbolic; /* with one of the new symbol table */
@@ -96,6 +97,10 @@ struct fp_image {
 bool fp_image_add_runtime(struct fp_image *image, struct fp_error *error);
 /* Puts all relocations together. needs: renumbered, imported. */
 bool fp_image_merge_relocations(struct fp_image *image, struct fp_error *error);
+/* Of a static program, which relocates itself: only the runtime's and those of new data, for the
+ * runtime's entry point. */
+bool fp_image_relocate_runtime(struct fp_image *image, struct fp_exe_record *record,
+                               struct fp_error *error);
 /* The dynamic section, with our constructors in front. needs: all other tables. */
 bool fp_image_merge_dynamic(struct fp_image *image, struct fp_error *error);
 

@@ -167,6 +167,9 @@ static bool is_at(const struct section_list *l, const Elf64_Shdr *s, int64_t tag
 static void update_old(struct section_list *l, Elf64_Shdr *s)
 {
     const struct fp_image *image = l->image;
+    if (!strcmp(fp_elfview_section_name(&image->old, s), ".eh_frame_hdr"))
+        move_to(l, s, TABLE_EH_FRAME_HDR);
+    if (image->is_static) return; /* the others are as they were */
     if (s->sh_type == SHT_HASH) s->sh_type = SHT_PROGBITS, s->sh_entsize = 0;
     if (s->sh_type == SHT_GNU_HASH) move_to(l, s, TABLE_HASH);
     if (s->sh_type == SHT_GNU_versym) move_to(l, s, TABLE_VERSYM);
@@ -181,8 +184,6 @@ static void update_old(struct section_list *l, Elf64_Shdr *s)
         move_to(l, s, TABLE_DYNSYM);
         s->sh_info = image->nlocals;
     }
-    if (!strcmp(fp_elfview_section_name(&image->old, s), ".eh_frame_hdr"))
-        move_to(l, s, TABLE_EH_FRAME_HDR);
 }
 
 static void keep_old(struct section_list *l)

@@ -67,16 +67,17 @@ bool fp_image_merge_unwind(struct fp_image *image, struct fp_error *error)
 {
     struct unwind_table old, runtime;
     uint64_t address;
-    if (!find_table(&image->old, &old) || !find_table(&image->runtime, &runtime))
+    bool has_old = find_table(&image->old, &old);
+    if ((!has_old && !image->is_static) || !find_table(&image->runtime, &runtime))
         return fp_fail(error, image->old.path, "has no .eh_frame_hdr");
-    add_pairs(image, &old, 0);
+    if (has_old) add_pairs(image, &old, 0); /* else the caller has added them */
     add_pairs(image, &runtime, image->delta);
     qsort(image->fdes.at, image->fdes.len, sizeof *image->fdes.at, by_pc);
     uint64_t size = HEAD + image->fdes.len * PAIR;
     if (!fp_image_reserve(image, FP_IMAGE_READ, size, 4, &address, error)) return false;
     unsigned char *bytes = fp_arena_alloc(image->arena, size), *at = bytes;
     *at++ = 1, *at++ = PCREL_SDATA4, *at++ = UDATA4, *at++ = DATAREL_SDATA4;
-    put_u32(&at, old.eh_frame - (address + 4));
+    put_u32(&at, has_old ? old.eh_frame - (address + 4) : 0); /* no reader needs it */
     put_u32(&at, image->fdes.len);
     for (size_t i = 0; i < image->fdes.len; i++) {
         put_u32(&at, image->fdes.at[i].pc - address);

@@ -60,6 +60,21 @@ static struct fp_exe_part part_of(const struct fp_image *image, enum fp_image_zo
     return (struct fp_exe_part){(int64_t)(zone->address - image->record), zone->len};
 }
 
+/* Of a static program. The headers are written when the zones have their places in the file. */
+static bool fill_static(struct fp_image *image, struct fp_exe_record *record,
+                        struct fp_error *error)
+{
+    size_t count = image->old.nsegments + !fp_elfview_segment(&image->old, PT_GNU_EH_FRAME);
+    uint64_t size = count * sizeof(Elf64_Phdr);
+    record->flags |= FP_EXE_STATIC;
+    record->address = image->record;
+    record->program_entry =
+        (int64_t)((image->entry ? image->entry : image->old.header.e_entry) - image->record);
+    if (!fp_image_reserve(image, FP_IMAGE_READ, size, 8, &image->told, error)) return false;
+    record->headers = (struct fp_exe_part){(int64_t)(image->told - image->record), size};
+    return fp_image_relocate_runtime(image, record, error);
+}
+
 static bool fill_record(struct fp_image *image, struct fp_error *error)
 {
     struct fp_exe_record record;
@@ -71,6 +86,7 @@ static bool fill_record(struct fp_image *image, struct fp_error *error)
     record.tables = part_of(image, FP_IMAGE_TABLES);
     record.direct = part_of(image, FP_IMAGE_DIRECT);
     record.code = part_of(image, FP_IMAGE_CODE);
+    if (image->is_static && !fill_static(image, &record, error)) return false;
     return put_traps(image, &record, error) &&
            fp_image_patch(image, image->record, &record, sizeof record);
 }
@@ -219,6 +235,35 @@ static void add_notes(const struct fp_image *image, Elf64_Phdr *headers, size_t 
     }
 }
 
+/* Where the program has none. */
+static void add_unwind(const struct fp_image *image, Elf64_Phdr *headers, size_t *n)
+{
+    const struct image_table *table = &image->tables[TABLE_EH_FRAME_HDR];
+    if (fp_elfview_segment(&image->old, PT_GNU_EH_FRAME)) return;
+    headers[*n] = (Elf64_Phdr){.p_type = PT_GNU_EH_FRAME, .p_flags = PF_R, .p_align = 4};
+    point_to(image, &headers[(*n)++], table->address, table->size);
+}
+
+/* What a static program is told of itself: the headers that it had, so that its libc does what it
+ * did. The last segment reaches to the end of the new code, for the program's unwinder. */
+static size_t make_told(const struct fp_image *image, Elf64_Phdr *headers)
+{
+    const struct image_zone *code = &image->zones[FP_IMAGE_CODE];
+    size_t n = image->old.nsegments;
+    memcpy(headers, image->old.segments, n * sizeof *headers);
+    Elf64_Phdr *last = &headers[last_load(&image->old)];
+    last->p_memsz = code->address + code->len - last->p_vaddr;
+    for (size_t i = 0; i < n; i++)
+        if (headers[i].p_type == PT_GNU_EH_FRAME)
+            point_to(image, &headers[i], image->tables[TABLE_EH_FRAME_HDR].address,
+                     image->tables[TABLE_EH_FRAME_HDR].size);
+    add_unwind(image, headers, &n);
+    for (size_t i = 0; i < n; i++)
+        if (headers[i].p_type == PT_PHDR)
+            point_to(image, &headers[i], image->told, n * sizeof *headers);
+    return n;
+}
+
 static size_t make_headers(const struct fp_image *image, Elf64_Phdr *headers)
 {
     const struct fp_elfview *old = &image->old;
@@ -226,7 +271,7 @@ static size_t make_headers(const struct fp_image *image, Elf64_Phdr *headers)
     for (size_t i = 0; i < old->nsegments; i++) {
         Elf64_Phdr *h = &headers[n++];
         *h = old->segments[i];
-        if (h->p_type == PT_DYNAMIC)
+        if (h->p_type == PT_DYNAMIC && !image->is_static)
             point_to(image, h, image->tables[TABLE_DYNAMIC].address,
                      image->tables[TABLE_DYNAMIC].size);
         if (h->p_type == PT_GNU_EH_FRAME)
@@ -237,6 +282,7 @@ static size_t make_headers(const struct fp_image *image, Elf64_Phdr *headers)
                 headers[n++] = header_of(&image->zones[zone_order[k]]);
     }
     add_notes(image, headers, &n);
+    add_unwind(image, headers, &n);
     for (size_t i = 0; i < n; i++)
         if (headers[i].p_type == PT_PHDR)
             point_to(image, &headers[i], image->headers, n * sizeof *headers);
@@ -291,6 +337,12 @@ static bool finish_headers(struct fp_image *image, const struct image_unloaded *
     h->e_shstrndx = (uint16_t)unloaded->names;
     h->e_shentsize = sizeof(Elf64_Shdr);
     if (image->entry) h->e_entry = image->entry;
+    if (image->is_static) {
+        Elf64_Phdr told[512];
+        size_t count = make_told(image, told);
+        h->e_entry = fp_image_entry(image, FP_EXE_ENTRY);
+        fp_image_patch(image, image->told, told, count * sizeof *told);
+    }
     return fp_image_patch(image, image->headers, headers, n * sizeof *headers);
 }
 
@@ -299,9 +351,11 @@ bool fp_image_write(struct fp_image *image, const char *out, struct fp_error *er
     struct image_unloaded unloaded = {0};
     uint64_t id;
     size_t id_len;
-    if (!fp_image_merge_symbols(image, error) || !fp_image_merge_relocations(image, error) ||
-        !fp_image_merge_dynamic(image, error) || !fp_image_merge_unwind(image, error) ||
-        !fill_record(image, error) || !find_id(image, &id, &id_len, error))
+    bool loaded = image->is_static || (fp_image_merge_symbols(image, error) &&
+                                       fp_image_merge_relocations(image, error) &&
+                                       fp_image_merge_dynamic(image, error));
+    if (!loaded || !fp_image_merge_unwind(image, error) || !fill_record(image, error) ||
+        !find_id(image, &id, &id_len, error))
         return false;
     add_sections(image);
     if (!fp_image_make_sections(image, lay_out(image), &unloaded, error)) return false;

@@ -11,6 +11,7 @@ struct moving {
     struct fp_counting *c;
     const struct fp_machine_function *m;
     struct fp_image_slot slot;
+    const struct fp_kernel_calls *calls;
     struct fp_moved_code *code;
     struct fp_pieces *p;
     uint32_t *apart;     /* per edge: label of its code apart, or FP_NONE */
@@ -184,6 +185,16 @@ static void emit_jump(struct moving *x, uint32_t i, uint32_t next)
     keep(x, why);
 }
 
+/* A call of the kernel: may the runtime want it? Not where its number is another constant. */
+static bool is_wanted(const struct moving *x, uint32_t i)
+{
+    const struct fp_object *object = x->c->machine->object;
+    uint32_t number;
+    if (i == x->m->blocks[x->m->insns.at[i].block].first_insn) return true;
+    return !fp_kernel_call_number(object, &x->m->insns.at[i - 1], &number) ||
+           fp_kernel_call_is_watched(number, object->fixed);
+}
+
 static void emit_insn(struct moving *x, uint32_t i, uint32_t next)
 {
     const struct fp_insn *insn = &x->m->insns.at[i];
@@ -195,6 +206,8 @@ static void emit_insn(struct moving *x, uint32_t i, uint32_t next)
     x->code->first_piece[i] = (uint32_t)x->p->all.len;
     if (x->c->before[i].len) emit_ops(x, &x->c->before[i], at);
     if (i == fp_counting_last(x->m, insn->block)) emit_moves(x, insn->block, false);
+    if (x->calls->through && fp_is_kernel_call(object, insn) && is_wanted(x, i))
+        fp_kernel_call_ask(x->p, x->calls, i);
     if (insn->kind == FP_INSN_JUMP || insn->kind == FP_INSN_BRANCH)
         emit_jump(x, i, next);
     else
@@ -359,7 +372,7 @@ static void finish_copies(struct moving *x)
 }
 
 const char *fp_moved_emit(struct fp_arena *arena, struct fp_counting *c, struct fp_image_slot slot,
-                          struct fp_moved_code *code)
+                          const struct fp_kernel_calls *calls, struct fp_moved_code *code)
 {
     *code = (struct fp_moved_code){.pieces = {.arena = arena}};
     const struct fp_machine_function *old = c->copied ? c->copied->old : c->m;
@@ -367,6 +380,7 @@ const char *fp_moved_emit(struct fp_arena *arena, struct fp_counting *c, struct 
                        .c = c,
                        .m = c->m,
                        .slot = slot,
+                       .calls = calls,
                        .code = code,
                        .p = &code->pieces,
                        .old_blocks = old->cfg->nblocks};

@@ -12,6 +12,7 @@
 
 #include "exe/counting.h"
 #include "exe/image.h"
+#include "exe/kernelcalls.h"
 #include "exe/piece.h"
 
 struct fp_moved_range {
@@ -32,7 +33,8 @@ struct fp_moved_code {
 
 /* Fills in `code`, laid out. NULL, or why the function cannot be moved. */
 const char *fp_moved_emit(struct fp_arena *arena, struct fp_counting *counting,
-                          struct fp_image_slot slot, struct fp_moved_code *code);
+                          struct fp_image_slot slot, const struct fp_kernel_calls *calls,
+                          struct fp_moved_code *code);
 
 /* The offset of the end of a piece. */
 uint32_t fp_moved_end(const struct fp_moved_code *code, uint32_t piece);

@@ -180,6 +180,13 @@ void fp_pieces_add_bytes(struct fp_pieces *p, uint32_t insn, const uint8_t *byte
     add(p, (struct fp_piece){.kind = FP_PIECE_BYTES, .insn = insn}, bytes, len);
 }
 
+void fp_pieces_add_distance(struct fp_pieces *p, uint32_t insn, const uint8_t *bytes, size_t len,
+                            uint8_t at, uint64_t to)
+{
+    add(p, (struct fp_piece){.kind = FP_PIECE_ADDRESS, .insn = insn, .to = to, .at = at}, bytes,
+        len);
+}
+
 static size_t put_32(uint8_t *out, size_t at, int32_t value)
 {
     memcpy(out + at, &value, 4);

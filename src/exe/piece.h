@@ -13,7 +13,7 @@
 
 enum fp_piece_kind {
     FP_PIECE_BYTES,      /* as they are */
-    FP_PIECE_ADDRESS,    /* bytes with a distance to the old address `to` */
+    FP_PIECE_ADDRESS,    /* bytes with a distance to the address `to`, not of moved code */
     FP_PIECE_COUNTER,    /* bytes with a distance to counter byte `to` of this function */
     FP_PIECE_CODE,       /* bytes with a distance to the code that was at `to` (a call) */
     FP_PIECE_JUMP,       /* to label `to` */
@@ -91,6 +91,10 @@ void fp_pieces_add_counter(struct fp_pieces *pieces, uint32_t insn, const struct
                            int64_t byte);
 /* A few bytes of code without operands in memory. */
 void fp_pieces_add_bytes(struct fp_pieces *pieces, uint32_t insn, const uint8_t *bytes, size_t len);
+
+/* The same, with a distance of four bytes at `at` to an address of the file. */
+void fp_pieces_add_distance(struct fp_pieces *pieces, uint32_t insn, const uint8_t *bytes,
+                            size_t len, uint8_t at, uint64_t to);
 
 /* ---- the whole ---- */
 

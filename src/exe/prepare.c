@@ -116,7 +116,7 @@ static const char *count(struct fp_exe_work *w, struct fp_exe_function *x, struc
     fp_stack_track(w->arena, &w->machine, c->m, &w->old_frames, &c->liveness, &c->stack);
     why = fp_counting_place(c);
     if (!why && c->exits) why = fp_left_check(c);
-    if (!why) why = fp_moved_emit(w->arena, c, slot, &x->code);
+    if (!why) why = fp_moved_emit(w->arena, c, slot, &w->calls, &x->code);
     if (!why) x->trap_sums = find_trap_sums(w->arena, c, slot);
     fp_liveness_free(&c->liveness);
     return why;

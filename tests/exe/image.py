@@ -127,8 +127,6 @@ def refused(b, program, why, out="out"):
 
 def case_refusals(b):
     program = b.build("life")
-    refused(b, b.build("static", "-static"), "is statically linked")
-    refused(b, b.build("static_pie", "-static-pie"), "is statically linked")
     refused(b, b.write("text", "#!/bin/sh\n"), "expected an ELF file")
     refused(b, b.path("nothing"), "No such file")
     refused(b, b.exe(program, "again"), "was rewritten already")
