@@ -164,6 +164,40 @@ def of_samples(make):
                b"fn=(2)\n0x401100 9 2\n\ntotals: 37\n")
 
 
+# a program without libc: calls of the kernel in functions with frames and without, and a longjmp as glibc's
+ALONE = r"""
+long ask(long number, long value)
+{
+    long result;
+    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(value) : "rcx", "r11", "memory");
+    return result;
+}
+int choose(int n)
+{
+    switch (n) {
+    case 0: return 3;
+    case 1: return (int)ask(39, 0);
+    case 2: return n * 7;
+    case 3: return n - 1;
+    case 4: return (int)ask(110, 0);
+    default: return n;
+    }
+}
+void begin(long *stack)
+{
+    int sum = 0;
+    for (long i = 0; i < 9; i++) sum += choose((int)(i * *stack));
+    ask(231, sum & 1);
+    __builtin_trap();
+}
+__asm__(".globl _start\n_start: mov %rsp, %rdi\nand $-16, %rsp\ncall begin\nhlt\n"
+        "bare: mov $56, %eax\nsyscall\ntest %rax, %rax\njz 1f\nret\n1: mov %rdx, %rax\nsyscall\njmp 1b\n"
+        "jump: mov 48(%rdi), %r8\nmov 8(%rdi), %r9\nmov 56(%rdi), %rdx\nror $17, %r8\nxor %fs:0x30, %r8\n"
+        "mov (%rdi), %rbx\nmov 16(%rdi), %r12\nmov 40(%rdi), %r15\nmov %r8, %rsp\njmp *%rdx\n"
+        ".globl other\nother: call bare\njmp jump\n");
+"""
+
+
 def of_recovery(make):
     """Shared libraries with jump tables, landing pads, computed goto and cold parts; stripped and not."""
     source = os.path.join(make.args.folder, "hard.cc")
@@ -179,7 +213,8 @@ def of_recovery(make):
 
 def of_rewriting(make):
     """Programs and libraries that are rewritten, as small as the linker makes them, and the runtime that is put into them."""
-    shutil.copy(os.path.join(make.args.bin, "..", "lib", "footpath", "libfootpath-exe.so"), os.path.join(make.args.folder, "runtime.so"))
+    for runtime, name in (("exe", "runtime.so"), ("static", "static.so")):
+        shutil.copy(os.path.join(make.args.bin, "..", "lib", "footpath", "libfootpath-%s.so" % runtime), os.path.join(make.args.folder, name))
     source, program = os.path.join(make.args.folder, "hard.cc"), os.path.join(make.args.folder, "hard-main.cc")
     with open(source) as f, open(program, "w") as out:
         out.write(f.read().replace("extern \"C\" int step(int), fail(const char *) __attribute__((noreturn, cold));",
@@ -191,6 +226,12 @@ def of_rewriting(make):
                         ("frames", ["-fPIE", "-pie", "-fno-omit-frame-pointer", "-O1"])):
         exe = make.path("rewrite", name)
         subprocess.run(["g++", "-O2", *words, "-s", "-Wl,-z,noseparate-code", "-Wl,--build-id=none", program, "-o", exe], check=True)
+    source = os.path.join(make.args.folder, "alone.c")
+    with open(source, "w") as f:
+        f.write(ALONE)
+    for name, words in (("static", ["-fno-pie", "-static"]), ("static-pie", ["-fPIE", "-static-pie"])):
+        subprocess.run(["gcc", "-O2", *words, "-nostdlib", "-fno-stack-protector", "-s", "-Wl,-z,noseparate-code,--build-id=none", source,
+                        "-o", make.path("rewrite", name)], check=True)
 
 
 def main():
