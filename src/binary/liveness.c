@@ -65,6 +65,7 @@ static uint32_t leaving(const struct live_work *w, uint32_t block)
     case FP_INSN_JUMP_INDIRECT: return no_way ? FP_LIVE_GPRS : 0;
     case FP_INSN_PLAIN:
     case FP_INSN_NOP:
+    case FP_INSN_SKIP:
     case FP_INSN_BRANCH: break;
     }
     return no_way ? EVERYTHING : 0;

@@ -198,7 +198,8 @@ static bool ends_block(struct fp_machine *m, const struct fp_insn *insn)
     case FP_INSN_STOP: return true;
     case FP_INSN_CALL: return fp_machine_never_returns(m->object, insn);
     case FP_INSN_PLAIN:
-    case FP_INSN_NOP: break;
+    case FP_INSN_NOP:
+    case FP_INSN_SKIP: break;
     }
     return false;
 }

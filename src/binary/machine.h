@@ -28,6 +28,10 @@ enum fp_insn_kind {
     FP_INSN_JUMP_INDIRECT,
     FP_INSN_RETURN,
     FP_INSN_STOP, /* control does not continue: ud2, hlt, or not code at all */
+    /* A conditional jump over the lock prefix of the next instruction, with which it is one:
+     * nothing may come between. glibc has it where one thread needs no lock. In recovered
+     * functions only. */
+    FP_INSN_SKIP,
 };
 
 enum fp_insn_flag {

@@ -40,6 +40,7 @@ static bool goes_on(const struct fp_exact_input *in, uint32_t i)
     switch ((enum fp_insn_kind)insn_at(in, i)->kind) {
     case FP_INSN_PLAIN:
     case FP_INSN_NOP:
+    case FP_INSN_SKIP:
     case FP_INSN_BRANCH: return true;
     case FP_INSN_CALL: return returns(in, i);
     case FP_INSN_JUMP:
@@ -150,6 +151,7 @@ static bool follow_insn(struct following *w, uint32_t i)
     switch ((enum fp_insn_kind)insn_at(w->in, i)->kind) {
     case FP_INSN_PLAIN:
     case FP_INSN_NOP:
+    case FP_INSN_SKIP:
     case FP_INSN_RETURN: break;
     case FP_INSN_CALL: follow_call(w, i); break;
     case FP_INSN_JUMP:
@@ -182,6 +184,9 @@ void fp_exact_follow(const struct fp_exact_input *in, struct fp_exact_reach *rea
             i++;
         }
     }
+    for (uint32_t i = 0; i + 1 < in->f->insns.len; i++)
+        if (insn_at(in, i)->kind == FP_INSN_SKIP && fp_bitset_has(&reach->leader, i + 1))
+            problem(&w, "it jumps into an instruction, and to it");
 }
 
 /* ---- blocks ---- */

@@ -148,6 +148,22 @@ static void mark_twice(struct recovering *r, struct fp_machine_function *f)
             f->insns.at[i].flags |= FP_INSN_TWICE;
 }
 
+/* je 1f; lock; 1: cmpxchg ... */
+static void mark_skips(struct recovering *r, struct fp_machine_function *f)
+{
+    enum { LOCK = 0xf0, SHORT = 2 };
+    for (size_t i = 0; i + 1 < f->insns.len; i++) {
+        struct fp_insn *insn = &f->insns.at[i];
+        const struct fp_insn *next = insn + 1;
+        size_t len;
+        if (insn->kind != FP_INSN_BRANCH || insn->length != SHORT ||
+            next->address != insn->address + SHORT || insn->target != next->address + 1)
+            continue;
+        const unsigned char *bytes = fp_object_bytes(r->references.object, next->address, &len);
+        if (bytes && *bytes == LOCK) insn->kind = FP_INSN_SKIP;
+    }
+}
+
 /* Entries into the middle of a function: calls, jumps and symbols of others; and uses of its code
  * that are none. */
 static const char *entered(const struct recovering *r, const struct fp_machine_function *f)
@@ -302,6 +318,7 @@ static void make_function(struct recovering *r, struct fp_machine_function *f, u
     gather(r, f, root, r->m->arena);
     name_function(r, f);
     mark_twice(r, f);
+    mark_skips(r, f);
     f->refused = refuse_early(r, f);
     if (!f->refused) f->refused = make_cfg(r, f, &in);
     fp_arena_free(&scratch);

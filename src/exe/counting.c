@@ -206,7 +206,8 @@ static bool is_strict(const struct fp_counting *c, const fp_placed_ops *ops)
  * here, it is. */
 static unsigned place_cost(const struct fp_counting *c, uint32_t k, const fp_placed_ops *ops)
 {
-    enum { RSP = 4, FLAGS = 3, REGISTER = 2 };
+    enum { RSP = 4, FLAGS = 3, REGISTER = 2, NEVER = 1000 };
+    if (k && c->m->insns.at[k - 1].kind == FP_INSN_SKIP) return NEVER;
     uint32_t live = c->liveness.before[k] | 1u << RSP;
     unsigned cost = live & FP_LIVE_FLAGS ? FLAGS : 0;
     bool uses = false;

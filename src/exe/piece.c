@@ -77,7 +77,7 @@ const char *fp_pieces_add_old(struct fp_pieces *p, const struct fp_object *objec
     if (!decode(object, insn, &bytes, &i)) return "has bytes that are no instruction";
     struct fp_piece piece = {
         .bytes = bytes, .insn = index, .kind = FP_PIECE_BYTES, .len = insn->length};
-    if (has_relative_target(&i)) {
+    if (has_relative_target(&i) && insn->kind != FP_INSN_SKIP) {
         if (insn->kind != FP_INSN_CALL || i.raw.imm[0].size != 32)
             return "has a relative jump of an unknown kind";
         piece.kind = FP_PIECE_CODE;

@@ -45,6 +45,7 @@ static double insn_time(const struct fp_insn *insn)
     if (insn->flags & FP_INSN_DIVIDES) time += 15;
     if (insn->flags & (FP_INSN_REPEATS | FP_INSN_LOCKED)) time += 15;
     switch ((enum fp_insn_kind)insn->kind) {
+    case FP_INSN_SKIP:
     case FP_INSN_BRANCH: time += 0.5; break;
     case FP_INSN_JUMP_INDIRECT: time += 3; break;
     case FP_INSN_CALL:

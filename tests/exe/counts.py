@@ -67,6 +67,15 @@ def case_exceptions_clang(b):
     levels(b, "clang++-" + b.args.llvm, "throws.cc", "-O0", "-O2")
 
 
+def case_prefix(b):
+    """Functions that jump over a lock prefix are counted."""
+    for flags in (["-O0"], ["-O2"], ["-O2", "-no-pie"]):
+        program = b.build("gcc", "prefix.c", *flags)
+        callgrind.same(b, program)
+        b.tool("exe", program, "-o", b.path("counting"), silent=True)
+        expect("left out: add" not in b.tool("info", b.path("counting")).stdout, "add is left out")
+
+
 def case_threads(b):
     _, calls, paths = b.counts("threads")
     equal(calls, 8000000, "calls")
