@@ -121,8 +121,9 @@ bool fp_bare_is_entered(const struct fp_bare_code *b, uint64_t address)
 bool fp_bare_follows(const struct fp_bare_code *b, size_t i)
 {
     const struct fp_insn *before = i ? &b->insns.at[i - 1] : NULL;
-    return before && before->address + before->length == b->insns.at[i].address &&
-           (before->kind == FP_INSN_PLAIN || before->kind == FP_INSN_NOP) &&
+    bool falls = before && (before->kind == FP_INSN_PLAIN || before->kind == FP_INSN_NOP ||
+                            before->kind == FP_INSN_BRANCH);
+    return falls && before->address + before->length == b->insns.at[i].address &&
            !fp_bare_is_entered(b, b->insns.at[i].address);
 }
 

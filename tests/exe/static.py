@@ -111,7 +111,7 @@ def case_own_counts(b):
 
 
 KERNEL = (("spawn", 10), ("detached", 50000), ("first", 100), ("thread-exits", 10), ("thread-forks", 20), ("signal-stack", 10), ("failing-exec", 10),
-          ("actions", 10), ("deep", 1), ("exit", 10), ("exit-group", 10))
+          ("actions", 10), ("deep", 1), ("exit", 10), ("exit-group", 10), ("bare", 10), ("bare-again", 10))
 
 
 def kernel(b, program, says=""):

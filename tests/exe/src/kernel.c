@@ -161,6 +161,13 @@ static int deep(int n)
     return n ? deep(n - 1) + some[0] : work(n);
 }
 
+/* Code without unwind tables, with little room around its calls. */
+long bare_between(long a, long number, const int *zero), bare_again(long a, long number);
+__asm__(".pushsection .text\n"
+        "bare_between: mov %rsi, %rax\ncmpl $0, (%rdx)\njne 1f\nsyscall\nret\n1: hlt\n"
+        "bare_again: mov %rsi, %rdx\n2: mov %rdx, %rax\nsyscall\njmp 2b\n"
+        ".popsection\n");
+
 int main(int count, char **words)
 {
     const char *kind = count > 1 ? words[1] : "";
@@ -175,6 +182,8 @@ int main(int count, char **words)
     if (!strcmp(kind, "actions")) actions();
     if (!strcmp(kind, "deep")) printf("%d\n", deep(20000));
     if (!strcmp(kind, "exit")) repeat(10), syscall(SYS_exit, 5);
+    if (!strcmp(kind, "bare")) repeat(10), bare_between(7, SYS_exit_group, &(int){0});
+    if (!strcmp(kind, "bare-again")) repeat(10), bare_again(8, SYS_exit_group);
     if (!strcmp(kind, "exit-group")) repeat(10), syscall(SYS_exit_group, 6);
     return 0;
 }
