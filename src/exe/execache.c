@@ -145,13 +145,21 @@ static char *path_in(char *line)
     return path + 4;
 }
 
+/* A static program would not be loaded but run. */
+static bool has_loader(struct fp_arena *arena, const char *program)
+{
+    struct fp_elfview view;
+    struct fp_error error = {0};
+    return fp_elfview_open(arena, program, &view, &error) && fp_elfview_segment(&view, PT_INTERP);
+}
+
 const char *fp_exe_cached_libraries(struct fp_arena *arena, const char *program,
                                     const struct fp_exe_options *options)
 {
     char line[4096];
     const char *folders = "";
-    pid_t child;
-    FILE *from = ask_loader(program, &child);
+    pid_t child = 0;
+    FILE *from = has_loader(arena, program) ? ask_loader(program, &child) : NULL;
     while (from && fgets(line, sizeof line, from)) {
         struct fp_arena scratch = {0};
         struct fp_error error = {0};

@@ -190,8 +190,9 @@ def case_run(b):
     needs("readelf", "objdump")
     for kind in KINDS:
         program = b.build("life.c", kind, "-O2")
-        done = b.tool("run", "-o", b.path("p.prof"), program, env={"XDG_CACHE_HOME": b.path("cache")})
-        equal(done.stdout, b.run(program).stdout, "output")
+        for words in ([], ["--libs"]):
+            done = b.tool("run", *words, "-o", b.path("p.prof"), program, env={"XDG_CACHE_HOME": b.path("cache")})
+            equal(done.stdout, b.run(program).stdout, "output")
         b.counting(program)
         for command in (["readelf", "-aW"], ["objdump", "-h"], ["nm"]):
             done = b.run(*command, b.path("counting"))
