@@ -156,6 +156,23 @@ void fp_shim_position_at_head(LLVMBuilderRef Builder, LLVMBasicBlockRef Block)
     unwrap(Builder)->SetCurrentDebugLocation(Location);
 }
 
+void fp_shim_align_loop(LLVMValueRef Terminator, uint32_t Bytes)
+{
+    auto *I = unwrap<Instruction>(Terminator);
+    LLVMContext &Context = I->getContext();
+    Metadata *Align[] = {
+        MDString::get(Context, "llvm.loop.align"),
+        ConstantAsMetadata::get(ConstantInt::get(Type::getInt32Ty(Context), Bytes))};
+    SmallVector<Metadata *, 4> Facts = {nullptr}; /* the first one is the list itself */
+    if (MDNode *Known = I->getMetadata(LLVMContext::MD_loop))
+        for (unsigned Fact = 1; Fact < Known->getNumOperands(); Fact++)
+            Facts.push_back(Known->getOperand(Fact));
+    Facts.push_back(MDNode::get(Context, Align));
+    MDNode *All = MDNode::getDistinct(Context, Facts);
+    All->replaceOperandWith(0, All);
+    I->setMetadata(LLVMContext::MD_loop, All);
+}
+
 void fp_shim_redirect_phis(LLVMBasicBlockRef Block, LLVMBasicBlockRef From, LLVMBasicBlockRef To)
 {
     for (PHINode &Phi : unwrap(Block)->phis()) {

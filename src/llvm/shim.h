@@ -19,6 +19,10 @@ LLVMBasicBlockRef fp_shim_split_block(LLVMValueRef at);
  * its first instruction would be behind what debug information notes there. */
 void fp_shim_position_at_head(LLVMBuilderRef builder, LLVMBasicBlockRef block);
 
+/* The loop that the terminator is part of is to begin at a multiple of so many bytes. The code
+ * generator asks the block by which the loop is left, or the last one. LLVM before 18 does not ask. */
+void fp_shim_align_loop(LLVMValueRef terminator, uint32_t bytes);
+
 /* PHIs of `block` that come from `from` now come from `to`, once each. */
 void fp_shim_redirect_phis(LLVMBasicBlockRef block, LLVMBasicBlockRef from, LLVMBasicBlockRef to);
 
