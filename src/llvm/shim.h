@@ -20,7 +20,8 @@ LLVMBasicBlockRef fp_shim_split_block(LLVMValueRef at);
 void fp_shim_position_at_head(LLVMBuilderRef builder, LLVMBasicBlockRef block);
 
 /* The loop that the terminator is part of is to begin at a multiple of so many bytes. The code
- * generator asks the block by which the loop is left, or the last one. LLVM before 18 does not ask. */
+ * generator asks the block by which the loop is left, or the last one. LLVM before 18 does not
+ * ask. */
 void fp_shim_align_loop(LLVMValueRef terminator, uint32_t bytes);
 
 /* PHIs of `block` that come from `from` now come from `to`, once each. */
