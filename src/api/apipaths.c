@@ -21,7 +21,7 @@ static struct footpath_path *paths_in_no_order(struct footpath *fp, uint32_t ind
     if (!f->sum) {
         const struct fp_report_function *rf = &fp->report->functions[index];
         *count = rf->npaths;
-        return fp->report->paths + rf->first_path;
+        return rf->npaths ? fp->report->paths + rf->first_path : NULL;
     }
     if (!f->function || !(f->function->flags & FP_FUNCTION_PATHS)) return NULL;
     struct fp_arena scratch = {0};
