@@ -53,8 +53,9 @@ static bool wants_gate(const struct fp_job *job)
            job->work->flags.threads == FP_THREADS_LOCAL && looks_seldom(job);
 }
 
-/* Not where counting is one instruction that other threads see, where each count is looked at by
- * itself, nor where nothing is expected of loops. */
+/* Short loops count in turn, in two copies of an array. Tables, cycles and samples have no such
+ * array. With --fp-exits a path in flight is known by one counter. Before optimisations, and
+ * without them, rounds are not short. Threads that share counters wait for each other anyway. */
 static void choose_short_loops(struct fp_job *job)
 {
     enum {
