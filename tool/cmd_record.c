@@ -9,9 +9,9 @@
 
 enum { MOST_EVENTS = 16 };
 
-static const char *names[MOST_EVENTS] = {"instructions"};
-static struct fp_record_options given = {.events = names, .nevents = 1, .output = "perf.data"};
-static bool quiet;
+static const char *names[MOST_EVENTS];
+static struct fp_record_options given = {.events = names, .output = "perf.data"};
+static bool asked, quiet;
 
 static void take_mask(const struct cli_command *command, char *value)
 {
@@ -24,6 +24,7 @@ static void take_mask(const struct cli_command *command, char *value)
 static void take_events(const struct cli_command *command, char *list)
 {
     given.nevents = 0;
+    asked = true;
     for (char *name = strtok(list, ","); name; name = strtok(NULL, ",")) {
         if (given.nevents == MOST_EVENTS) cli_usage(command, "at most %d events", MOST_EVENTS);
         names[given.nevents++] = name;
@@ -31,12 +32,14 @@ static void take_events(const struct cli_command *command, char *list)
 }
 
 static const struct cli_option options[] = {
-    {"-e", "EVENT[,EVENT...]", "events to sample (instructions, or cpu-clock without a PMU)",
+    {"-e", "EVENT[,EVENT...]",
+     "events to sample (instructions, or cpu-clock without a PMU); :p, :pp, :ppp ask for precise "
+     "addresses",
      .take = take_events},
     {"-c", "PERIOD", "events between samples (202001; 250000 ns of cpu-clock)",
      .number = &given.period},
     {"--random", "MASK", "add a random number & MASK to each period", .take = take_mask},
-    {"-b", NULL, "branch records, where the processor has them", .flag = &given.branches},
+    {"-b", NULL, "branch records", .flag = &given.branches},
     {"-o", "FILE", "where to write (perf.data)", .text = &given.output},
     {"--quiet", NULL, "no closing line", .flag = &quiet},
     {0},
@@ -44,17 +47,15 @@ static const struct cli_option options[] = {
 
 static void say_result(const struct fp_record_result *r)
 {
-    if (r->fallback[0])
-        cli_say("%s: this machine has no counter for it (no PMU, or not shown to this system); "
-                "sampled %s",
-                r->fallback, r->used);
-    if (given.branches && !r->have_branches)
-        cli_say("this machine has no branch records; recorded without");
+    if (r->fell_back)
+        cli_say("instructions: this machine has no counter for them (no PMU, or not shown to this "
+                "system); sampled %s",
+                r->used);
     if (r->lost) cli_say("%s: %s samples were lost", given.output, cli_count(r->lost));
     if (quiet) return;
-    cli_say("%s: %s samples of %.2f s; recording took %.2f s beside it (%s)", given.output,
-            cli_count(r->samples), r->program_seconds, r->recorder_seconds,
-            cli_percent(r->recorder_seconds, r->program_seconds));
+    cli_say("%s: %s samples of %.2f s, %s, %s lost; recording took %.2f s beside it (%s)",
+            given.output, cli_count(r->samples), r->program_seconds, r->used, cli_count(r->lost),
+            r->recorder_seconds, cli_percent(r->recorder_seconds, r->program_seconds));
 }
 
 /* The program's own end is passed on, as a shell would. */
@@ -71,7 +72,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     int first = cli_parse(command, argc, argv);
     if (first == argc) cli_usage(command, "no program given");
     given.argv = argv + first;
-    if (!given.nevents) cli_usage(command, "-e needs an event");
+    if (asked && !given.nevents) cli_usage(command, "-e needs an event");
     for (size_t i = 0; i < given.nevents; i++)
         if (!fp_record_event_known(names[i]))
             cli_usage(command, "unknown event %s (the kernel's names, libpfm4's, or rNNNN)",

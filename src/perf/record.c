@@ -103,17 +103,46 @@ static bool library_event(const char *name, struct perf_event_attr *attr)
 #endif
 }
 
-static bool find_event(const char *name, struct perf_event_attr *attr)
+static bool plain_event(const char *name, struct perf_event_attr *attr)
 {
     char *end;
-    memset(attr, 0, sizeof *attr);
-    attr->size = sizeof *attr;
     if (builtin_event(name, attr)) return true;
     if (name[0] == 'r' && (attr->config = strtoull(name + 1, &end, 16), end != name + 1 && !*end)) {
         attr->type = PERF_TYPE_RAW;
         return true;
     }
     return library_event(name, attr);
+}
+
+/* What perf calls modifiers, behind the last colon: u, and up to three p for how precise the
+ * address of a sample must be. Returns the number of p, or -1 where NAME has no modifiers. */
+static int count_precise(const char *name, size_t *len)
+{
+    const char *colon = strrchr(name, ':');
+    int precise = 0;
+    *len = strlen(name);
+    if (!colon || !colon[1] || strspn(colon + 1, "up") != strlen(colon + 1)) return -1;
+    for (const char *at = colon + 1; *at; at++) precise += *at == 'p';
+    if (precise > 3) return -1;
+    *len = (size_t)(colon - name);
+    return precise;
+}
+
+/* A clock of the kernel has no precise form. */
+static bool find_event(const char *name, struct perf_event_attr *attr)
+{
+    char plain[128];
+    size_t len;
+    memset(attr, 0, sizeof *attr);
+    attr->size = sizeof *attr;
+    int precise = count_precise(name, &len);
+    if (precise < 0) return plain_event(name, attr);
+    if (len >= sizeof plain) return false;
+    memcpy(plain, name, len);
+    plain[len] = 0;
+    if (!plain_event(plain, attr)) return false;
+    attr->precise_ip = (unsigned)precise & 3;
+    return !precise || attr->type != PERF_TYPE_SOFTWARE;
 }
 
 bool fp_record_event_known(const char *name)
@@ -158,18 +187,12 @@ static int open_one(const struct perf_event_attr *attr, pid_t pid, int cpu)
     return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Can this machine sample the event? Without branch records where it has none. */
+/* Can this machine sample the event, as it was asked for? */
 static bool can_open(struct recording *r, size_t i)
 {
     int fd = open_one(&r->attrs[i], r->child, -1);
-    if (fd < 0 && r->attrs[i].sample_type & PERF_SAMPLE_BRANCH_STACK) {
-        r->attrs[i].sample_type &= ~(uint64_t)PERF_SAMPLE_BRANCH_STACK;
-        r->attrs[i].branch_sample_type = 0;
-        fd = open_one(&r->attrs[i], r->child, -1);
-    }
     if (fd < 0) return false;
     close(fd);
-    r->result->have_branches |= r->attrs[i].branch_sample_type != 0;
     return true;
 }
 
@@ -178,37 +201,73 @@ static bool missing(int code)
     return code == ENOENT || code == EOPNOTSUPP || code == ENODEV || code == EINVAL;
 }
 
+/* What is it that the machine cannot do: the event at all, its precise form, or branch records? */
+static bool cannot_open(struct recording *r, size_t i, int code)
+{
+    const char *name = r->names[i];
+    struct perf_event_attr *attr = &r->attrs[i];
+    if (!missing(code))
+        return fp_fail(r->error, "perf_event_open",
+                       "%s: %s; see /proc/sys/kernel/perf_event_paranoid", name, strerror(code));
+    if (attr->branch_sample_type) {
+        attr->branch_sample_type = 0;
+        attr->sample_type &= ~(uint64_t)PERF_SAMPLE_BRANCH_STACK;
+        if (can_open(r, i))
+            return fp_fail(r->error, name, "this machine has no branch records; leave out -b");
+    }
+    if (attr->precise_ip) {
+        attr->precise_ip = 0;
+        if (can_open(r, i))
+            return fp_fail(r->error, name,
+                           "this machine has no precise form of the event; leave out the p");
+    }
+    return fp_fail(r->error, name,
+                   "this machine has no counter for the event (no PMU, or not shown to this "
+                   "system); -e cpu-clock works everywhere");
+}
+
+/* Only where nobody has asked for an event. A period that was asked for is kept, in ns then. */
 static bool fall_back(struct recording *r)
 {
     r->nevents = 1;
     r->names[0] = "cpu-clock";
+    r->result->fell_back = true;
     find_event("cpu-clock", &r->attrs[0]);
     complete_attr(r, 0);
-    r->attrs[0].sample_period = CLOCK_PERIOD;
-    snprintf(r->result->used, sizeof r->result->used, "cpu-clock, every %d ns", CLOCK_PERIOD);
-    return can_open(r, 0) ||
-           fp_fail(r->error, "perf_event_open", "%s; see /proc/sys/kernel/perf_event_paranoid",
-                   strerror(errno));
+    return can_open(r, 0) || cannot_open(r, 0, errno);
 }
 
 static bool choose_events(struct recording *r)
 {
     const struct fp_record_options *o = r->options;
-    for (size_t i = 0; i < o->nevents && i < MOST_EVENTS; i++) {
-        if (!find_event(o->events[i], &r->attrs[i]))
-            return fp_fail(r->error, o->events[i], "is no event that the kernel or libpfm4 knows");
-        r->names[i] = o->events[i];
+    const char *normal = "instructions";
+    const char **events = o->nevents ? o->events : &normal;
+    size_t nevents = o->nevents ? o->nevents : 1;
+    for (size_t i = 0; i < nevents && i < MOST_EVENTS; i++) {
+        if (!find_event(events[i], &r->attrs[i]))
+            return fp_fail(r->error, events[i], "is no event that the kernel or libpfm4 knows");
+        r->names[i] = events[i];
         r->nevents = i + 1;
         complete_attr(r, i);
         if (can_open(r, i)) continue;
-        if (!missing(errno))
-            return fp_fail(r->error, "perf_event_open",
-                           "%s: %s; see /proc/sys/kernel/perf_event_paranoid", o->events[i],
-                           strerror(errno));
-        snprintf(r->result->fallback, sizeof r->result->fallback, "%s", o->events[i]);
-        return fall_back(r);
+        int code = errno;
+        if (!o->nevents && missing(code) && !o->branches) return fall_back(r);
+        return cannot_open(r, i, code);
     }
     return true;
+}
+
+/* "cpu-clock every 250,000 ns", for each event. */
+static void tell_events(struct recording *r)
+{
+    struct fp_record_result *result = r->result;
+    size_t at = 0;
+    for (size_t i = 0; i < r->nevents && at < sizeof result->used; i++) {
+        int n = snprintf(result->used + at, sizeof result->used - at, "%s%s every %llu%s",
+                         i ? ", " : "", r->names[i], (unsigned long long)r->attrs[i].sample_period,
+                         is_clock(&r->attrs[i]) ? " ns" : "");
+        at += n > 0 ? (size_t)n : 0;
+    }
 }
 
 /* ---- buffers ---- */
@@ -468,6 +527,7 @@ bool fp_record(const struct fp_record_options *options, struct fp_record_result 
     struct rusage self;
     *result = (struct fp_record_result){0};
     bool ok = start_program(&r) && choose_events(&r) && open_buffers(&r) && open_file(&r);
+    if (ok) tell_events(&r);
     if (ok) {
         if (r.options->random) change_periods(&r);
         ok = write(r.go, "", 1) == 1;

@@ -7,6 +7,9 @@
  * reads the buffers. With a mask that is at every 16th sample, because waking at each would
  * cost more than the samples. Without a mask the recorder wakes when a buffer is a quarter
  * full.
+ *
+ * What was asked for is recorded, or nothing: an event, a precise form or branch records that the
+ * machine does not have are an error.
  */
 #ifndef FP_PERF_RECORD_H
 #define FP_PERF_RECORD_H
@@ -16,8 +19,8 @@
 #include <sys/types.h>
 
 struct fp_record_options {
-    const char **events; /* names; see fp_record_event */
-    size_t nevents;
+    const char **events; /* names, as fp_record_event_known takes them */
+    size_t nevents;  /* 0: instructions, or cpu-clock where the machine has no counter for them */
     uint64_t period; /* 0: a default per kind of event */
     uint64_t random; /* mask, or 0 */
     uint64_t seed;
@@ -30,15 +33,15 @@ struct fp_record_result {
     uint64_t samples, lost, bytes;
     int status;                               /* of the program, as waitpid gives it */
     double program_seconds, recorder_seconds; /* CPU time */
-    char fallback[128];                       /* the event that this machine does not have, or "" */
-    char used[64];                            /* what was used in its place */
-    bool have_branches;
+    char used[512];                           /* events and periods, in words */
+    bool fell_back; /* no event was asked for, and instructions are not there */
 };
 
 bool fp_record(const struct fp_record_options *options, struct fp_record_result *result,
                struct fp_error *error);
 
-/* Is the name one that the kernel or libpfm4 knows? */
+/* Is the name one that the kernel or libpfm4 knows? Behind a colon may be u (user code, which is
+ * all that is sampled) and up to three p, as perf writes them: how precise addresses must be. */
 bool fp_record_event_known(const char *name);
 
 #endif

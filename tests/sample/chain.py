@@ -244,8 +244,25 @@ def case_errors(chain):
     expect("expected samples" in said, "not samples", said)
     chain.tool("record", "-e", "no-such-event", "--", "true", status=2)
     chain.tool("record", "-e", "cpu-clock", "--", "sh", "-c", "exit 7", status=7)
-    said = chain.tool("record", "-e", "instructions", "-o", "i.data", "--", "true").stderr
-    expect("cpu-clock" in said or "samples" in said, "instructions, or a fallback that is said", said)
+
+
+def case_record_asked(chain):
+    """What was asked for is recorded, or nothing; the closing line tells event, period and lost samples."""
+    said = chain.tool("record", "-o", "i.data", "--", "true").stderr
+    expect("instructions every 202001" in said or "sampled cpu-clock every 250000 ns" in said, "the event and its period", said)
+    has_counter = "sampled cpu-clock" not in said
+    said = chain.tool("record", "-c", "1000003", "-o", "i.data", "--", "true").stderr
+    expect("every 1000003" in said and " lost;" in said, "the period that was asked for", said)
+    said = chain.tool("record", "-e", "cpu-clock:u,task-clock", "-c", "300000", "-o", "i.data", "--", "true").stderr
+    expect("cpu-clock:u every 300000 ns, task-clock every 300000 ns" in said, "each event", said)
+    for name in ("cpu-clock:p", "cpu-clock:pppp", "cpu-clock:x", "cpu-clock:", "no-such-event:p"):
+        said = chain.tool("record", "-e", name, "--", "true", status=2).stderr
+        expect("unknown event " + name in said, "no such form", said)
+    if not has_counter:
+        for name in ("instructions", "instructions:p", "r00c0:ppp"):
+            said = chain.tool("record", "-e", name, "-o", "n.data", "--", "true", status=1).stderr
+            expect(name + ": this machine has no counter" in said and "-e cpu-clock" in said, "not silently another event", said)
+    expect(not os.path.exists(chain.path("n.data")), "no file without samples", "n.data")
 
 
 if __name__ == "__main__":
