@@ -349,6 +349,12 @@ static void add_compilation(struct invocation *in, struct cc_words *command, con
         push(in, command, "-gcolumn-info");
     }
     push(in, command, "-fno-discard-value-names"); /* names of blocks say what branches mean */
+    if (in->flags.early == FP_POINT_PGO && in->flags.mode != FP_MODE_NONE) {
+        /* the plugin does its work in the place of clang's instrumentation */
+        push(in, command, "-Xclang");
+        push(in, command, "-fprofile-instrument=llvm");
+        push(in, command, "-U__LLVM_INSTR_PROFILE_GENERATE");
+    }
     push(in, command, "--end-no-unused-arguments");
 }
 

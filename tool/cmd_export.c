@@ -7,6 +7,7 @@
 #include "paths/legacyexport.h"
 #include "report/coverreport.h"
 #include "report/exports.h"
+#include "report/llvmprofile.h"
 #include "report/show.h"
 #include "report/sourceprofile.h"
 
@@ -26,7 +27,7 @@ static const struct fp_report_options with_edges = {.edges = true, .sources = &g
 static const struct cli_option options[] = {
     {"--format", "FORMAT", "one of those above", .text = &given.format,
      .words = "json lcov callgrind speedscope collapsed guide legacy llvm-sample gcc-afdo pprof "
-              "gcov-json"},
+              "gcov-json llvm-profdata"},
     {"--what", "WHAT", "legacy: edges or paths (edges)", .text = &given.what,
      .words = "edges paths"},
     {"--discriminators", NULL, "gcc-afdo: several counts per line, for newer gcc than 12",
@@ -78,6 +79,31 @@ static int export_guide(struct fp_profile *profile, const struct export_request 
                     made.nfunctions);
     fp_arena_free(&arena);
     return cli_output(request->output, &out);
+}
+
+static int export_llvm_profdata(struct fp_profile *profile, const struct export_request *request)
+{
+    struct fp_arena arena = {0};
+    struct fp_writer out = {0};
+    struct fp_error error = {0};
+    struct fp_llvm_profile made;
+    int status = EXIT_FAILED;
+    if (!all_maps_loaded(profile)) {
+        cli_say("nothing is written: without these modules clang would take their functions for "
+                "code that never runs");
+    } else if (!fp_llvm_profile_make(&arena, profile, &made, &error)) {
+        status = cli_fail(&error, NULL);
+    } else if (!made.functions.len) {
+        cli_say("nothing to export: no function was built with --fp-at=pgo, where clang's own "
+                "profiles count");
+    } else {
+        if (made.without)
+            cli_say("%zu functions were not built with --fp-at=pgo and are left out", made.without);
+        fp_write_llvm_profdata(&out, &made);
+        status = cli_output(request->output, &out);
+    }
+    fp_arena_free(&arena);
+    return status;
 }
 
 /* ---- forms of a report ---- */
@@ -200,7 +226,7 @@ static const struct {
     {"collapsed", export_collapsed, false}, {"guide", export_guide, true},
     {"legacy", export_legacy, true},        {"llvm-sample", export_llvm_sample, false},
     {"gcc-afdo", export_gcc_afdo, true},    {"pprof", export_pprof, true},
-    {"gcov-json", export_gcov_json, false},
+    {"gcov-json", export_gcov_json, false}, {"llvm-profdata", export_llvm_profdata, true},
 };
 
 static size_t find_format(const struct cli_command *command, const char *name)
@@ -245,7 +271,8 @@ struct cli_command command_export = {
     .text = "Formats: json, lcov, gcov-json (gcovr), callgrind (kcachegrind), pprof, speedscope,\n"
             "collapsed (flame graphs), guide (for compilations), legacy (LLVM 2.8-3.3), "
             "llvm-sample (for clang's\n"
-            "-fprofile-sample-use=), gcc-afdo (for gcc's -fauto-profile=).",
+            "-fprofile-sample-use=), llvm-profdata (for clang's -fprofile-use=; of programs built\n"
+            "with --fp-at=pgo), gcc-afdo (for gcc's -fauto-profile=).",
     .options = options,
     .words = &given.inputs,
     .run = run,

@@ -40,6 +40,7 @@ enum fp_function_flag {
     FP_FUNCTION_UNSEEN = 1 << 27,     /* `unseen` lists lines that may have run without code */
     FP_FUNCTION_CODE = 1 << 28,       /* `address` and `code` tell where its code is */
     FP_FUNCTION_TWICE = 1 << 29,      /* its array of path counters is there twice (layout.h) */
+    FP_FUNCTION_LLVM = 1 << 30,       /* `llvm` says what clang's own profile has of it */
 };
 
 /* Where an instruction comes from is a line in a scope. A scope is a function, or a function
@@ -141,6 +142,15 @@ struct fp_copy_info {
     struct fp_bitset laps;  /* with labels: the laps it counts */
 };
 
+/* The function in a profile of clang's own (-fprofile-generate): its name and hash there, and for
+ * each counter the block whose executions it counts, or FP_NONE for one that stays 0. */
+struct fp_llvm_counters {
+    const char *name;
+    uint64_t hash;
+    uint32_t *blocks, ncounters;
+    uint32_t ntargets, nsizes; /* calls whose values clang counts, by enum fp_value_kind */
+};
+
 /* What the source says: lines of the blocks, conditions of the edges, calls. */
 struct fp_source {
     struct fp_block_info *blocks;  /* per block of the cfg */
@@ -199,7 +209,8 @@ struct fp_function {
     struct fp_source source;
     struct fp_paths paths;
     struct fp_layout layout;
-    struct fp_copy_info *copy; /* with FP_FUNCTION_COPY or _HITS */
+    struct fp_copy_info *copy;    /* with FP_FUNCTION_COPY or _HITS */
+    struct fp_llvm_counters llvm; /* with FP_FUNCTION_LLVM */
 };
 
 /* The id. `base` is a hash of name, shape and, for a static function, module. The rest goes

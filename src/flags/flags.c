@@ -21,8 +21,9 @@ const struct fp_flag fp_flag_table[] = {
      "exact counts where a function never returns"},
     {"threads", FP_FLAG_WORD, PLUGIN, "local shared atomic", FIELD(threads),
      "how threads count (local: exact)"},
-    {"at", FP_FLAG_WORD, PLUGIN, "late early", FIELD(early),
-     "after optimisation, or before inlining (late)"},
+    {"at", FP_FLAG_WORD, PLUGIN, "late early pgo", FIELD(early),
+     "after optimisation, before inlining, or where clang's own profiles\n"
+     "count, for export --format llvm-profdata (late)"},
     {"inline", FP_FLAG_WORD, PLUGIN, "none small", FIELD(inline_small),
      "with early: inline small functions before counting (none)"},
     {"metric", FP_FLAG_WORD, PLUGIN, "count cycles inclusive-cycles", FIELD(cycles),

@@ -9,6 +9,8 @@
 #ifndef FP_FLAGS_FLAGS_H
 #define FP_FLAGS_FLAGS_H
 
+#include "flags/point.h"
+
 #include "base/arena.h"
 #include "base/error.h"
 
@@ -69,8 +71,9 @@ struct fp_flags {
     unsigned by;                    /* enum fp_guide_by: how several runs are taken together */
     enum fp_metric_of_paths cycles; /* what is measured beside the count */
     enum fp_calls calls;
-    bool machine_costs; /* of blocks: an estimate of machine instructions */
-    bool early, exits;
+    bool machine_costs;  /* of blocks: an estimate of machine instructions */
+    enum fp_point early; /* not 0: before optimisation, and where */
+    bool exits;
     bool inline_small;        /* early: small functions are inlined before counting */
     bool strip_lines;         /* line tables were only asked for by footpath-cc, for the map */
     bool strip_names;         /* so were names of blocks, for the survey (llvm/sense) */

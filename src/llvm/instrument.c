@@ -53,11 +53,13 @@ static void set_mark(LLVMValueRef function, const char *mark)
         LLVMCreateStringAttribute(context, mark, (unsigned)strlen(mark), "1", 1));
 }
 
-/* Not compiled here at all, so not to be mentioned. */
-static bool is_absent(LLVMValueRef function)
+/* Not compiled here at all, so not to be mentioned. Where clang's own profiles count, functions of
+ * which only copies in others are compiled are counted, too. */
+static bool is_absent(const struct fp_work *work, LLVMValueRef function)
 {
     return LLVMIsDeclaration(function) ||
-           LLVMGetLinkage(function) == LLVMAvailableExternallyLinkage ||
+           (LLVMGetLinkage(function) == LLVMAvailableExternallyLinkage &&
+            work->flags.early != FP_POINT_PGO) ||
            has_mark(function, done_mark);
 }
 
@@ -155,7 +157,10 @@ static void set_flags(const struct fp_job *job)
     if (job->work->machine_costs) f->flags |= FP_FUNCTION_MACHINE;
     if (wants_call_costs(job->work)) f->flags |= FP_FUNCTION_CALL_COSTS;
     if (f->source.nunseen) f->flags |= FP_FUNCTION_UNSEEN;
-    if (wants_values(job->work) && fp_ir_has_values(function)) f->flags |= FP_FUNCTION_VALUES;
+    /* of what is only compiled as a part of others: counting values keeps it from being inlined */
+    bool only_inlined = LLVMGetLinkage(function) == LLVMAvailableExternallyLinkage;
+    if (wants_values(job->work) && !only_inlined && fp_ir_has_values(function))
+        f->flags |= FP_FUNCTION_VALUES;
 }
 
 /* Weights of the edges: LLVM's estimates, ours, or those of an earlier run, which the
@@ -209,12 +214,32 @@ static void edit(const struct fp_job *job)
     fp_editor_finish(&ed);
 }
 
+/* What clang's own profile would have of the function (--fp-at=pgo). */
+static void note_llvm_counters(struct fp_job *job)
+{
+    struct fp_shim_counters found;
+    struct fp_llvm_counters *llvm = &job->f->llvm;
+    if (job->work->flags.early != FP_POINT_PGO || !fp_shim_llvm_counters(job->ir->function, &found))
+        return;
+    job->f->flags |= FP_FUNCTION_LLVM;
+    llvm->name = fp_arena_strdup(job->arena, found.name);
+    llvm->hash = found.hash;
+    fp_ir_count_values(job->ir->function, &llvm->ntargets, &llvm->nsizes);
+    llvm->ncounters = found.ncounters;
+    llvm->blocks = FP_NEW_ARRAY(job->arena, uint32_t, found.ncounters);
+    for (uint32_t i = 0; i < found.ncounters; i++) {
+        uint64_t *block = fp_table_find(&job->ir->first_of, (uint64_t)(uintptr_t)found.blocks[i]);
+        llvm->blocks[i] = found.blocks[i] && block ? (uint32_t)*block : FP_NONE;
+    }
+}
+
 /* ---- the list for one function ---- */
 
 static void instrument(struct fp_job *job)
 {
     const struct fp_work *work = job->work;
     set_flags(job);
+    note_llvm_counters(job);
     weigh(job);
     fp_job_truncate(job);
     fp_job_number(job);
@@ -306,7 +331,7 @@ static bool is_to_be_verified(LLVMModuleRef module)
 static void do_functions(struct fp_work *work)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(work->module); f; f = LLVMGetNextFunction(f)) {
-        if (is_absent(f) || has_mark(f, later_mark) != work->later) continue;
+        if (is_absent(work, f) || has_mark(f, later_mark) != work->later) continue;
         if (work->flags.early && put_off(f))
             work->some_later = true;
         else
@@ -355,32 +380,54 @@ static void split_coroutines(LLVMModuleRef module)
     if (f) fp_shim_split_coroutines(module);
 }
 
+/* What happens to the module before its functions are counted. */
+static void prepare_module(struct fp_work *work, enum fp_point point)
+{
+    switch (point) {
+    case FP_POINT_LATE: split_coroutines(work->module); break;
+    case FP_POINT_EARLY:
+        if (work->flags.inline_small) fp_shim_inline_small(work->module);
+        break;
+    case FP_POINT_PGO: fp_shim_count_as_llvm(work->module); break;
+    }
+}
+
 /* Applies the profile before counting: it adds and removes blocks, and counters belong to
  * the final ones. */
-static bool run_passes(struct fp_work *work, bool early)
+static bool run_passes(struct fp_work *work, enum fp_point point)
 {
     struct fp_flags *flags = &work->flags;
-    work->later = flags->early && !early && has_later(work->module);
-    if (work->later) flags->early = false;
-    bool counts = flags->mode != FP_MODE_NONE && flags->early == early, changed = counts;
-    if (counts && early && flags->inline_small) fp_shim_inline_small(work->module);
-    if (counts && !early) split_coroutines(work->module);
-    if (early && flags->use) changed |= fp_llvm_use(work->module, flags);
+    work->later = flags->early && point == FP_POINT_LATE && has_later(work->module);
+    if (work->later) flags->early = FP_POINT_LATE;
+    bool counts = flags->mode != FP_MODE_NONE && flags->early == point, changed = counts;
+    if (counts) prepare_module(work, point);
+    if (point == FP_POINT_EARLY && flags->use) changed |= fp_llvm_use(work->module, flags);
     if (counts) instrument_module(work);
     if (counts && !work->some_later) fp_survey_end();
-    if (early && flags->strip_lines && flags->mode == FP_MODE_NONE)
+    if (counts && point == FP_POINT_PGO) fp_shim_counters_end();
+    if (point == FP_POINT_EARLY && flags->strip_lines && flags->mode == FP_MODE_NONE)
         LLVMStripModuleDebugInfo(work->module);
     return changed;
 }
 
 /* ---- the list for a module ---- */
 
-bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing)
+bool fp_llvm_run(LLVMModuleRef module, enum fp_point point, bool optimizing)
 {
     struct fp_work work = {.module = module, .optimizing = optimizing};
     bool verified = is_to_be_verified(module);
-    bool changed = read_flags(&work) && run_passes(&work, early);
+    bool changed = read_flags(&work) && run_passes(&work, point);
     fp_arena_free(&work.arena);
     if (verified) LLVMVerifyModule(module, LLVMAbortProcessAction, NULL);
     return changed;
+}
+
+bool fp_llvm_counts_as_llvm(void)
+{
+    struct fp_work work = {0};
+    bool does = fp_flags_read(&work.arena, getenv(FP_PLUGIN_VARIABLE), &work.flags,
+                              &(struct fp_error){0}) &&
+                work.flags.mode != FP_MODE_NONE && work.flags.early == FP_POINT_PGO;
+    fp_arena_free(&work.arena);
+    return does;
 }

@@ -11,10 +11,13 @@
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
+#include "llvm/IR/PassInstrumentation.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/ProfileData/InstrProf.h"
@@ -28,6 +31,7 @@
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/SSAUpdater.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
@@ -39,8 +43,10 @@
 
 #include <cstring>
 #include <dlfcn.h>
+#include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 using namespace llvm;
 
@@ -53,10 +59,25 @@ thread_local FunctionAnalysisManager *Analyses;
 thread_local ModuleAnalysisManager *ModuleAnalyses;
 thread_local BlockFrequencyInfo *Frequencies;
 thread_local BranchProbabilityInfo *Probabilities;
+// The pipeline that has begun in this thread; and the module that was counted before it began.
+thread_local const Module *PipelineModule, *CountedBefore;
+thread_local ModuleAnalysisManager *PipelineAnalyses;
+thread_local bool PipelineOptimizes;
+
+bool runFootpath(Module &M, ModuleAnalysisManager &MAM, enum fp_point Point, bool Optimizing)
+{
+    Analyses = &MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+    ModuleAnalyses = &MAM;
+    bool Changed = fp_llvm_run(wrap(&M), Point, Optimizing);
+    Analyses = nullptr;
+    ModuleAnalyses = nullptr;
+    return Changed;
+}
 
 struct FootpathPass : PassInfoMixin<FootpathPass> {
-    bool Early, Optimizing;
-    FootpathPass(bool Early, bool Optimizing) : Early(Early), Optimizing(Optimizing)
+    enum fp_point Point;
+    bool Optimizing;
+    FootpathPass(enum fp_point Point, bool Optimizing) : Point(Point), Optimizing(Optimizing)
     {
     }
     static bool isRequired()
@@ -65,44 +86,94 @@ struct FootpathPass : PassInfoMixin<FootpathPass> {
     } // also at -O0 and for optnone functions
     PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM)
     {
-        Analyses = &MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
-        ModuleAnalyses = &MAM;
-        bool Changed = fp_llvm_run(wrap(&M), Early, Optimizing);
-        Analyses = nullptr;
-        ModuleAnalyses = nullptr;
+        bool Changed = runFootpath(M, MAM, Point, Optimizing);
+        if (Point == FP_POINT_LATE) PipelineModule = CountedBefore = nullptr;
         return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
     }
 };
 
 struct FootpathSurvey : PassInfoMixin<FootpathSurvey> {
+    bool Optimizing;
+    explicit FootpathSurvey(bool Optimizing) : Optimizing(Optimizing)
+    {
+    }
     static bool isRequired()
     {
         return true;
     }
-    PreservedAnalyses run(Module &M, ModuleAnalysisManager &)
+    PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM)
     {
+        if (CountedBefore == &M) return PreservedAnalyses::all();
+        PipelineModule = &M;
+        PipelineAnalyses = &MAM;
+        PipelineOptimizes = Optimizing;
         return fp_llvm_survey(wrap(&M)) ? PreservedAnalyses::none() : PreservedAnalyses::all();
     }
 };
 
+// Analysis managers for one use, beside those of a pipeline.
+struct OwnAnalyses {
+    LoopAnalysisManager Loops;
+    FunctionAnalysisManager Functions;
+    CGSCCAnalysisManager Components;
+    ModuleAnalysisManager Modules;
+    OwnAnalyses()
+    {
+        PassBuilder Builder;
+        Builder.registerModuleAnalyses(Modules);
+        Builder.registerCGSCCAnalyses(Components);
+        Builder.registerFunctionAnalyses(Functions);
+        Builder.registerLoopAnalyses(Loops);
+        Builder.crossRegisterProxies(Loops, Functions, Components, Modules);
+    }
+};
+
+// At -O0 LLVM's pass is the first of all: nothing has been analysed.
+void countBeforePipeline(Module &M)
+{
+    OwnAnalyses Own;
+    fp_llvm_survey(wrap(&M));
+    runFootpath(M, Own.Modules, FP_POINT_PGO, false);
+    CountedBefore = &M;
+}
+
+// With --fp-at=pgo footpath-cc asks clang for its own instrumentation. In its place, at the same
+// point of the pipeline, ours is done. False: LLVM's pass is left out.
+bool mayRun(StringRef Pass, const Any &IR)
+{
+    if (Pass != "PGOInstrumentationGen" || !fp_llvm_counts_as_llvm()) return true;
+    auto *Known = any_cast<const Module *>(&IR);
+    if (!Known) return true;
+    Module &M = *const_cast<Module *>(*Known);
+    if (PipelineModule != &M)
+        countBeforePipeline(M);
+    else if (runFootpath(M, *PipelineAnalyses, FP_POINT_PGO, PipelineOptimizes))
+        PipelineAnalyses->invalidate(M, PreservedAnalyses::none());
+    return false;
+}
+
 void registerPoints(PassBuilder &PB)
 {
-    PB.registerPipelineStartEPCallback(
-        [](ModulePassManager &MPM, auto...) { MPM.addPass(FootpathSurvey()); });
+    if (auto *Callbacks = PB.getPassInstrumentationCallbacks())
+        Callbacks->registerShouldRunOptionalPassCallback(
+            [](StringRef Pass, Any IR) { return mayRun(Pass, IR); });
+    PB.registerPipelineStartEPCallback([](ModulePassManager &MPM, auto Level, auto...) {
+        MPM.addPass(FootpathSurvey(Level.getSpeedupLevel() > 0));
+    });
     PB.registerPipelineEarlySimplificationEPCallback(
         [](ModulePassManager &MPM, auto Level, auto...) {
-            MPM.addPass(FootpathPass(true, Level.getSpeedupLevel() > 0));
+            MPM.addPass(FootpathPass(FP_POINT_EARLY, Level.getSpeedupLevel() > 0));
         });
     PB.registerOptimizerLastEPCallback([](ModulePassManager &MPM, auto Level, auto...) {
-        MPM.addPass(FootpathPass(false, Level.getSpeedupLevel() > 0));
+        MPM.addPass(FootpathPass(FP_POINT_LATE, Level.getSpeedupLevel() > 0));
     });
     // `opt -passes=footpath`, for the bitcode workflow
-    PB.registerPipelineParsingCallback(
-        [](StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::PipelineElement>) {
-            if (Name != "footpath" && Name != "footpath-use") return false;
-            MPM.addPass(FootpathPass(Name == "footpath-use", true));
-            return true;
-        });
+    PB.registerPipelineParsingCallback([](StringRef Name, ModulePassManager &MPM,
+                                          ArrayRef<PassBuilder::PipelineElement>) {
+        if (Name != "footpath" && Name != "footpath-use") return false;
+        MPM.addPass(FootpathPass(Name == "footpath-use" ? FP_POINT_EARLY : FP_POINT_LATE, true));
+        return true;
+    });
 }
 
 // A plugin for one LLVM crashes another. The host tells its version by
@@ -657,4 +728,217 @@ void fp_shim_touches_nothing(LLVMValueRef Call)
 {
     unwrap<CallInst>(Call)->setDoesNotAccessMemory();
     unwrap<CallInst>(Call)->setDoesNotThrow();
+}
+
+// ---- the counters of LLVM's own instrumentation ----
+
+namespace
+{
+
+// One of LLVM's counters, in a copy of the module where LLVM's pass has run: the block of the
+// original that it counts, the way out of a block, or the select.
+struct FoundCounter {
+    uint64_t Index;
+    BasicBlock *Block;
+    int Way; // -1: the block itself
+    SelectInst *Select;
+};
+
+struct FoundFunction {
+    std::string Name;
+    uint64_t Hash = 0, Count = 0;
+    SmallVector<FoundCounter, 16> Counters;
+    std::vector<LLVMBasicBlockRef> Blocks; // per counter; null: LLVM counts nothing there
+};
+
+thread_local std::map<const Function *, FoundFunction> FoundFunctions;
+
+class CounterFinder
+{
+    DenseMap<const Value *, Value *> Original; // of blocks and selects of the copy
+    FoundFunction *Found = nullptr;
+
+    static uint64_t number(const CallBase &Call, unsigned I)
+    {
+        return cast<ConstantInt>(Call.getArgOperand(I))->getZExtValue();
+    }
+
+    void noteFunction(const CallBase &Call)
+    {
+        auto *Name = cast<GlobalVariable>(Call.getArgOperand(0)->stripPointerCasts());
+        Found->Name =
+            cast<ConstantDataSequential>(Name->getInitializer())->getRawDataValues().str();
+        Found->Hash = number(Call, 1);
+        Found->Count = number(Call, 2);
+    }
+
+    // LLVM counts a way out of a block in a block of its own, which the copy alone has.
+    void noteBlock(const CallBase &Call)
+    {
+        const BasicBlock *B = Call.getParent();
+        if (Value *Known = Original.lookup(B)) {
+            Found->Counters.push_back({number(Call, 3), cast<BasicBlock>(Known), -1, nullptr});
+            return;
+        }
+        const BasicBlock *From = B->getSinglePredecessor();
+        Value *Known = From ? Original.lookup(From) : nullptr;
+        if (!Known) return;
+        const Instruction *T = From->getTerminator();
+        for (unsigned I = 0; I < T->getNumSuccessors(); I++)
+            if (T->getSuccessor(I) == B)
+                Found->Counters.push_back(
+                    {number(Call, 3), cast<BasicBlock>(Known), static_cast<int>(I), nullptr});
+    }
+
+    void noteSelect(const CallBase &Call)
+    {
+        const Instruction *I = &Call;
+        while (I && !isa<SelectInst>(I)) I = I->getNextNode();
+        Value *Known = I ? Original.lookup(I) : nullptr;
+        if (Known)
+            Found->Counters.push_back({number(Call, 3), nullptr, -1, cast<SelectInst>(Known)});
+    }
+
+    void lookAt(const Instruction &I)
+    {
+        auto *Call = dyn_cast<IntrinsicInst>(&I);
+        if (!Call) return;
+        bool Step = Call->getIntrinsicID() == Intrinsic::instrprof_increment_step;
+        if (!Step && Call->getIntrinsicID() != Intrinsic::instrprof_increment) return;
+        noteFunction(*Call);
+        if (Step)
+            noteSelect(*Call);
+        else
+            noteBlock(*Call);
+    }
+
+    void remember(Function &F, ValueToValueMapTy &Map)
+    {
+        for (BasicBlock &B : F) {
+            Original[Map[&B]] = &B;
+            for (Instruction &I : B)
+                if (isa<SelectInst>(I)) Original[Map[&I]] = &I;
+        }
+    }
+
+    static bool isIndirectTarget(BasicBlock &B)
+    {
+        for (BasicBlock *From : predecessors(&B))
+            if (isa<IndirectBrInst>(From->getTerminator())) return true;
+        return false;
+    }
+
+    // The block behind `First` where indirect branches and others meet, and the block by which the
+    // others come to it. False: no such blocks.
+    static bool findParts(BasicBlock *First, BasicBlock *&Body, BasicBlock *&Others)
+    {
+        Body = First->getSingleSuccessor();
+        Others = nullptr;
+        if (!Body || !Body->hasNPredecessors(2)) return false;
+        for (BasicBlock *From : predecessors(Body))
+            if (From != First) Others = From;
+        return Others && Others->getSingleSuccessor() == Body;
+    }
+
+    // LLVM splits the targets of indirect branches first: only these come to the first part. The
+    // same is done to the original now, and the parts of both are put side by side.
+    void splitTargets(Function &F, ValueToValueMapTy &Map)
+    {
+        SmallVector<BasicBlock *, 16> Targets;
+        SmallPtrSet<const BasicBlock *, 32> Before;
+        for (BasicBlock &B : F) {
+            Before.insert(&B);
+            if (isIndirectTarget(B)) Targets.push_back(&B);
+        }
+        if (Targets.empty()) return;
+#if LLVM_VERSION_MAJOR >= 15
+        SplitIndirectBrCriticalEdges(F, /*IgnoreBlocksWithoutPHI=*/false);
+#else
+        SplitIndirectBrCriticalEdges(F);
+#endif
+        for (BasicBlock *B : Targets) {
+            BasicBlock *Body, *Others, *BodyCopy, *OthersCopy;
+            if (!findParts(B, Body, Others) || Before.count(Body)) continue;
+            if (!findParts(cast<BasicBlock>(&*Map[B]), BodyCopy, OthersCopy)) continue;
+            Original[BodyCopy] = Body;
+            Original[OthersCopy] = Others;
+        }
+    }
+
+  public:
+    void run(Module &M)
+    {
+        ValueToValueMapTy Map;
+        std::unique_ptr<Module> Copy = CloneModule(M, Map);
+        for (Function &F : M) remember(F, Map);
+        OwnAnalyses Own;
+        ModulePassManager Passes;
+        Passes.addPass(PGOInstrumentationGen());
+        Passes.run(*Copy, Own.Modules);
+        for (Function &F : M) {
+            if (F.isDeclaration()) continue;
+            Found = &FoundFunctions[&F];
+            splitTargets(F, Map);
+            for (Instruction &I : instructions(*cast<Function>(&*Map[&F]))) lookAt(I);
+        }
+    }
+};
+
+// What a select chooses becomes a way through a block of its own. A branch must not depend on
+// poison, a select may.
+BasicBlock *branchInsteadOf(SelectInst *Select)
+{
+    IRBuilder<> Builder(Select);
+    Value *Condition = Builder.CreateFreeze(Select->getCondition());
+    Instruction *Then = SplitBlockAndInsertIfThen(Condition, Select, false);
+    BasicBlock *Chosen = Then->getParent(), *Head = Chosen->getSinglePredecessor();
+    Builder.SetInsertPoint(Select);
+    PHINode *Phi = Builder.CreatePHI(Select->getType(), 2);
+    Phi->addIncoming(Select->getTrueValue(), Chosen);
+    Phi->addIncoming(Select->getFalseValue(), Head);
+    Phi->takeName(Select);
+    Select->replaceAllUsesWith(Phi);
+    Select->eraseFromParent();
+    return Chosen;
+}
+
+// Ways first: a select splits its block, and the ways leave the second part then.
+void makeBlocks(FoundFunction &Found)
+{
+    Found.Blocks.assign(Found.Count, nullptr);
+    for (FoundCounter &C : Found.Counters) {
+        if (C.Index >= Found.Count || C.Select) continue;
+        BasicBlock *B = C.Block;
+        if (C.Way >= 0) B = SplitCriticalEdge(B->getTerminator(), static_cast<unsigned>(C.Way));
+        Found.Blocks[C.Index] = wrap(B);
+    }
+    for (FoundCounter &C : Found.Counters)
+        if (C.Index < Found.Count && C.Select)
+            Found.Blocks[C.Index] = wrap(branchInsteadOf(C.Select));
+}
+
+} // namespace
+
+void fp_shim_count_as_llvm(LLVMModuleRef M)
+{
+    FoundFunctions.clear();
+    CounterFinder().run(*unwrap(M));
+    for (auto &Found : FoundFunctions) makeBlocks(Found.second);
+    ModuleAnalyses->invalidate(*unwrap(M), PreservedAnalyses::none());
+    Analyses =
+        &ModuleAnalyses->getResult<FunctionAnalysisManagerModuleProxy>(*unwrap(M)).getManager();
+}
+
+bool fp_shim_llvm_counters(LLVMValueRef Fn, struct fp_shim_counters *Counters)
+{
+    auto It = FoundFunctions.find(unwrap<Function>(Fn));
+    if (It == FoundFunctions.end() || !It->second.Count) return false;
+    *Counters = {It->second.Name.c_str(), It->second.Hash, It->second.Blocks.data(),
+                 static_cast<uint32_t>(It->second.Blocks.size())};
+    return true;
+}
+
+void fp_shim_counters_end(void)
+{
+    FoundFunctions.clear();
 }

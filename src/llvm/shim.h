@@ -3,6 +3,8 @@
 #ifndef FP_LLVM_SHIM_H
 #define FP_LLVM_SHIM_H
 
+#include "flags/point.h"
+
 #include <llvm-c/Core.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -126,9 +128,27 @@ void fp_shim_note_values(LLVMValueRef call, const struct fp_shim_value *values, 
  * for frequent sizes, by LLVM's passes for its own profiles. */
 void fp_shim_use_values(LLVMModuleRef module);
 
-/* Called by the pass; `early` tells which of the two points of the pipeline it
- * is, `optimizing` whether at -O1 or above. True when the module was changed. */
-bool fp_llvm_run(LLVMModuleRef module, bool early, bool optimizing);
+/* The counters that LLVM's own instrumentation (-fprofile-generate) would give a function here: the
+ * name and hash in its profile, and per counter the block whose executions it counts, or NULL. */
+struct fp_shim_counters {
+    const char *name;
+    uint64_t hash;
+    const LLVMBasicBlockRef *blocks;
+    uint32_t ncounters;
+};
+
+/* Finds the counters of all functions, by LLVM's pass on a copy of the module. Where LLVM counts an
+ * edge or what a select chooses, the module gets a block in its place. Valid until the end. */
+void fp_shim_count_as_llvm(LLVMModuleRef module);
+bool fp_shim_llvm_counters(LLVMValueRef function, struct fp_shim_counters *counters);
+void fp_shim_counters_end(void);
+
+/* Called by the passes; `point` tells which of the points of the pipeline it is, `optimizing`
+ * whether at -O1 or above. True when the module was changed. */
+bool fp_llvm_run(LLVMModuleRef module, enum fp_point point, bool optimizing);
+
+/* Is LLVM's own instrumentation to be replaced by ours (--fp-at=pgo)? */
+bool fp_llvm_counts_as_llvm(void);
 
 /* Called at the start of the pipeline: see sense/survey.h. True when the module was changed. */
 bool fp_llvm_survey(LLVMModuleRef module);

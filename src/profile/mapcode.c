@@ -11,6 +11,7 @@
 #include "base/table.h"
 #include "base/vec.h"
 #include "count/layout.h"
+#include "count/values.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,7 @@ static void collect_strings(struct string_table *t, const struct fp_function *f)
     string_index(t, f->name);
     string_index(t, f->file);
     string_index(t, f->skipped);
+    if (f->flags & FP_FUNCTION_LLVM) string_index(t, f->llvm.name);
     for (uint32_t i = 0; i < f->source.ncallees; i++) string_index(t, f->source.callees[i]);
     for (uint32_t i = 0; i < f->source.ncalls; i++) string_index(t, f->source.calls[i].callee);
     for (uint32_t i = 0; i < f->source.nscopes; i++) {
@@ -261,6 +263,18 @@ static void encode_code(struct fp_writer *w, struct string_table *t, const struc
     }
 }
 
+/* 0: the counter stays 0. */
+static void encode_llvm(struct fp_writer *w, struct string_table *t, const struct fp_function *f)
+{
+    fp_write_uint(w, string_index(t, f->llvm.name));
+    fp_write_u64(w, f->llvm.hash);
+    fp_write_uint(w, f->llvm.ntargets);
+    fp_write_uint(w, f->llvm.nsizes);
+    fp_write_uint(w, f->llvm.ncounters);
+    for (uint32_t i = 0; i < f->llvm.ncounters; i++)
+        fp_write_uint(w, f->llvm.blocks[i] == FP_NONE ? 0 : (uint64_t)f->llvm.blocks[i] + 1);
+}
+
 static void encode_payload(struct fp_writer *w, struct string_table *t, const struct fp_function *f)
 {
     /* a reader that does not know of the second copy would lose counts */
@@ -293,6 +307,7 @@ static void encode_payload(struct fp_writer *w, struct string_table *t, const st
     if (f->flags & FP_FUNCTION_CALL_COSTS) fp_write_uint(w, f->layout.call_slot);
     if (f->flags & FP_FUNCTION_UNSEEN) encode_unseen(w, f);
     if (f->flags & FP_FUNCTION_CODE) encode_code(w, t, f);
+    if (f->flags & FP_FUNCTION_LLVM) encode_llvm(w, t, f);
 }
 
 void fp_map_encode(struct fp_writer *writer, const struct fp_function *function)
@@ -658,6 +673,22 @@ static bool decode_code(struct decoder *d)
     return true;
 }
 
+static bool decode_llvm(struct decoder *d)
+{
+    struct fp_llvm_counters *llvm = &d->f->llvm;
+    llvm->name = decode_string(d);
+    llvm->hash = fp_read_u64(d->r);
+    llvm->ntargets = fp_read_index(d->r, FP_VALUE_SITES, "number of calls");
+    llvm->nsizes = fp_read_index(d->r, FP_VALUE_SITES, "number of calls");
+    llvm->ncounters = (uint32_t)fp_read_count(d->r, 1);
+    llvm->blocks = FP_NEW_ARRAY(d->arena, uint32_t, llvm->ncounters);
+    for (uint32_t i = 0; i < llvm->ncounters && !d->r->failed; i++) {
+        uint32_t block = fp_read_index(d->r, (uint64_t)d->f->paths.cfg->nblocks + 1, "block");
+        llvm->blocks[i] = block ? block - 1 : FP_NONE;
+    }
+    return !d->r->failed;
+}
+
 /* Flags about path counters need path counters, and flags about edge counters need edge
  * counters. */
 static bool check_flags(struct decoder *d)
@@ -721,5 +752,6 @@ bool fp_map_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_f
     if (f->flags & FP_FUNCTION_CALL_COSTS && !decode_call_costs(&d)) return false;
     if (f->flags & FP_FUNCTION_UNSEEN && !decode_unseen(&d)) return false;
     if (f->flags & FP_FUNCTION_CODE && !decode_code(&d)) return false;
+    if (f->flags & FP_FUNCTION_LLVM && !decode_llvm(&d)) return false;
     return !reader->failed;
 }

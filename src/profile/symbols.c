@@ -16,13 +16,17 @@ static void read_table(struct fp_arena *arena, Elf *elf, Elf_Scn *section, const
 {
     Elf_Data *data = elf_getdata(section, NULL);
     size_t count = data && header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
+    const char *file = NULL; /* local symbols follow the name of their file */
     for (size_t i = 0; i < count; i++) {
         GElf_Sym symbol;
-        if (!gelf_getsym(data, (int)i, &symbol) || GELF_ST_TYPE(symbol.st_info) != STT_FUNC)
-            continue;
+        if (!gelf_getsym(data, (int)i, &symbol)) continue;
         const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
-        if (!name || symbol.st_shndx == SHN_UNDEF) continue;
-        struct fp_symbol found = {symbol.st_value, fp_arena_strdup(arena, name)};
+        unsigned type = GELF_ST_TYPE(symbol.st_info);
+        if (name && type == STT_FILE) file = fp_arena_strdup(arena, name);
+        if (!name || type != STT_FUNC || symbol.st_shndx == SHN_UNDEF) continue;
+        bool local = GELF_ST_BIND(symbol.st_info) == STB_LOCAL;
+        struct fp_symbol found = {symbol.st_value, fp_arena_strdup(arena, name),
+                                  local ? file : NULL};
         fp_vec_push(arena, list, found);
     }
 }

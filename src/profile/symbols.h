@@ -1,5 +1,5 @@
-/* Names of the functions of a program, by address, from its symbol table. Guides use them to
- * name the targets of indirect calls. */
+/* Names of the functions of a program, by address, from its symbol table. Guides and profiles for
+ * other compilers use them to name the targets of indirect calls. */
 #ifndef FP_PROFILE_SYMBOLS_H
 #define FP_PROFILE_SYMBOLS_H
 
@@ -11,6 +11,7 @@
 struct fp_symbol {
     uint64_t address;
     const char *name;
+    const char *file; /* of a static function: the source file, as the compiler noted it, or NULL */
 };
 
 struct fp_symbols {

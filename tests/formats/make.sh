@@ -47,6 +47,10 @@ footpath-cc -O0 --fp-at=early --fp-values program.c -o program
 objcopy $sections program values.elf 2>/dev/null
 FOOTPATH_MAP=1 FOOTPATH_OUT=values.prof ./program
 
+# where clang's own profiles count
+footpath-cc -O0 --fp-at=pgo --fp-values program.c -o program
+FOOTPATH_MAP=1 FOOTPATH_OUT=llvm.prof ./program
+
 # machine code: addresses
 gcc -O1 -s program.c -o program
 footpath exe program -o rewritten

@@ -59,13 +59,22 @@ void fp_ir_find_values(struct fp_arena *arena, LLVMValueRef function, fp_value_c
         }
 }
 
-bool fp_ir_has_values(LLVMValueRef function)
+void fp_ir_count_values(LLVMValueRef function, uint32_t *ntargets, uint32_t *nsizes)
 {
     struct fp_arena arena = {0};
     fp_value_calls calls = {0};
     fp_ir_find_values(&arena, function, &calls);
+    *ntargets = *nsizes = 0;
+    for (size_t i = 0; i < calls.len; i++)
+        ++*(calls.at[i].kind == FP_VALUE_TARGET ? ntargets : nsizes);
     fp_arena_free(&arena);
-    return calls.len != 0;
+}
+
+bool fp_ir_has_values(LLVMValueRef function)
+{
+    uint32_t ntargets, nsizes;
+    fp_ir_count_values(function, &ntargets, &nsizes);
+    return ntargets || nsizes;
 }
 
 /* ---- callees ---- */

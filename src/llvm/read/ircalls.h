@@ -34,7 +34,8 @@ void fp_ir_list_calls(struct fp_ir *ir);
  * counts number the calls alike. */
 void fp_ir_find_values(struct fp_arena *arena, LLVMValueRef function, fp_value_calls *calls);
 
-/* Does the function have any? */
+/* How many there are of each kind; does the function have any? */
+void fp_ir_count_values(LLVMValueRef function, uint32_t *ntargets, uint32_t *nsizes);
 bool fp_ir_has_values(LLVMValueRef function);
 
 #endif
