@@ -35,14 +35,23 @@ static bool read_all(struct fp_file *file, int fd, const char *path, struct fp_e
     return true;
 }
 
-bool fp_file_open(struct fp_file *file, const char *path, struct fp_error *error)
+static const struct fp_opener *elsewhere;
+
+void fp_set_opener(const struct fp_opener *opener)
 {
-    *file = (struct fp_file){0};
-    if (!strcmp(path, "-")) return read_all(file, STDIN_FILENO, "standard input", error);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return fp_fail(error, path, "cannot open: %s", strerror(errno));
+    elsewhere = opener;
+}
+
+bool fp_is_elsewhere(const char *name)
+{
+    return elsewhere && elsewhere->claims(name);
+}
+
+bool fp_file_of(struct fp_file *file, int fd, const char *path, struct fp_error *error)
+{
     bool ok = true;
     struct stat info;
+    *file = (struct fp_file){0};
     if (fstat(fd, &info) < 0) {
         ok = fp_fail(error, path, "cannot read: %s", strerror(errno));
     } else if (S_ISDIR(info.st_mode)) {
@@ -56,6 +65,17 @@ bool fp_file_open(struct fp_file *file, const char *path, struct fp_error *error
         else
             *file = (struct fp_file){bytes, (size_t)info.st_size, true};
     }
+    return ok;
+}
+
+bool fp_file_open(struct fp_file *file, const char *path, struct fp_error *error)
+{
+    *file = (struct fp_file){0};
+    if (!strcmp(path, "-")) return read_all(file, STDIN_FILENO, "standard input", error);
+    if (fp_is_elsewhere(path)) return elsewhere->open(file, path, error);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return fp_fail(error, path, "cannot open: %s", strerror(errno));
+    bool ok = fp_file_of(file, fd, path, error);
     close(fd);
     return ok;
 }
@@ -92,6 +112,15 @@ static bool write_fully(int fd, const unsigned char *bytes, size_t len)
         len -= (size_t)put;
     }
     return true;
+}
+
+int fp_keep_bytes(const void *bytes, size_t len, struct fp_error *error)
+{
+    int fd = memfd_create("footpath", MFD_CLOEXEC);
+    if (fd >= 0 && write_fully(fd, bytes, len)) return fd;
+    fp_fail(error, NULL, "cannot keep %zu bytes in memory: %s", len, strerror(errno));
+    if (fd >= 0) close(fd);
+    return -1;
 }
 
 bool fp_file_write(const char *path, const void *bytes, size_t len, struct fp_error *error)

@@ -16,6 +16,19 @@ struct fp_file {
 bool fp_file_open(struct fp_file *file, const char *path, struct fp_error *error);
 void fp_file_close(struct fp_file *file);
 
+/* Names that stand for no file, such as "store:PATH": what opens them. A program sets it once, at
+ * its start; without one every name is a file's. */
+struct fp_opener {
+    bool (*claims)(const char *name);
+    bool (*open)(struct fp_file *file, const char *name, struct fp_error *error);
+};
+void fp_set_opener(const struct fp_opener *opener);
+/* Is there no file of that name to look at, but fp_file_open gives its bytes? */
+bool fp_is_elsewhere(const char *name);
+/* Bytes in a file without a name, for an opener: mapped as often as needed. -1 with an error. */
+int fp_keep_bytes(const void *bytes, size_t len, struct fp_error *error);
+bool fp_file_of(struct fp_file *file, int fd, const char *name, struct fp_error *error);
+
 /* A descriptor of a regular file, or -1 with an error. For files that another file names:
  * reading a pipe would block, and opening a device may have an effect. */
 int fp_open_regular(const char *path, struct fp_error *error);

@@ -204,7 +204,8 @@ static bool open_regular(struct fp_file *file, const char *path)
 {
     struct fp_error error = {0};
     struct stat info;
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && fp_file_open(file, path, &error);
+    bool regular = fp_is_elsewhere(path) || (stat(path, &info) == 0 && S_ISREG(info.st_mode));
+    return regular && fp_file_open(file, path, &error);
 }
 
 static bool note_combined(struct fp_reader *payload, void *context)

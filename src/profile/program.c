@@ -170,13 +170,33 @@ static void read_build_id(struct fp_arena *arena, Elf_Data *note, struct fp_prog
     program->build_id_len = sizes[1];
 }
 
+static const unsigned char *copied(struct fp_arena *arena, const void *bytes, size_t len)
+{
+    return len ? (const unsigned char *)fp_arena_strndup(arena, bytes, len) : NULL;
+}
+
+/* The functions of the map, or with `raw` its bytes. */
+static bool take_map(struct fp_arena *arena, const char *path, const struct fp_map_file *map,
+                     struct fp_program *program, struct fp_map_file *raw, struct fp_error *error)
+{
+    if (!raw)
+        return fp_program_parse(arena, path, map->map, map->map_len, map->live, map->live_len,
+                                program, error);
+    *raw = *map;
+    raw->map = copied(arena, map->map, map->map_len);
+    raw->live = copied(arena, map->live, map->live_len);
+    raw->build_id = program->build_id;
+    raw->build_id_len = program->build_id_len;
+    return true;
+}
+
 /* The map of a program that was linked with --fp-map=separate. */
 static bool read_beside(struct fp_arena *arena, const char *path, struct fp_program *program,
-                        struct fp_error *error)
+                        struct fp_map_file *raw, struct fp_error *error)
 {
     const char *name = fp_arena_printf(arena, "%s" FP_MAP_FILE_SUFFIX, path);
     struct fp_file file;
-    struct fp_map_file map;
+    struct fp_map_file map = {0};
     if (access(name, F_OK) < 0)
         return fp_fail(
             error, path,
@@ -189,15 +209,14 @@ static bool read_beside(struct fp_arena *arena, const char *path, struct fp_prog
     if (ok && (map.build_id_len != program->build_id_len ||
                (map.build_id_len && memcmp(map.build_id, program->build_id, map.build_id_len))))
         ok = fp_fail(error, name, "is the map of another build of %s; link it again", path);
-    if (ok)
-        ok = fp_program_parse(arena, path, map.map, map.map_len, map.live_len ? map.live : NULL,
-                              map.live_len, program, error);
+    if (!map.live_len) map.live = NULL;
+    if (ok) ok = take_map(arena, path, &map, program, raw, error);
     fp_file_close(&file);
     return ok;
 }
 
 static bool read_elf(struct fp_arena *arena, Elf *elf, const char *path, struct fp_program *program,
-                     struct fp_error *error)
+                     struct fp_map_file *raw, struct fp_error *error)
 {
     struct sections found = {0};
     if (elf_kind(elf) != ELF_K_ELF) return fp_fail(error, path, "expected an ELF file");
@@ -207,23 +226,36 @@ static bool read_elf(struct fp_arena *arena, Elf *elf, const char *path, struct 
     program->sections.counters_size = found.counters.sh_size;
     program->sections.tables_address = found.tables.sh_addr;
     program->sections.tables_size = found.tables.sh_size;
-    if (!found.map || !found.map->d_buf) return read_beside(arena, path, program, error);
-    return fp_program_parse(arena, path, found.map->d_buf, found.map->d_size,
-                            found.live ? found.live->d_buf : NULL,
-                            found.live ? found.live->d_size : 0, program, error);
+    if (!found.map || !found.map->d_buf) return read_beside(arena, path, program, raw, error);
+    struct fp_map_file map = {.map = found.map->d_buf, .map_len = found.map->d_size};
+    if (found.live) map.live = found.live->d_buf, map.live_len = found.live->d_size;
+    return take_map(arena, path, &map, program, raw, error);
 }
 
-bool fp_program_read(struct fp_arena *arena, const char *path, struct fp_program *program,
-                     struct fp_error *error)
+static bool read_file(struct fp_arena *arena, const char *path, struct fp_program *program,
+                      struct fp_map_file *raw, struct fp_error *error)
 {
     *program = (struct fp_program){0};
     elf_version(EV_CURRENT);
     int fd = fp_open_regular(path, error);
     if (fd < 0) return false;
     Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-    bool ok = elf ? read_elf(arena, elf, fp_arena_strdup(arena, path), program, error)
+    bool ok = elf ? read_elf(arena, elf, fp_arena_strdup(arena, path), program, raw, error)
                   : fp_fail(error, path, "cannot read: %s", elf_errmsg(-1));
     if (elf) elf_end(elf);
     close(fd);
     return ok;
+}
+
+bool fp_program_read(struct fp_arena *arena, const char *path, struct fp_program *program,
+                     struct fp_error *error)
+{
+    return read_file(arena, path, program, NULL, error);
+}
+
+bool fp_program_map(struct fp_arena *arena, const char *path, struct fp_map_file *map,
+                    struct fp_error *error)
+{
+    struct fp_program program;
+    return read_file(arena, path, &program, map, error);
 }

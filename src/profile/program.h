@@ -4,6 +4,7 @@
 #define FP_PROFILE_PROGRAM_H
 
 #include "count/layout.h"
+#include "profile/mappack.h"
 
 struct fp_program {
     const char *path;
@@ -19,7 +20,11 @@ struct fp_program {
 bool fp_program_read(struct fp_arena *arena, const char *path, struct fp_program *program,
                      struct fp_error *error);
 
-/* The same from the bytes of the sections. live may be NULL: then all functions are live. */
+/* The bytes of its map, which are not looked at; in the arena. */
+bool fp_program_map(struct fp_arena *arena, const char *path, struct fp_map_file *map,
+                    struct fp_error *error);
+
+/* A program from the bytes of the sections. live may be NULL: then all functions are live. */
 bool fp_program_parse(struct fp_arena *arena, const char *path, const unsigned char *map,
                       size_t map_len, const unsigned char *live, size_t live_len,
                       struct fp_program *program, struct fp_error *error);

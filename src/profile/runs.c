@@ -12,7 +12,7 @@
 
 /* ---- one record ---- */
 
-static void encode_module(struct fp_writer *w, const struct fp_module_id *m)
+void fp_module_encode(struct fp_writer *w, const struct fp_module_id *m)
 {
     fp_write_string(w, m->path);
     fp_write_uint(w, m->build_id_len);
@@ -35,7 +35,7 @@ void fp_run_encode(struct fp_writer *w, const struct fp_run *run)
     fp_write_string(w, run->folder);
     fp_write_uint(w, run->nargs);
     for (size_t i = 0; i < run->nargs; i++) fp_write_string(w, run->args[i]);
-    encode_module(w, &run->module);
+    fp_module_encode(w, &run->module);
     fp_write_uint(w, run->ncounters);
     uint64_t last = 0;
     for (size_t i = 0; i < run->ncounters; i++) {
@@ -114,7 +114,7 @@ static void decode_caught(struct fp_arena *arena, struct fp_reader *r, struct fp
     }
 }
 
-static void decode_module(struct fp_arena *arena, struct fp_reader *r, struct fp_module_id *m)
+bool fp_module_decode(struct fp_arena *arena, struct fp_reader *r, struct fp_module_id *m)
 {
     m->path = fp_read_string(r, arena);
     m->build_id_len = fp_read_count(r, 1);
@@ -123,6 +123,7 @@ static void decode_module(struct fp_arena *arena, struct fp_reader *r, struct fp
     m->sections.counters_size = fp_read_uint(r);
     m->sections.tables_address = fp_read_uint(r);
     m->sections.tables_size = fp_read_uint(r);
+    return !r->failed;
 }
 
 bool fp_run_decode(struct fp_arena *arena, struct fp_reader *r, struct fp_run *run)
@@ -139,7 +140,7 @@ bool fp_run_decode(struct fp_arena *arena, struct fp_reader *r, struct fp_run *r
     run->nargs = fp_read_count(r, 1);
     run->args = FP_NEW_ARRAY(arena, char *, run->nargs);
     for (size_t i = 0; i < run->nargs; i++) run->args[i] = fp_read_string(r, arena);
-    decode_module(arena, r, &run->module);
+    fp_module_decode(arena, r, &run->module);
     decode_counters(arena, r, run);
     decode_tables(arena, r, run);
     decode_in_flight(arena, r, run);
@@ -222,7 +223,7 @@ static bool visit_map(struct fp_arena *arena, struct fp_reader *payload,
 {
     struct fp_embedded_map map = {0};
     if (!v->map) return true;
-    decode_module(arena, payload, &map.module);
+    fp_module_decode(arena, payload, &map.module);
     map.map_len = fp_read_count(payload, 1);
     map.map = fp_read_bytes(payload, map.map_len);
     map.live_len = fp_read_count(payload, 1);
@@ -367,14 +368,19 @@ static void write_run(struct fp_writer *w, const struct fp_run *run)
     fp_write_record(w, FP_RECORD_RUN, &payload);
 }
 
+void fp_map_record_encode(struct fp_writer *w, const struct fp_embedded_map *map)
+{
+    fp_module_encode(w, &map->module);
+    fp_write_uint(w, map->map_len);
+    fp_write_bytes(w, map->map, map->map_len);
+    fp_write_uint(w, map->live_len);
+    fp_write_bytes(w, map->live, map->live_len);
+}
+
 static void write_map(struct fp_writer *w, const struct fp_embedded_map *map)
 {
     struct fp_writer payload = {0};
-    encode_module(&payload, &map->module);
-    fp_write_uint(&payload, map->map_len);
-    fp_write_bytes(&payload, map->map, map->map_len);
-    fp_write_uint(&payload, map->live_len);
-    fp_write_bytes(&payload, map->live, map->live_len);
+    fp_map_record_encode(&payload, map);
     fp_write_record(w, FP_RECORD_MAP, &payload);
 }
 

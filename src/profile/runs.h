@@ -90,6 +90,12 @@ bool fp_profile_visit(const unsigned char *bytes, size_t len, const char *name,
 
 void fp_run_encode(struct fp_writer *writer, const struct fp_run *run);
 bool fp_run_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_run *run);
+/* Which module a record is of, as records begin. */
+void fp_module_encode(struct fp_writer *writer, const struct fp_module_id *module);
+bool fp_module_decode(struct fp_arena *arena, struct fp_reader *reader,
+                      struct fp_module_id *module);
+/* The payload of a map's record. */
+void fp_map_record_encode(struct fp_writer *writer, const struct fp_embedded_map *map);
 
 /* A new file with one record per run; program is its first run's build. id: 0, or that
  * of the file whose place it takes, with its lock held. */
