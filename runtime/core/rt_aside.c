@@ -39,8 +39,8 @@ static bool mark(const struct rt_file *profile, uint64_t id)
 
 /* ---- writing one ---- */
 
-static bool write_new(const char *name, const struct fp_profile_header *header, const void *record,
-                      size_t len)
+bool rt_write_new(const char *name, const struct fp_profile_header *header, const void *record,
+                  size_t len)
 {
     int fd = rt_create(name, O_WRONLY);
     if (fd < 0 && errno == EEXIST && unlink(name) == 0) fd = rt_create(name, O_WRONLY);
@@ -65,7 +65,7 @@ bool rt_put_aside(const struct rt_file *profile, uint64_t key, const void *recor
     rt_new_header(&header, profile->program, profile->header.id & ~FP_PROFILE_ASIDE);
     header.commits[0].length += len;
     header.commits[0].check = rt_commit_check(&header.commits[0]);
-    bool ok = write_new(new_path, &header, record, len) && rename(new_path, path) == 0;
+    bool ok = rt_write_new(new_path, &header, record, len) && rename(new_path, path) == 0;
     bool has_header = profile->header.version != 0;
     if (ok && has_header) mark(profile, profile->header.id | FP_PROFILE_ASIDE);
     name->len = 0;

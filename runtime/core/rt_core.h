@@ -280,6 +280,9 @@ void rt_settings_share_run(void) FP_HIDDEN;
 void rt_settings_share_output(void) FP_HIDDEN;
 /* The output's name with %p %h %b %t replaced. */
 void rt_output_name(struct rt_text *name, const struct rt_identity *program) FP_HIDDEN;
+/* store:PATH: runs go to files of their own in PATH.spool, and footpath collect takes them from
+ * there; rt_output_name gives PATH. */
+bool rt_output_is_store(void) FP_HIDDEN;
 /* Is the map to go into the profile? By FOOTPATH_MAP, else where runs share a file. */
 bool rt_map_wanted(void) FP_HIDDEN;
 

@@ -269,6 +269,15 @@ static uint64_t key_of_run(void)
                        rt_checksum(id->build_id, id->build_id_len, rt_settings.run_id));
 }
 
+/* In a spool each module of each process has a file: nobody waits for another's lock, and the one
+ * that takes files in knows whose is locked. Maps lie beside them (rt_map.c). */
+static void name_in_spool(struct rt_text *name)
+{
+    rt_text_add(name, ".spool/");
+    rt_text_add_hex(name, key_of_run(), 16);
+    rt_text_add(name, ".prof");
+}
+
 void rt_finish_record(struct rt_buffer *record)
 {
     struct fp_record_header header;
@@ -350,6 +359,7 @@ static enum put write_once(struct writing *w)
                                .program = program_id(&rt_program)};
     if (run_ended != rt_settings.run_id && rt_output_wanted(&rt_program)) {
         rt_output_name(&w->file.name, &rt_program);
+        if (rt_output_is_store()) name_in_spool(&w->file.name);
         if (!w->record.len) make_record(w);
         put = w->record.failed ? FAILED : put_record(w);
         if (put == PUT && (w->why == RT_AT_END || w->why == RT_BY_SIGNAL))

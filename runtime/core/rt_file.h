@@ -77,6 +77,9 @@ void rt_put_map(struct rt_file *file) FP_HIDDEN;
  * run and module. On success `name` is the name of the file. */
 bool rt_put_aside(const struct rt_file *profile, uint64_t key, const void *record, size_t len,
                   struct rt_text *name) FP_HIDDEN;
+/* Writes a profile of one record under a new name. */
+bool rt_write_new(const char *name, const struct fp_profile_header *header, const void *record,
+                  size_t len) FP_HIDDEN;
 /* Takes such files into the profile. needs: this process has locked the profile. */
 void rt_take_in(struct rt_file *profile) FP_HIDDEN;
 /* Removes the file of this run: the run is in the profile now. */

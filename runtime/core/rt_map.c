@@ -8,13 +8,15 @@
  * Left out, and looked for in the program's file by the tools: maps of modules whose file
  * cannot be read, was replaced since it was loaded, or has compressed sections; and maps of
  * runs that have a file each (%p or %t in FOOTPATH_OUT), where every file would hold one.
- * FOOTPATH_MAP=1 writes the map there too, FOOTPATH_MAP=0 writes it nowhere.
+ * FOOTPATH_MAP=1 writes the map there too, FOOTPATH_MAP=0 writes it nowhere. In the spool of a
+ * store (FOOTPATH_OUT=store:PATH) the map is a file of its own, once per build.
  */
 #include "core/rt_file.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -218,18 +220,77 @@ static bool make_record(struct rt_buffer *record, int fd, const struct map_parts
     return true;
 }
 
-void rt_put_map(struct rt_file *file)
+/* ---- a spool ---- */
+
+/* BUILD-ID.map in the folder of the profile. */
+static void name_in_spool(struct rt_text *name, const struct rt_file *file)
+{
+    rt_folder_of(name, file->path);
+    rt_text_add_char(name, '/');
+    for (uint32_t i = 0; i < rt_identity->build_id_len; i++)
+        rt_text_add_hex(name, rt_identity->build_id[i], 2);
+    rt_text_add(name, ".map");
+}
+
+/* Complete by rename. Two processes may both write it, under names of their own. */
+static void write_to_spool(const struct rt_file *file, const char *path,
+                           const struct rt_buffer *record)
+{
+    char new_path[RT_LONGEST_NAME];
+    struct rt_text name = {new_path, 0, sizeof new_path};
+    struct fp_profile_header header;
+    rt_text_add(&name, path);
+    rt_text_add_char(&name, '.');
+    rt_text_add_hex(&name, rt_settings.run_id, 16);
+    rt_text_add(&name, ".new");
+    rt_new_header(&header, file->program, 0);
+    header.commits[0].length += record->len;
+    header.commits[0].check = rt_commit_check(&header.commits[0]);
+    if (rt_write_new(new_path, &header, record->bytes, record->len) && rename(new_path, path) < 0)
+        unlink(new_path);
+}
+
+static RT_SELDOM void put_map_in_spool(const struct rt_file *file)
+{
+    static uint64_t done; /* the spool that is known to have the map, by the map's name */
+    char path[RT_LONGEST_NAME];
+    struct rt_text name = {path, 0, sizeof path};
+    struct map_parts parts = {0};
+    struct rt_buffer record = {0};
+    path[0] = 0;
+    name_in_spool(&name, file);
+    uint64_t key = rt_checksum(path, name.len, 0);
+    if (done == key) return;
+    done = key;
+    int fd = access(path, F_OK) == 0 ? -1 : find_map(&parts);
+    if (fd < 0) return;
+    if (make_record(&record, fd, &parts)) write_to_spool(file, path, &record);
+    close(fd);
+    rt_buffer_free(&record);
+}
+
+static void put_map_behind(struct rt_file *file)
 {
     static uint64_t done; /* the file that is known to have the map, by its id */
     struct map_parts parts = {0};
     struct rt_buffer record = {0};
-    int saved = errno, fd;
-    if (!rt_map_wanted() || !rt_identity->build_id_len || (done && done == file->header.id)) return;
+    int fd;
+    if (done && done == file->header.id) return;
     if (!has_map(file) && (fd = find_map(&parts)) >= 0) {
         if (make_record(&record, fd, &parts)) rt_append(file, record.bytes, record.len);
         close(fd);
         rt_buffer_free(&record);
     }
     done = file->header.id;
+}
+
+void rt_put_map(struct rt_file *file)
+{
+    int saved = errno;
+    if (!rt_map_wanted() || !rt_identity->build_id_len) return;
+    if (rt_output_is_store())
+        put_map_in_spool(file);
+    else
+        put_map_behind(file);
     errno = saved;
 }

@@ -35,7 +35,7 @@ static const char *const known[] = {
     "FOOTPATH_OUT",     "FOOTPATH_LOG",          "FOOTPATH_SAMPLES",  "FOOTPATH_STRIDE",
     "FOOTPATH_TICK_MS", "FOOTPATH_DUMP_SIGNAL",  "FOOTPATH_CC_FLAGS", "FOOTPATH_PLUGIN",
     "FOOTPATH_CLANG",   "FOOTPATH_DUMP_SECONDS", "FOOTPATH_SAMPLING", "FOOTPATH_SECCOMP",
-    "FOOTPATH_MAP",     "FOOTPATH_BUILD_LOG",    "FOOTPATH_SOURCE",
+    "FOOTPATH_MAP",     "FOOTPATH_BUILD_LOG",    "FOOTPATH_SOURCE",   "FOOTPATH_STORE",
 };
 
 static bool is_known(const char *variable, size_t len)
@@ -179,6 +179,11 @@ static const char *output_pattern(void)
 static bool begins(const char *text, const char *head)
 {
     return !strncmp(text, head, strlen(head));
+}
+
+bool rt_output_is_store(void)
+{
+    return begins(output_pattern(), "store:");
 }
 
 /* A privileged program writes only to a full path that the program itself gives: the user
@@ -329,6 +334,7 @@ static void add_program(struct rt_text *name, const struct rt_identity *program)
 void rt_output_name(struct rt_text *name, const struct rt_identity *program)
 {
     const char *pattern = output_pattern();
+    if (rt_output_is_store()) pattern += sizeof "store:" - 1;
     if (pattern[0] != '/' && rt_settings.folder[0]) {
         rt_text_add(name, rt_settings.folder);
         rt_text_add_char(name, '/');
