@@ -85,9 +85,60 @@ static bool are_patterns(const char *list)
     return true;
 }
 
+/* Runs footpath, which lies beside this program: the compiler links no database. */
+static bool export_guide(struct invocation *in, const char *from, const char *guide)
+{
+    int status = -1;
+    char *tool = fp_arena_printf(&in->arena, "%s/footpath", fp_own_folder(&in->arena));
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        execl(tool, "footpath", "export", "--format", "guide", "-o", guide, from, (char *)NULL);
+        _exit(127);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    return status == 0;
+}
+
+static uint64_t add_content(uint64_t key, const char *path)
+{
+    struct fp_file file;
+    struct fp_error error = {0};
+    if (!fp_file_open(&file, path, &error)) return key;
+    key = fp_checksum(file.bytes, file.len, key);
+    fp_file_close(&file);
+    return key;
+}
+
+/* What a store holds now, as a guide in the folder for temporary files. Its name is that of its
+ * content, so a store that has not changed makes one file, and ccache finds objects again. */
+static char *guide_of_store(struct invocation *in, const char *program, const char *name)
+{
+    const char *folder = getenv("TMPDIR");
+    if (!folder || !*folder) folder = "/tmp";
+    char *made = fp_arena_printf(&in->arena, "%s/footpath-store-XXXXXX", folder);
+    int fd = mkstemp(made);
+    if (fd < 0) die(program, "cannot write ", made, strerror(errno));
+    close(fd);
+    bool ok = export_guide(in, name, made);
+    char *guide = fp_arena_printf(&in->arena, "%s/footpath-%u-%016" PRIx64 ".guide", folder,
+                                  (unsigned)getuid(), add_content(0, made));
+    if (ok && rename(made, guide) == 0) return guide;
+    unlink(made);
+    die(program, "cannot use ", name, "footpath export --format guide says why");
+    return NULL;
+}
+
+static bool is_store(const char *name)
+{
+    return !strncmp(name, "store:", 6) || !strncmp(name, "postgresql:", 11) ||
+           !strncmp(name, "postgres:", 9);
+}
+
 /* The plugin reads guides; of a profile one is made, and kept beside it. */
 static char *find_guide(struct invocation *in, const char *program, const char *path)
 {
+    if (is_store(path)) return guide_of_store(in, program, path);
     struct fp_error error = {0};
     char message[1024];
     enum fp_guide_by by = (enum fp_guide_by)in->flags.by;
@@ -298,16 +349,6 @@ static void add_include(struct invocation *in, struct cc_words *command)
     push(in, command, "-idirafter");
     push(in, command, fp_arena_printf(&in->arena, "%s/../include", in->here));
     push(in, command, "--end-no-unused-arguments");
-}
-
-static uint64_t add_content(uint64_t key, const char *path)
-{
-    struct fp_file file;
-    struct fp_error error = {0};
-    if (!fp_file_open(&file, path, &error)) return key;
-    key = fp_checksum(file.bytes, file.len, key);
-    fp_file_close(&file);
-    return key;
 }
 
 /* What the object depends on and clang's own arguments do not show: the plugin, what is

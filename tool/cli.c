@@ -6,6 +6,7 @@
 #include "base/plain.h"
 #include "binary/object.h"
 #include "cli_combined.h"
+#include "cli_store.h"
 #include "cli_suggest.h"
 #include "combined/combinedview.h"
 
@@ -288,6 +289,7 @@ static size_t told_of_combined(const struct footpath_warning *warnings, size_t c
 static struct fp_load load_of(const struct cli_profiles *profiles)
 {
     bool all = profiles->program && !strcmp(profiles->program, "all");
+    cli_store_wanted(profiles->program);
     return (struct fp_load){.names = profiles->names.at,
                             .nnames = profiles->names.len,
                             .binary = profiles->binary,

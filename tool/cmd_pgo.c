@@ -1,4 +1,5 @@
-/* footpath pgo: build to count, train, build by the profile.
+/* footpath pgo: build to count, train, build by the profile; or with --from, build by a profile
+ * that there is, such as what production did lately (a store).
  *
  * The commands are given to the shell. They find CC and CXX set to the compiler
  * wrappers and FOOTPATH_CC_FLAGS to what each build needs; a command that names its
@@ -26,7 +27,7 @@
 #include <unistd.h>
 
 struct cycle {
-    const char *build, *train, *clean, *folder, *flags;
+    const char *build, *train, *from, *clean, *folder, *flags;
     enum fp_guide_by by;
     bool edges;
     char *here;
@@ -51,6 +52,8 @@ static void take_by(const struct cli_command *command, char *value)
 static const struct cli_option options[] = {
     {"--build", "COMMAND", "builds the program, with $CC and $CXX", .text = &given.build},
     {"--train", "COMMAND", "runs it on typical inputs", .text = &given.train},
+    {"--from", "PROFILE", "no training: a profile or a store, such as store:PATH?since=7d",
+     .text = &given.from},
     {"--clean", "COMMAND", "runs before each build, where one does not compile all by itself",
      .text = &given.clean},
     {"--folder", "FOLDER", "where profiles go (footpath-pgo)", .text = &given.folder},
@@ -61,13 +64,13 @@ static const struct cli_option options[] = {
     {0},
 };
 
-static int step_number;
+static int step_number, steps = 4;
 
 static void begin_step(const char *what, const char *command)
 {
     bool colour = cli_colours(stderr);
     struct fp_arena arena = {0};
-    fprintf(stderr, "%s[%d/4] %s%s%s%s\n", colour ? "\033[1m" : "", ++step_number, what,
+    fprintf(stderr, "%s[%d/%d] %s%s%s%s\n", colour ? "\033[1m" : "", ++step_number, steps, what,
             *command ? ": " : "", fp_plain(&arena, command), colour ? "\033[0m" : "");
     fp_arena_free(&arena);
 }
@@ -104,7 +107,7 @@ static bool make_guide(const char *profile, const char *guide, enum fp_guide_by 
 {
     struct fp_error error = {0};
     begin_step("Reading the profile", "");
-    if (access(profile, R_OK) < 0) {
+    if (!given.from && access(profile, R_OK) < 0) {
         cli_say("%s: training wrote no profile; is the program built by $CC or $CXX?", profile);
         return false;
     }
@@ -126,7 +129,8 @@ static bool clean(const char *command)
 static bool build_noting(struct fp_arena *arena, struct cycle *c)
 {
     struct fp_error error = {0};
-    if (fp_build_log_begin(c->inputs, &c->log, &error) && !run_step("Building to count", c->build))
+    if (fp_build_log_begin(c->inputs, &c->log, &error) &&
+        !run_step(c->from ? "Building by the profile" : "Building to count", c->build))
         return false;
     if (!error.set && fp_build_log_read(arena, c->inputs, &c->log, &error)) return true;
     cli_fail(&error, NULL);
@@ -141,8 +145,8 @@ static const char *not_built(const struct cycle *c)
     return getcwd(here, sizeof here) ? fp_build_log_stale(&c->log, here) : NULL;
 }
 
-/* The build that counts. One that finds its objects up to date is cleaned first. */
-static bool build_to_count(struct fp_arena *arena, struct cycle *c)
+/* The first build. One that finds its objects up to date is cleaned first. */
+static bool build_all(struct fp_arena *arena, struct cycle *c)
 {
     char *own_clean = c->clean ? NULL : cli_clean_of(arena, c->build);
     if (!clean(c->clean) || !build_noting(arena, c)) return false;
@@ -153,7 +157,9 @@ static bool build_to_count(struct fp_arena *arena, struct cycle *c)
         if (!clean(own_clean) || !build_noting(arena, c)) return false;
         old = not_built(c);
     }
-    if (old && *old) cli_say("%s is older than this build: not counted; see --clean", old);
+    if (old && *old)
+        cli_say("%s is older than this build: not %s; see --clean", old,
+                c->from ? "built by the profile" : "counted");
     if (!old || *old) return true;
     cli_say("%s: nothing was compiled by $CC or $CXX; if all was up to date, say how to clean by "
             "--clean COMMAND; if the build names its own compiler, give it, as in make CC=\"$CC\"",
@@ -177,12 +183,17 @@ static bool check_result(struct fp_arena *arena, const struct cycle *c)
 
 /* ---- the cycle ---- */
 
-static bool build_by_profile(struct fp_arena *arena, struct cycle *c)
+static void use_guide(struct fp_arena *arena, const struct cycle *c)
 {
-    struct cli_touched touched = {0};
     set_compilers(arena, c,
                   fp_arena_printf(arena, "--fp-use=%s%s", fp_as_word(arena, c->guide),
                                   c->edges ? " --fp-paths=no" : ""));
+}
+
+static bool build_by_profile(struct fp_arena *arena, struct cycle *c)
+{
+    struct cli_touched touched = {0};
+    use_guide(arena, c);
     if (!clean(c->clean)) return false;
     if (!c->clean) cli_touch(arena, &c->log, &touched);
     bool ok = run_step("Building by the profile", c->build);
@@ -199,13 +210,20 @@ static bool go_round(struct fp_arena *arena, struct cycle *c)
     c->profile = fp_arena_printf(arena, "%s/train.prof", folder);
     c->guide = fp_arena_printf(arena, "%s/train.guide", folder);
     c->inputs = fp_arena_printf(arena, "%s/inputs", folder);
+    if (c->from) {
+        steps = 2;
+        if (!make_guide(c->from, c->guide, c->by)) return false;
+        setenv(FP_BUILD_LOG_VARIABLE, c->inputs, 1);
+        use_guide(arena, c);
+        return build_all(arena, c);
+    }
     unlink(c->profile);
     /* what a build runs while building is not training */
     char *meanwhile = fp_arena_printf(arena, "%s/while-building.prof", folder);
     setenv("FOOTPATH_OUT", fp_as_pattern(arena, meanwhile), 1);
     setenv(FP_BUILD_LOG_VARIABLE, c->inputs, 1);
     set_compilers(arena, c, "--fp-at=early --fp-inline=small --fp-cuts=few --fp-values");
-    if (!build_to_count(arena, c)) return false;
+    if (!build_all(arena, c)) return false;
     unsetenv(FP_BUILD_LOG_VARIABLE);
     setenv("FOOTPATH_OUT", fp_as_pattern(arena, c->profile), 1);
     if (!run_step("Training", c->train)) return false;
@@ -220,8 +238,9 @@ static int run(struct cli_command *command, int argc, char **argv)
     struct fp_arena arena = {0};
     cli_parse(command, argc, argv);
     given.here = fp_own_folder(&arena);
-    if (!given.build || !given.train)
-        cli_usage(command, "--build COMMAND and --train COMMAND are needed");
+    if (!given.build || !given.train == !given.from)
+        cli_usage(command,
+                  "--build COMMAND and one of --train COMMAND and --from PROFILE are needed");
     bool ok = go_round(&arena, &given);
     fp_arena_free(&arena);
     return ok ? EXIT_OK : EXIT_FAILED;
@@ -229,10 +248,11 @@ static int run(struct cli_command *command, int argc, char **argv)
 
 struct cli_command command_pgo = {
     .name = "pgo",
-    .arguments = "--build COMMAND --train COMMAND",
+    .arguments = "--build COMMAND --train COMMAND|--from PROFILE",
     .summary = "Build, train and build again, faster",
     .text =
-        "  footpath pgo --build 'make CC=\"$CC\"' --train './prog input'\n\n"
+        "  footpath pgo --build 'make CC=\"$CC\"' --train './prog input'\n"
+        "  footpath pgo --build 'make CC=\"$CC\"' --from 'store:prod.store?since=7d'\n\n"
         "Sources get the time of the second build while it runs, so that all is compiled again.\n"
         "A program that was trained and still counts in the end is an error.",
     .options = options,

@@ -11,6 +11,7 @@ extern struct cli_command command_compare, command_dot, command_export, command_
     command_watch;
 extern struct cli_command command_divide, command_p3;
 extern struct cli_command command_optimize, command_pgo;
+extern struct cli_command command_collect, command_store;
 
 extern struct cli_command command_annotate, command_completion, command_coverage, command_diff,
     command_gap, command_report, command_stats;

@@ -1,16 +1,17 @@
 /* footpath: finds the subcommand and runs it. */
+#include "cli_store.h"
 #include "cli_suggest.h"
 #include "commands.h"
 
 #include <string.h>
 
 struct cli_command *const cli_commands[] = {
-    &command_run,    &command_show,       &command_report,  &command_annotate, &command_coverage,
-    &command_stats,  &command_diff,       &command_gap,     &command_verify,   &command_compare,
-    &command_watch,  &command_merge,      &command_combine, &command_dot,      &command_instrument,
-    &command_exe,    &command_optimize,   &command_pgo,     &command_export,   &command_import,
-    &command_record, &command_infer,      &command_learn,   &command_divide,   &command_p3,
-    &command_info,   &command_completion,
+    &command_run,    &command_show,     &command_report,  &command_annotate,   &command_coverage,
+    &command_stats,  &command_diff,     &command_gap,     &command_verify,     &command_compare,
+    &command_watch,  &command_merge,    &command_combine, &command_dot,        &command_instrument,
+    &command_exe,    &command_optimize, &command_pgo,     &command_export,     &command_import,
+    &command_record, &command_infer,    &command_learn,   &command_divide,     &command_p3,
+    &command_store,  &command_collect,  &command_info,    &command_completion,
 };
 const size_t cli_ncommands = sizeof cli_commands / sizeof *cli_commands;
 
@@ -70,5 +71,6 @@ int main(int argc, char **argv)
         return EXIT_OK;
     }
     struct cli_command *command = find_command(first);
+    cli_store_names();
     return command ? command->run(command, argc - 2, argv + 2) : unknown(first);
 }

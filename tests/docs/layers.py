@@ -18,6 +18,7 @@ LAW.update({
     "source": {"base"},
     "p3": set(CORE[:5]),
     "guide": set(CORE),
+    "store": set(CORE),
     "binary": set(CORE[:5]),
     "perf": set(CORE[:5]) | {"binary"},
     "exe": set(CORE[:5]) | {"binary"},
@@ -25,7 +26,8 @@ LAW.update({
     "report": set(CORE) | {"source", "model"},
     "api": set(CORE) | {"source", "model"},
     "llvm": {"base", "flags", "graph", "count"},
-    "tool": set(CORE) | {"flags", "p3", "guide", "binary", "perf", "exe", "source", "model", "api", "report", "tool"},
+    "tool": set(CORE) | {"flags", "p3", "guide", "store", "binary", "perf", "exe", "source", "model", "api", "report",
+                         "tool"},
 })
 # single headers beyond the law: files that the compiler reads or writes
 ALSO = {

@@ -1,0 +1,119 @@
+/* Stores where a profile is named: see cli_store.h.
+ *
+ * The answer to a name is kept for the life of the process: commands open a profile several times
+ * and must see the same each time, though others write to the store meanwhile.
+ */
+#include "cli_store.h"
+
+#include "base/io.h"
+#include "store/spool.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *wanted;
+
+void cli_store_wanted(const char *program)
+{
+    wanted = program;
+}
+
+const char *cli_store_default(void)
+{
+    const char *name = getenv("FOOTPATH_STORE");
+    return name && *name ? name : "footpath.store";
+}
+
+static void tell_bad(const struct fp_error *error, void *context)
+{
+    (void)context;
+    cli_fail(error, "kept as NAME.bad");
+}
+
+bool cli_store_take(struct fp_store *store, struct fp_spool *spool, struct fp_error *error)
+{
+    spool->tell = tell_bad;
+    return fp_spool_take(spool, store, error);
+}
+
+/* What programs have left in the spool belongs to the store. Who may not write to the store reads
+ * it without. */
+static struct fp_store *open_with_spool(const char *name, struct fp_error *error)
+{
+    struct fp_arena arena = {0};
+    struct fp_store_name parsed;
+    struct fp_store *store = NULL;
+    struct fp_error problem = {0};
+    struct fp_spool spool = {0};
+    bool ok = fp_store_name_parse(&arena, name, fp_store_now(), &parsed, error);
+    spool.folder = ok ? fp_spool_of(&arena, &parsed) : NULL;
+    if (spool.folder && fp_spool_waits(spool.folder)) {
+        store = fp_store_open(name, FP_DB_CREATE, &problem);
+        if (!store || !cli_store_take(store, &spool, &problem)) {
+            cli_fail(&problem, "what waits in the spool is left out");
+            fp_store_close(store);
+            store = NULL;
+        }
+    }
+    if (ok && !store) store = fp_store_open(name, FP_DB_READ, error);
+    fp_arena_free(&arena);
+    return store;
+}
+
+static void tell_answer(const char *name, const struct fp_store_answer *answer)
+{
+    if (answer->other_builds)
+        cli_say("%s: the build that ran last; also has %s; build=ID shows another, build=all all",
+                name, answer->others);
+    if (answer->by_hour)
+        cli_say("%s: %" PRIu64 " records, summed by hour; by=run gives each run", name,
+                answer->records);
+}
+
+static int answer_of(const char *name, struct fp_error *error)
+{
+    struct fp_store_answer answer = {0};
+    struct fp_store *store = open_with_spool(name, error);
+    int fd = -1;
+    if (store && fp_store_read(store, wanted, &answer, error)) {
+        tell_answer(name, &answer);
+        fd = fp_keep_bytes(answer.profile.bytes, answer.profile.len, error);
+        fp_writer_free(&answer.profile);
+    }
+    fp_store_close(store);
+    return fd;
+}
+
+/* What a name stands for: asked for once, also where the answer is an error. */
+struct kept_answer {
+    int fd;
+    struct fp_error error;
+};
+
+static bool open_name(struct fp_file *file, const char *name, struct fp_error *error)
+{
+    static struct fp_arena arena; /* of the process */
+    static struct fp_strtable known;
+    static FP_VEC(struct kept_answer) answers;
+    if (!known.arena) fp_strtable_init(&known, &arena);
+    uint64_t *index = fp_strtable_add(&known, name);
+    if (!*index) {
+        struct kept_answer made = {0};
+        made.fd = answer_of(name, &made.error);
+        fp_vec_push(&arena, &answers, made);
+        *index = answers.len;
+    }
+    const struct kept_answer *answer = &answers.at[*index - 1];
+    if (answer->fd >= 0) return fp_file_of(file, answer->fd, name, error);
+    if (!error->set) *error = answer->error;
+    return false;
+}
+
+void cli_store_names(void)
+{
+    static const struct fp_opener opener = {fp_is_store_name, open_name};
+    fp_set_opener(&opener);
+}

@@ -1,0 +1,21 @@
+/* Stores where a profile is named: store:PATH?since=1d or postgresql://... */
+#ifndef FP_TOOL_CLI_STORE_H
+#define FP_TOOL_CLI_STORE_H
+
+#include "cli.h"
+
+/* From here on such names are opened as files are. */
+void cli_store_names(void);
+/* Whose runs, as --program says; NULL: of the build that ran last. */
+void cli_store_wanted(const char *program);
+
+/* The store that a command works on, where no argument names it: FOOTPATH_STORE, or
+ * footpath.store. */
+const char *cli_store_default(void);
+
+/* Takes in the spool of a store that is open for writing; says what is bad. */
+struct fp_store;
+struct fp_spool;
+bool cli_store_take(struct fp_store *store, struct fp_spool *spool, struct fp_error *error);
+
+#endif
