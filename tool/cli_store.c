@@ -27,6 +27,15 @@ const char *cli_store_default(void)
     return name && *name ? name : "footpath.store";
 }
 
+bool cli_store_by_time(struct cli_profiles *profiles, size_t index)
+{
+    const char **name = &profiles->names.at[index], *words = strchr(*name, '?');
+    if (!fp_is_store_name(*name)) return false;
+    if (!words || (!strstr(words, "?by=") && !strstr(words, "&by=")))
+        *name = fp_arena_printf(&profiles->arena, "%s%sby=time", *name, words ? "&" : "?");
+    return true;
+}
+
 static void tell_bad(const struct fp_error *error, void *context)
 {
     (void)context;

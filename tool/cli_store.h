@@ -9,6 +9,10 @@ void cli_store_names(void);
 /* Whose runs, as --program says; NULL: of the build that ran last. */
 void cli_store_wanted(const char *program);
 
+/* Where the profile is a store: asks for its records one by one, unless the name says how.
+ * false: it is a file. */
+bool cli_store_by_time(struct cli_profiles *profiles, size_t index);
+
 /* The store that a command works on, where no argument names it: FOOTPATH_STORE, or
  * footpath.store. */
 const char *cli_store_default(void);

@@ -4,10 +4,13 @@
 #include "cli_code.h"
 #include "cli_combined.h"
 #include "cli_gate.h"
+#include "cli_store.h"
 #include "cli_suggest.h"
 
 #include "model/model.h"
 #include "report/site.h"
+
+enum { MOST_TIMES = 60 }; /* points of a history */
 
 static struct {
     struct cli_profiles inputs, tests;
@@ -104,10 +107,19 @@ static bool find_gaps(struct fp_arena *arena, const struct fp_profile *productio
     return true;
 }
 
+/* The records of a store one by one where they are not too many, for the history. Is there one? */
+static bool ask_for_times(struct cli_profiles *inputs)
+{
+    bool any = false;
+    for (size_t i = 0; i < inputs->names.len; i++) any |= cli_store_by_time(inputs, i);
+    return any;
+}
+
 static int write_site(struct cli_profiles *inputs, struct fp_sources *sources, const char *function,
                       struct fp_site_options *how)
 {
     struct fp_profile *profile;
+    bool times = ask_for_times(inputs);
     if (fp_is_combined(inputs->names.at[0])) {
         how->view = cli_load_view(inputs);
         profile = how->view ? how->view->profile : NULL;
@@ -122,6 +134,9 @@ static int write_site(struct cli_profiles *inputs, struct fp_sources *sources, c
     struct fp_arena arena = {0};
     struct fp_error error = {0};
     struct fp_site_column *columns = NULL;
+    struct fp_timeline history = {0};
+    if (times) fp_timeline_make(&arena, profile, MOST_TIMES, &history);
+    how->history = &history;
     how->ncolumns = load_columns(&arena, profile, &columns);
     how->columns = columns;
     if (!how->title)
@@ -142,6 +157,7 @@ static int write_site(struct cli_profiles *inputs, struct fp_sources *sources, c
     }
     for (size_t i = 0; i < how->ncolumns; i++) fp_profile_free(columns[i].profile);
     cli_code_free(&code);
+    fp_timeline_free(&history);
     fp_arena_free(&arena);
     fp_profile_free(tests);
     fp_profile_free(profile);

@@ -14,6 +14,7 @@
 #include "report/json.h"
 #include "model/model.h"
 #include "paths/gap.h"
+#include "profile/timeline.h"
 #include "source/source.h"
 
 /* One of several profiles of the same program, shown side by side. */
@@ -38,6 +39,7 @@ struct fp_site_options {
     size_t ncolumns;                     /* 0 or at least 2 */
     const struct fp_combined_view *view; /* distributions over runs, or NULL */
     const struct fp_site_gap *gap;       /* or NULL */
+    const struct fp_timeline *history;   /* the profile by time, or NULL */
     const struct fp_code_reader *code;   /* for instructions where there are no lines, or NULL */
     void (*progress)(const char *what, size_t done, size_t all);
 };

@@ -356,6 +356,7 @@ void fp_site_json_function(struct fp_json *j, struct fp_pages *site, uint32_t in
     fp_site_json_calls(j, site, index);
     json_paths(j, site, index, &scratch);
     fp_site_json_untested(j, site, index);
+    fp_site_json_history(j, site, index);
     if (f->paths.numbering && measured.edges && site->options->untaken)
         json_untaken(j, site, index, &measured, &scratch);
     if (site->functions[index].drawn) json_layout(j, f, &scratch);

@@ -249,6 +249,7 @@ void fp_site_json_index(struct fp_json *j, struct fp_pages *site)
     json_surprises(j, site);
     fp_site_json_changes(j, site);
     fp_site_json_gap_sums(j, site);
+    fp_site_json_timeline(j, site);
     json_files(j, site); /* last: names are added on the way */
     fp_json_end(j, '}');
 }

@@ -90,6 +90,10 @@ void fp_site_json_untested(struct fp_json *j, struct fp_pages *site, uint32_t in
 void fp_site_json_gaps(struct fp_json *j, struct fp_pages *site);
 void fp_site_json_gap_sums(struct fp_json *j, const struct fp_pages *site);
 
+/* A function's hottest paths over time; and which times these are. */
+void fp_site_json_history(struct fp_json *j, const struct fp_pages *site, uint32_t index);
+void fp_site_json_timeline(struct fp_json *j, const struct fp_pages *site);
+
 /* The page's first data. needs: all functions were written. */
 void fp_site_json_index(struct fp_json *j, struct fp_pages *site);
 

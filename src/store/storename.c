@@ -103,8 +103,11 @@ static void unescape(char *text)
 
 static bool parse_by(const char *value, enum fp_store_by *by)
 {
-    static const char *const names[] = {
-        [FP_BY_RUN] = "run", [FP_BY_RECORD] = "record", [FP_BY_HOUR] = "hour", [FP_BY_DAY] = "day"};
+    static const char *const names[] = {[FP_BY_RUN] = "run",
+                                        [FP_BY_RECORD] = "record",
+                                        [FP_BY_HOUR] = "hour",
+                                        [FP_BY_DAY] = "day",
+                                        [FP_BY_TIME] = "time"};
     for (size_t i = FP_BY_RUN; i < sizeof names / sizeof *names; i++)
         if (!strcmp(value, names[i])) {
             *by = (enum fp_store_by)i;
@@ -142,7 +145,7 @@ static bool take_word(struct fp_arena *arena, const char *word, int64_t now,
     }
     if (value && !strcmp(key, "by")) {
         if (parse_by(value, &name->by)) return true;
-        return fp_fail(error, NULL, "by=%s: expected run, record, hour or day", value);
+        return fp_fail(error, NULL, "by=%s: expected run, record, time, hour or day", value);
     }
     *ours = false;
     if (name->postgresql) return true;

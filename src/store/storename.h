@@ -18,6 +18,7 @@ enum fp_store_by {
     FP_BY_RECORD, /* each record as it lies in the store */
     FP_BY_HOUR,
     FP_BY_DAY,
+    FP_BY_TIME, /* by record, and by hour where there are too many of them */
 };
 
 struct fp_store_name {

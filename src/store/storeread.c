@@ -361,6 +361,13 @@ static uint64_t matching(const struct fp_store_list *list, int64_t build)
     return count;
 }
 
+static enum fp_store_by how_to_sum(enum fp_store_by asked, uint64_t records)
+{
+    if (asked != FP_BY_ANY && asked != FP_BY_TIME) return asked;
+    if (records > MOST_RECORDS) return FP_BY_HOUR;
+    return asked == FP_BY_TIME ? FP_BY_RECORD : FP_BY_RUN;
+}
+
 bool fp_store_read(struct fp_store *store, const char *wanted, struct fp_store_answer *answer,
                    struct fp_error *error)
 {
@@ -378,9 +385,8 @@ bool fp_store_read(struct fp_store *store, const char *wanted, struct fp_store_a
         bool newest = chosen == choose(&list, NULL) || !chosen->build_id;
         if (!all) list_others(store, &list, chosen, answer);
         struct reading r = {.store = store, .answer = answer, .error = error, .ok = true};
-        r.by = store->name.by;
-        if (r.by == FP_BY_ANY && matching(&list, build) > MOST_RECORDS)
-            r.by = FP_BY_HOUR, answer->by_hour = true;
+        r.by = how_to_sum(store->name.by, matching(&list, build));
+        answer->by_hour = store->name.by != r.by && r.by == FP_BY_HOUR;
         ok = read_answer(&r, build, newest);
         fp_arena_free(&r.arena);
     }

@@ -301,6 +301,53 @@ def case_gap(t):
     t.tool("report", "--gap", tests, edges, "-o", t.path("none"), status=1)
 
 
+# ---- history ----
+
+HISTORY = """return [...document.querySelectorAll('main section')].map((box) => ({name: box.querySelector('h2 a').textContent,
+  lines: box.querySelectorAll('svg.history .line').length, label: box.querySelector('svg.history').getAttribute('aria-label'),
+  paths: [...box.querySelectorAll('.legend a')].map((a) => a.getAttribute('href')),
+  rows: [...box.querySelectorAll('tbody tr')].map((row) => [row.querySelector('th').textContent, ...[...row.querySelectorAll('td')].map((cell) => Number(cell.textContent.replace(/\\D/g, '')))])}))"""
+
+
+def case_history(t):
+    """Of a store: how often the hottest paths of a function were taken over time. What ran first and what ran later are told
+    apart, and the sums are those of show."""
+    ways, now, store = t.built("ways.c", "-O0"), int(time.time()), "store:" + t.path("s.store")
+    for days_ago, name, words in ((5, "before", ["nn"] * 4), (0, "after", ["yy"] * 4)):
+        made = t.path(name)
+        os.mkdir(made)
+        t.run(os.path.join(t.args.bin, "..", "make-records"), made, "60", "20", "3", "5", str(now - 86400 * days_ago), str(days_ago),
+              t.profile(ways, name + ".prof", *words))
+        t.tool("store", "add", "--store", store, *sorted(os.path.join(made, file) for file in os.listdir(made)))
+    show, folder = t.json("show", "--json", "--top", "0", store), t.report(store)
+    both = next(f for f in show["functions"] if f["name"] == "both")
+
+    def look(page, size):
+        found = {one["name"]: one for one in page.script(HISTORY)}
+        one = found["both"]
+        t.equal(one["lines"], len(both["paths"]), "a line per path")
+        t.equal([sum(row[1 + k] for row in one["rows"]) for k in range(len(both["paths"]))], [p["count"] for p in both["paths"]], "sums over time")
+        t.check(all(row[-1] == sum(row[1:-1]) for row in one["rows"]), "all paths: %s" % one["rows"])
+        half = len(one["rows"]) // 2
+        early, late = one["rows"][1:half - 1], one["rows"][half + 1:-1]
+        t.check(len(early) > 5 and all(sum(1 for n in row[1:-1] if n) == 1 for row in early + late), "one path at a time")
+        t.check({row[1] > 0 for row in early} != {row[1] > 0 for row in late}, "another path later: %s" % one["rows"])
+        t.check("hottest paths of both" in one["label"], "the picture says what it is")
+        page.click(".ranked button:last-child")
+        page.wait("document.querySelector('.ranked button:last-child').getAttribute('aria-pressed') === 'true'")
+        audit(t, page, "history by executions %d" % size)
+        page.open(url(folder, one["paths"][0]))
+        page.wait("document.querySelector('.path[aria-selected=true]')")
+        page.click("a[href^='#/history/']")
+        page.wait("document.querySelectorAll('main section svg.history').length === 1")
+
+    each_width(t, folder, "history", "#/history", "document.querySelector('svg.history')", look)
+    with Browser(1400, 1000) as page:  # a file has no history
+        visit(page, t.report(t.path("after.prof")), "#/history", "document.querySelector('main').textContent.includes('has no history')")
+        t.check("History" not in page.script("return document.getElementById('tabs').textContent"), "no tab")
+        silent(t, page, "history")
+
+
 # ---- source, files, search ----
 
 LONG = "int spread(int n) { if (n) return %s; return 0; }\nint main(int argc, char **argv) { (void)argv; return spread(argc) < 0; }\n" % " + ".join(["n"] * 100)

@@ -122,6 +122,7 @@ const footpath = (() => {
   function tabs(current) {
     const d = self.data, all = [["overview", "Overview", ""], ["functions", "Functions", "functions"], ["flame", "Flame graph", "flame"], ["files", "Files", "files"]];
     if (d.gap) all.push(["gap", "Untested", "gap"]);
+    if (d.history) all.push(["history", "History", "history"]);
     if (d.have_paths) all.push(["untaken", "Never taken", "untaken"]);
     if (d.skipped.length) all.push(["skipped", "Not measured", "skipped"]);
     document.getElementById("tabs").replaceChildren(...all.map(([key, label, to]) =>

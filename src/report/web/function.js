@@ -360,7 +360,7 @@
         el("h1.mono", null, row.name),
         el("p.facts", null, el("span", null, el("b", null, percent(row.cost, d.totals.cost)), " of all " + d.unit), el("span", {title: footpath.inclusiveNote()}, el("b", null, percent(row.inclusive, d.totals.cost)), footpath.inclusiveLabel() === "Inclusive" ? " inclusive" : " inclusive, estimated"),
           el("a", {href: "#/f/" + index + "/c"}, el("b", null, number(row.calls)), Number(row.calls) === 1 ? " call" : " calls"),
-          row.inclusive > 0 ? el("a", {href: "#/flame/" + index}, "flame graph") : null),
+          row.inclusive > 0 ? el("a", {href: "#/flame/" + index}, "flame graph") : null, f.h ? el("a", {href: "#/history/" + index}, "history") : null),
         footpath.legend()), detail, chooser, panels);
 
     const find = (w) => (w[2] === "u" ? untaken : taken).find((p) => p.key === w[2] + "/" + w[3]) || null;
