@@ -13,6 +13,7 @@ import argparse
 import os
 import random
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -65,6 +66,12 @@ def make(args, out, count, per_file, templates, seed, end):
     return sorted(os.path.join(out, n) for n in os.listdir(out)), int(re.search(r"^all (\d+)$", made, re.M)[1])
 
 
+def cpu():
+    """Of all commands so far; a server is none of them."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def footpath(args, *words):
     began = time.monotonic()
     done = subprocess.run([os.path.join(args.bin, "footpath"), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -79,10 +86,11 @@ def join(name, filter):
 
 def measure(args, db, name, files, total, records, spool, spool_total, spooled, end, size):
     print("\n%s" % db)
-    seconds = 0
+    seconds, used = 0, cpu()
     for at in range(0, len(files), 2000):
         seconds += footpath(args, "store", "add", "--store", name, *files[at:at + 2000])[0]
-    print("  add: %d records in %.1f s, %.0f a second  (footpath store add, %d records per file)" % (records, seconds, records / seconds, args.per_file))
+    print("  add: %d records in %.1f s, %.0f a second; CPU time of footpath %.1f s  (footpath store add, %d records per file)"
+          % (records, seconds, records / seconds, cpu() - used, args.per_file), flush=True)
     again, out = footpath(args, "store", "add", "--store", name, *files[:200])
     print("  add 200 of the files again: %.2f s, %s" % (again, out.strip()))
     bytes = size()
@@ -96,8 +104,9 @@ def measure(args, db, name, files, total, records, spool, spool_total, spooled, 
         looks = [footpath(args, "show", join(name, filter)) for _ in range(5)]
         print("  show %s: %.2f s (of 5: %s)  %s" % (filter.replace(since, "D").replace(until, "D+1"), min(t for t, _ in looks),
                                                    " ".join("%.2f" % t for t, _ in looks), looks[0][1].split("\n")[0]))
+    used = cpu()
     took, _ = footpath(args, "collect", "--once", "--spool", spool, name)
-    print("  collect: %d files of one record in %.1f s, %.0f a second" % (spooled, took, spooled / took))
+    print("  collect: %d files of one record in %.1f s, %.0f a second; CPU time of footpath %.1f s" % (spooled, took, spooled / took, cpu() - used), flush=True)
     took, out = footpath(args, "store", "check", name)
     have = int(re.search(r"sum to ([\d,]+)", out)[1].replace(",", ""))
     print("  check: %.1f s, %s: %s" % (took, out.strip(), "exact" if have == (total + spool_total) % 2**64 else "WRONG, expected %d" % (total + spool_total)))

@@ -26,14 +26,18 @@ static const char *const tables[] = {
     "CREATE INDEX IF NOT EXISTS fp_records_when ON fp_records "
     "(program, end_ns, build, host, module, runs, span)",
     "CREATE INDEX IF NOT EXISTS fp_records_orphans ON fp_records (run_id) WHERE build = 0",
-    /* every run and module that was ever added, so that none counts twice. going: 1 while the run
+    /* every run and module that was ever added, so that none counts twice. begin_ns, which all
+     * records of a run share, comes first: runs are added as they come, so the rows that a
+     * transaction writes lie together. going: 1 while the run
      * may go on; build: as above, where the module is the program's executable, else 0 */
-    "CREATE TABLE IF NOT EXISTS fp_seen (run_id BIGINT NOT NULL, module BIGINT NOT NULL, "
+    "CREATE TABLE IF NOT EXISTS fp_seen (begin_ns BIGINT NOT NULL, run_id BIGINT NOT NULL, "
+    "module BIGINT NOT NULL, "
     "end_ns BIGINT NOT NULL, build BIGINT NOT NULL, going BIGINT NOT NULL, "
-    "PRIMARY KEY (run_id, module))$W",
+    "PRIMARY KEY (begin_ns, run_id, module))$W",
     /* of runs that may go on: all that they had counted when they were added last */
-    "CREATE TABLE IF NOT EXISTS fp_live (run_id BIGINT NOT NULL, module BIGINT NOT NULL, "
-    "counts $B NOT NULL, PRIMARY KEY (run_id, module))",
+    "CREATE TABLE IF NOT EXISTS fp_live (begin_ns BIGINT NOT NULL, run_id BIGINT NOT NULL, "
+    "module BIGINT NOT NULL, "
+    "counts $B NOT NULL, PRIMARY KEY (begin_ns, run_id, module))",
 };
 
 static const char *with_types(struct fp_arena *arena, const char *sql,

@@ -182,6 +182,11 @@ struct adding {
     bool is_main, going;
 };
 
+static struct fp_db_value begin_of(const struct adding *a)
+{
+    return fp_db_number((int64_t)a->run->start_ns);
+}
+
 /* Sums that tools wrote have no id of their own: they are known by what they hold. */
 static int64_t id_of_run(const struct fp_run *run)
 {
@@ -204,8 +209,9 @@ static bool find_numbers(struct adding *a, struct fp_error *error)
     a->is_main = !strcmp(run->program, run->module.path);
     a->build = a->is_main ? a->module : 0;
     if (!ok || a->is_main) return ok;
-    return FP_DB_RUN(a->store->db, "SELECT build FROM fp_seen WHERE run_id = $1 AND build <> 0",
-                     take_number, &a->build, error, fp_db_number(a->run_id));
+    return FP_DB_RUN(a->store->db,
+                     "SELECT build FROM fp_seen WHERE begin_ns = $1 AND run_id = $2 AND build <> 0",
+                     take_number, &a->build, error, begin_of(a), fp_db_number(a->run_id));
 }
 
 static bool insert_record(struct adding *a, const struct fp_run *run, struct fp_error *error)
@@ -240,15 +246,17 @@ static bool adopt_orphans(struct adding *a, struct fp_error *error)
 static bool keep_live(struct adding *a, struct fp_error *error)
 {
     if (!a->going)
-        return FP_DB_RUN(a->store->db, "DELETE FROM fp_live WHERE run_id = $1 AND module = $2",
-                         NULL, NULL, error, fp_db_number(a->run_id), fp_db_number(a->module));
+        return FP_DB_RUN(
+            a->store->db, "DELETE FROM fp_live WHERE begin_ns = $1 AND run_id = $2 AND module = $3",
+            NULL, NULL, error, begin_of(a), fp_db_number(a->run_id), fp_db_number(a->module));
     struct fp_writer blob = {0};
     fp_store_pack(a->store, a->run, &blob);
-    bool ok = FP_DB_RUN(a->store->db,
-                        "INSERT INTO fp_live (run_id, module, counts) VALUES ($1, $2, $3) "
-                        "ON CONFLICT (run_id, module) DO UPDATE SET counts = excluded.counts",
-                        NULL, NULL, error, fp_db_number(a->run_id), fp_db_number(a->module),
-                        fp_db_blob(blob.bytes, blob.len));
+    bool ok =
+        FP_DB_RUN(a->store->db,
+                  "INSERT INTO fp_live (begin_ns, run_id, module, counts) VALUES ($1, $2, $3, $4) "
+                  "ON CONFLICT (begin_ns, run_id, module) DO UPDATE SET counts = excluded.counts",
+                  NULL, NULL, error, begin_of(a), fp_db_number(a->run_id), fp_db_number(a->module),
+                  fp_db_blob(blob.bytes, blob.len));
     fp_writer_free(&blob);
     return ok;
 }
@@ -354,9 +362,10 @@ static bool put_next_piece(struct adding *a, struct fp_error *error)
 {
     struct live_row row = {0};
     struct fp_run old, piece;
-    bool ok =
-        FP_DB_RUN(a->store->db, "SELECT counts FROM fp_live WHERE run_id = $1 AND module = $2",
-                  take_live, &row, error, fp_db_number(a->run_id), fp_db_number(a->module));
+    bool ok = FP_DB_RUN(
+        a->store->db,
+        "SELECT counts FROM fp_live WHERE begin_ns = $1 AND run_id = $2 AND module = $3", take_live,
+        &row, error, begin_of(a), fp_db_number(a->run_id), fp_db_number(a->module));
     if (ok && !row.blob)
         ok = fp_fail(error, a->store->db->name, "a run that goes on has no counts");
     ok = ok && fp_store_unpack(&row.arena, a->store->db->name, row.blob, row.len, &old, error);
@@ -370,12 +379,12 @@ static bool put_next_piece(struct adding *a, struct fp_error *error)
     }
     fp_profile_free(work);
     fp_arena_free(&row.arena);
-    return ok &&
-           FP_DB_RUN(a->store->db,
-                     "UPDATE fp_seen SET end_ns = $1, going = $2 WHERE run_id = $3 AND "
-                     "module = $4",
-                     NULL, NULL, error, fp_db_number((int64_t)a->run->end_ns),
-                     fp_db_number(a->going), fp_db_number(a->run_id), fp_db_number(a->module));
+    return ok && FP_DB_RUN(a->store->db,
+                           "UPDATE fp_seen SET end_ns = $1, going = $2 WHERE begin_ns = $3 AND "
+                           "run_id = $4 AND module = $5",
+                           NULL, NULL, error, fp_db_number((int64_t)a->run->end_ns),
+                           fp_db_number(a->going), begin_of(a), fp_db_number(a->run_id),
+                           fp_db_number(a->module));
 }
 
 /* ---- one record ---- */
@@ -397,21 +406,24 @@ static bool take_seen(const struct fp_db_value *columns, size_t n, void *context
 /* Is the run new? Where the store has it, *seen says up to when. */
 static bool note_seen(struct adding *a, bool *is_new, struct seen_row *seen, struct fp_error *error)
 {
-    const struct fp_db_value values[] = {
-        fp_db_number(a->run_id), fp_db_number(a->module), fp_db_number((int64_t)a->run->end_ns),
-        fp_db_number(a->is_main ? a->build : 0), fp_db_number(a->going)};
+    const struct fp_db_value values[] = {begin_of(a),
+                                         fp_db_number(a->run_id),
+                                         fp_db_number(a->module),
+                                         fp_db_number((int64_t)a->run->end_ns),
+                                         fp_db_number(a->is_main ? a->build : 0),
+                                         fp_db_number(a->going)};
     uint64_t changed;
-    if (!a->store->db->driver->run(a->store->db,
-                                   "INSERT INTO fp_seen (run_id, module, end_ns, build, going) "
-                                   "VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
-                                   values, sizeof values / sizeof *values, NULL, NULL, &changed,
-                                   error))
+    if (!a->store->db->driver->run(
+            a->store->db,
+            "INSERT INTO fp_seen (begin_ns, run_id, module, end_ns, build, going) "
+            "VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
+            values, sizeof values / sizeof *values, NULL, NULL, &changed, error))
         return false;
     *is_new = changed != 0;
-    return *is_new ||
-           FP_DB_RUN(a->store->db,
-                     "SELECT end_ns, going FROM fp_seen WHERE run_id = $1 AND module = $2",
-                     take_seen, seen, error, values[0], values[1]);
+    return *is_new || FP_DB_RUN(a->store->db,
+                                "SELECT end_ns, going FROM fp_seen WHERE begin_ns = $1 AND run_id "
+                                "= $2 AND module = $3",
+                                take_seen, seen, error, values[0], values[1], values[2]);
 }
 
 /* The last record of a run counts, whatever its clock says; of those before it, a later one. */

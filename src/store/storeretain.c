@@ -190,7 +190,8 @@ static bool delete_before(struct summing *s, int64_t age, int64_t now)
                            &s->done->deleted, s->error) &&
            FP_DB_RUN(db,
                      "DELETE FROM fp_live WHERE EXISTS (SELECT 1 FROM fp_seen s WHERE "
-                     "s.run_id = fp_live.run_id AND s.module = fp_live.module AND s.end_ns < $1)",
+                     "s.begin_ns = fp_live.begin_ns AND s.run_id = fp_live.run_id AND s.module = "
+                     "fp_live.module AND s.end_ns < $1)",
                      NULL, NULL, s->error, before) &&
            FP_DB_RUN(db, "DELETE FROM fp_seen WHERE end_ns < $1", NULL, NULL, s->error, before);
 }
