@@ -125,7 +125,7 @@ int main(int argc, char **argv)
     }
     uint64_t records = strtoull(argv[2], NULL, 10), per_file = strtoull(argv[3], NULL, 10);
     unsigned hosts = (unsigned)atoi(argv[4]);
-    uint64_t span = strtoull(argv[5], NULL, 10) * 86400u * 1000000000u;
+    uint64_t span = (uint64_t)(strtod(argv[5], NULL) * 86400e9);
     uint64_t end = strtoull(argv[6], NULL, 10) * 1000000000u, total = 0, file = 0;
     size_t n = (size_t)(argc - FIXED);
     state = strtoull(argv[7], NULL, 10) * 1000003u;

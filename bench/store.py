@@ -5,8 +5,8 @@
 
 Ten programs with ten builds each are compiled and run. Their profiles are the templates of the records that make-records
 writes: each record is a run with its own id, host, time and counts, over 50 hosts and 30 days. The files are added by
-`footpath store add` as a user would, 100 records per file; PostgreSQL is a private server, with fsync. A share is added
-from a spool with one record per file (`footpath collect --once`). Every figure is printed with the command it is of; the
+`footpath store add` as a user would, 100 records per file; PostgreSQL is a private server, with fsync. A share, of the last
+hour, is added from a spool with one record per file (`footpath collect --once`). Every figure is printed with the command it is of; the
 sum of all counters in the store is compared with what was made.
 """
 import argparse
@@ -58,10 +58,10 @@ def build(args, folder, programs=10, versions=10):
     return templates
 
 
-def make(args, out, count, per_file, templates, seed, end):
+def make(args, out, count, per_file, templates, seed, end, days=30):
     shutil.rmtree(out, ignore_errors=True)
     os.makedirs(out)
-    made = subprocess.run([os.path.join(args.bin, "..", "make-records"), out, str(count), str(per_file), "50", "30", str(end),
+    made = subprocess.run([os.path.join(args.bin, "..", "make-records"), out, str(count), str(per_file), "50", str(days), str(end),
                            str(seed), *templates], check=True, stdout=subprocess.PIPE, text=True).stdout
     return sorted(os.path.join(out, n) for n in os.listdir(out)), int(re.search(r"^all (\d+)$", made, re.M)[1])
 
@@ -133,7 +133,7 @@ def main():
     print("%d records of %d builds, 50 hosts, 30 days; as profile files %d bytes, %.0f a record" % (args.records, len(templates), raw, raw / args.records))
     for db in args.db.split(","):
         spool = os.path.join(args.work, "spool")
-        _, spool_total = make(args, spool, args.spooled, 1, templates, 2, end)
+        _, spool_total = make(args, spool, args.spooled, 1, templates, 2, end, 1 / 24)
         rest = (args.records, spool, spool_total, args.spooled, end)
         if db == "sqlite":
             path = os.path.join(args.work, "s.store")
