@@ -181,6 +181,57 @@ enum { FP_HASH_TABLE_SIZE = sizeof(struct fp_hash_table) };
 #define FP_GATE_MISS_SYMBOL "__footpath_gate_miss"
 enum { FP_GATE_OPEN = 0x8000 };
 
+/* ---- a second body of functions with sites (--fp-pep=body, docs/pep.md) ---- */
+
+/* footpath-cc appends it after the link, in one more segment: unwind tables, the tables below,
+ * code. Its program header is that of a note without content, which is only there for that. */
+#define FP_BODY_SECTION "footpath_body"
+#define FP_BODY_CODE_SECTION ".text.footpath_body"
+#define FP_BODY_ROOM_SECTION ".note.footpath.room"
+
+/* From the address `first` on of the first body, up to the next step, the second body has the same
+ * code at `second` and what follows; second is 0 where there is none. Distances from `origin`; by
+ * rising `first`. */
+struct fp_body_step {
+    uint32_t first, second;
+    uint32_t before; /* bytes of code that report the sites of `first`, in front of `second` */
+    uint32_t place;  /* the first place of these sites */
+};
+
+/* A site, and where its register or its running register is: a register of gregs (ucontext.h), or
+ * -1; the running register lies at that of `frame_reg` plus `frame_offset`. */
+struct fp_body_place {
+    uint32_t site; /* its place in the section of sites */
+    int32_t frame_offset;
+    int8_t reg, frame_reg;
+    uint8_t more; /* the next one is at the same address */
+    uint8_t unused;
+};
+
+/* What the second body calls in the runtime. */
+enum fp_body_entry {
+    FP_BODY_SITE,   /* at sites: with the step on the stack, above 128 bytes of the function's */
+    FP_BODY_CALL,   /* instead of a call: with the callee on the stack */
+    FP_BODY_JUMP,   /* instead of a jump: with the target there, above 128 bytes, too */
+    FP_BODY_RETURN, /* in front of a return */
+    FP_BODY_NENTRIES
+};
+
+enum { FP_BODY_VERSION = 1, FP_BODY_RED_ZONE = 128 };
+
+/* Of the runtime; footpath-cc fills in all but `entries`. Distances are from the record. */
+struct fp_body_record {
+    uint32_t version; /* 0: there is no second body */
+    uint32_t nsteps;
+    int64_t entries[FP_BODY_NENTRIES];
+    int64_t origin, sites, steps, places, code;
+    uint64_t code_size;
+    uint32_t nplaces;
+    uint32_t functions; /* that have a second body, */
+    uint32_t left_out;  /* and that have sites but none */
+    uint32_t unused;
+};
+
 /* ---- executables that were rewritten (footpath exe, docs/executables.md) ---- */
 
 /* The runtime in a rewritten file is told by this record where things are: `footpath exe` fills
@@ -273,7 +324,7 @@ struct fp_exe_record {
 
 /* Notes named "footpath": their contents are the distances from there to the module's state
  * and to the record. */
-enum { FP_NOTE_MODULE = 1, FP_NOTE_EXE = 2 };
+enum { FP_NOTE_MODULE = 1, FP_NOTE_EXE = 2, FP_NOTE_ROOM = 3 /* empty: see rt_room.S */ };
 
 /* The runtime's functions that take the place of libc's in the rewritten file alone have this
  * prefix and the name of the function. */

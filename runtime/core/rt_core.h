@@ -200,6 +200,9 @@ struct rt_module {
     bool (*trap_hit)(struct rt_pep_local *self, uint64_t address, ucontext_t *context, bool *armed);
     void (*trap_again)(uint64_t address);
     void (*arm_active)(uint64_t pc, uint64_t sp);
+    /* Where an instruction of this module is in the second body; 0: nowhere. NULL: has none. */
+    uint64_t (*second_body)(uint64_t address);
+    bool (*is_second_body)(uint64_t address);
     /* The module that handled signals for all modules is unloaded: this one takes over. */
     void (*take_over)(void);
     void (*confine)(void); /* the program confines itself: rt_confine.c */

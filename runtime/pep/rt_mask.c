@@ -25,6 +25,12 @@ static int tick_signal(void)
     return process && process->pep.sampler ? process->pep.sampling_signal : 0;
 }
 
+/* Is it one of the two? SIGTRAP is ours only where some module has traps. */
+static bool is_trap(int signal)
+{
+    return signal == SIGTRAP && rt_this.process->pep.trap_taken;
+}
+
 uint32_t rt_mask_believed(void)
 {
     return *believed();
@@ -41,9 +47,9 @@ static uint32_t take_out(sigset_t *set)
     uint32_t which = 0;
     int tick = tick_signal();
     if (!tick) return 0;
-    if (sigismember(set, SIGTRAP) == 1) which |= TRAP;
+    if (is_trap(SIGTRAP) && sigismember(set, SIGTRAP) == 1) which |= TRAP;
     if (sigismember(set, tick) == 1) which |= TICK;
-    sigdelset(set, SIGTRAP);
+    if (is_trap(SIGTRAP)) sigdelset(set, SIGTRAP);
     sigdelset(set, tick);
     return which;
 }
@@ -106,7 +112,7 @@ int __footpath_sigaction(int (*real)(int, const struct sigaction *, struct sigac
 {
     int tick = tick_signal();
     if (!tick || signal < 1 || signal >= NSIG) return rt_set_action(real, signal, action, old);
-    if (signal == SIGTRAP || signal == tick) {
+    if (is_trap(signal) || signal == tick) {
         remember_action(signal, action, old);
         return 0;
     }

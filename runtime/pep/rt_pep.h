@@ -54,6 +54,34 @@ void rt_traps_after_fork(struct rt_process *process) FP_HIDDEN;
 bool rt_traps_handle(struct rt_process *process, struct rt_pep_local *self, siginfo_t *info,
                      ucontext_t *context) FP_HIDDEN;
 
+/* ---- what a site means, however it was noticed: rt_trap.c ---- */
+
+struct rt_seen {
+    const struct fp_site *site;
+    bool has_register; /* the path's id is in a register */
+    uint64_t reg;      /* that register, or the running register */
+    uint64_t frame;    /* address of the running register; 0: the site has none */
+};
+
+/* A path ends; the first path of a call begins. */
+void rt_seen_end(struct rt_pep_local *self, const struct rt_seen *seen) FP_HIDDEN;
+void rt_seen_start(struct rt_pep_local *self, const struct rt_seen *seen) FP_HIDDEN;
+
+/* ---- the second body: rt_body.c, rt_bodycalls.c ---- */
+
+/* Has footpath-cc made one for this module? */
+bool rt_body_is_here(void) FP_HIDDEN;
+void rt_body_offer(struct rt_process *process) FP_HIDDEN;
+/* The module is unloaded. */
+void rt_body_withdraw(struct rt_process *process) FP_HIDDEN;
+/* A tick: the thread is to go on in the second body, from where the context is or from where it
+ * next comes back to code that has one. */
+void rt_body_enter(struct rt_process *process, ucontext_t *context) FP_HIDDEN;
+/* Does this thread record a site now? Then a tick must leave its state alone. */
+bool rt_body_is_recording(struct rt_pep_local *self, const ucontext_t *context) FP_HIDDEN;
+/* This thread's state, and whether it takes samples. */
+struct rt_pep_local *rt_sample_state(void) FP_HIDDEN;
+
 /* ---- the instruction under a trap: rt_slot.c ---- */
 
 enum { RT_SLOT_SIZE = 24 };
@@ -72,7 +100,14 @@ struct rt_call {
     uint32_t function;
 };
 
-enum { RT_MOST_STEPPING = 8, RT_MOST_CALLS = 32 };
+enum { RT_MOST_STEPPING = 8, RT_MOST_CALLS = 32, RT_MOST_BODIES = 64 };
+
+/* A module that has a second body, and the addresses from its first body to its second. Known
+ * without a look into the module, which another thread may be unloading. */
+struct rt_body_span {
+    uint64_t start, size; /* size 0: the slot is free */
+    struct rt_module *module;
+};
 
 /* In use in the copies of the module that began sampling: process->pep.sampler. */
 struct rt_pep_local {
@@ -91,6 +126,8 @@ struct rt_pep_local {
     uint64_t stack;                  /* nothing below this address is in use */
     uint64_t readable, readable_end; /* pages of the stack known to be mapped, since the tick */
     uint32_t calls_epoch;            /* the epoch in which `calls` and `branch` were seen */
+    uint64_t recording;    /* the stack pointer of what records a site in the second body, or 0 */
+    uint64_t branch_place; /* as `branch`, in the second body: the address of its first place */
 };
 
 struct rt_pep_process {
@@ -101,6 +138,9 @@ struct rt_pep_process {
     uint32_t forking;                        /* threads that are in fork: no traps meanwhile */
     uint32_t windows_opened, windows_closed; /* times that a trap was away for one step */
     uint32_t has_sites;                      /* some module has traps */
+    uint32_t has_bodies;                     /* slots of `bodies` that were ever used */
+    uint32_t trap_taken;                     /* SIGTRAP is ours */
+    struct rt_body_span *bodies;             /* RT_MOST_BODIES; NULL: no module has a second body */
     uint32_t masks_kept; /* the program cannot block the two signals that sampling needs */
     uint32_t sampling;   /* samples are taken now */
     struct sigaction trap_before, tick_before; /* actions that the program has set for the two */

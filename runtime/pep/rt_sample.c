@@ -44,6 +44,12 @@ static struct rt_pep_local *state(const struct rt_process *process)
     return (struct rt_pep_local *)((char *)process->pep.sampler + RT_LOCAL->core.bias);
 }
 
+struct rt_pep_local *rt_sample_state(void)
+{
+    struct rt_process *process = rt_this.process;
+    return process && process->pep.sampling ? state(process) : NULL;
+}
+
 /* ---- samples ---- */
 
 static void set_flags(const struct rt_process *process, unsigned char value)
@@ -83,7 +89,7 @@ void rt_sample_point(uint64_t counters, uint64_t id, bool hashed)
     if (rt_settings.full_stride) s->skip = rt_settings.stride - 1;
     if (--s->samples_left) return;
     set_flags(process, 0);
-    rt_traps_enough(process, s);
+    if (s->wants_traps) rt_traps_enough(process, s);
 }
 
 /* ---- ticks ---- */
@@ -105,7 +111,8 @@ static void restart_system_call(ucontext_t *context)
 /* A trap in a thread that blocks SIGTRAP would kill the program. */
 static bool may_trap(struct rt_process *process, const ucontext_t *context)
 {
-    if (process->pep.masks_kept) return !sigismember(&context->uc_sigmask, SIGTRAP);
+    if (process->pep.masks_kept)
+        return process->pep.trap_taken && !sigismember(&context->uc_sigmask, SIGTRAP);
     if (!__atomic_exchange_n(&process->core.complained, 1, __ATOMIC_RELAXED))
         rt_warn("a program linked statically or by another compiler cannot be "
                 "sampled by traps; build with --fp-pep=flag",
@@ -145,14 +152,18 @@ static void pass_on(const struct sigaction *before, int signal, siginfo_t *info,
 
 /* Samples are to be in proportion to CPU time. So the samples of ticks that the kernel
  * missed are made up for, and those that this thread did not get because its traps were
- * taken away. */
+ * taken away. Of those that it did not get because it was in code that has no second body,
+ * some are. */
 static uint32_t samples_due(const struct rt_process *process, const struct rt_pep_local *s,
                             int overrun)
 {
     enum { MOST_MISSED = 255 }; /* a virtual machine may have stood still for long */
     uint64_t due = (1 + (overrun > 0 ? (uint64_t)overrun : 0)) * rt_settings.samples;
     uint64_t most = (1 + MOST_MISSED) * (uint64_t)rt_settings.samples;
-    if (s->wants_traps && s->trap_epoch != process->pep.trap_epoch) due += s->samples_left;
+    enum { MOST_LEFT = 3 };
+    uint64_t left = s->samples_left, most_left = MOST_LEFT * (uint64_t)rt_settings.samples;
+    if (s->wants_traps && s->trap_epoch != process->pep.trap_epoch) due += left;
+    if (process->pep.has_bodies) due += left < most_left ? left : most_left;
     return (uint32_t)(due < most ? due : most);
 }
 
@@ -162,14 +173,16 @@ static void take_tick(siginfo_t *info, void *context)
     restart_system_call(context);
     if (process && process->pep.sampling && !process->core.paused) {
         struct rt_pep_local *s = state(process);
+        if (rt_body_is_recording(s, context)) return;
         s->samples_left = samples_due(process, s, info->si_overrun);
         s->skip = s->rotation++ % rt_settings.stride;
-        s->branch = 0;
+        s->branch = s->branch_place = 0;
         s->readable = s->readable_end = 0;
         s->ncalls = 0; /* what happened since the last tick was not seen */
         set_flags(process, 1);
         if (process->pep.has_sites && may_trap(process, context))
             rt_traps_want(process, s, context);
+        if (process->pep.has_bodies) rt_body_enter(process, context);
     }
 }
 
@@ -258,17 +271,33 @@ static bool has_samples(void)
     return &flags_start[0] != &flags_end[0] || rt_trap_has_sites();
 }
 
-/* needs: `sampler` is not set yet, or sigaction would only remember these (rt_mask.c). */
+/* needs: `sampler` is not set yet, or sigaction would only remember this (rt_mask.c). */
 static void take_signals(struct rt_process *process, int signal)
 {
     struct sigaction on_tick = {.sa_sigaction = tick,
                                 .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    sigfillset(&on_tick.sa_mask);
+    sigaction(signal, &on_tick, &process->pep.tick_before);
+}
+
+/* Where no module has traps, SIGTRAP stays the program's. */
+static bool took_trap; /* the handler is this module's */
+
+static void take_trap(struct rt_process *process)
+{
     struct sigaction on_trap = {.sa_sigaction = trap,
                                 .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-    sigfillset(&on_tick.sa_mask);
+    if (process->pep.trap_taken || !process->pep.has_sites) return;
     sigfillset(&on_trap.sa_mask);
-    sigaction(signal, &on_tick, &process->pep.tick_before);
-    sigaction(SIGTRAP, &on_trap, &process->pep.trap_before);
+    took_trap = sigaction(SIGTRAP, &on_trap, &process->pep.trap_before) == 0;
+    process->pep.trap_taken = took_trap;
+}
+
+static void give_trap_back(struct rt_process *process)
+{
+    if (!took_trap) return;
+    process->pep.trap_taken = 0; /* from here on sigaction sets the action again */
+    sigaction(SIGTRAP, &process->pep.trap_before, NULL);
 }
 
 static void offer_traps(struct rt_process *process)
@@ -291,8 +320,15 @@ void rt_sample_start(void)
     if (process && __footpath_interposed) process->pep.masks_kept = 1;
     if (!has_samples() || !process) return;
     rt_this.sampling = &rt_sampling;
-    if (rt_trap_has_sites()) offer_traps(process);
-    if (!rt_settings.samples || !rt_settings.tick_ns || process->pep.sampler) return;
+    if (rt_body_is_here())
+        rt_body_offer(process);
+    else if (rt_trap_has_sites())
+        offer_traps(process);
+    if (!rt_settings.samples || !rt_settings.tick_ns) return;
+    if (process->pep.sampler) {
+        take_trap(process);
+        return;
+    }
     /* ThreadSanitizer delivers a signal later, at another place. This is so in every program
      * built with it, so the warning is only for people who read stderr. */
     bool held_back = &__tsan_init;
@@ -305,6 +341,7 @@ void rt_sample_start(void)
         return;
     }
     take_signals(process, signal);
+    take_trap(process);
     process->pep.sampling_signal = signal;
     process->pep.sampler = &rt_local.pep;
     process->pep.sampling = 1;
@@ -369,6 +406,8 @@ void rt_sample_forget_module(bool process_ends)
     struct rt_process *process = rt_this.process;
     if (!process || !process->pep.sampler) return;
     rt_traps_none(process); /* the code of this module has some */
+    if (!process_ends) rt_body_withdraw(process);
+    if (!process_ends) give_trap_back(process);
     if (process->pep.sampler != &rt_local.pep && !process_ends) return;
     process->pep.sampling = 0;
     rt_sample_thread_ends(&process->pep.first_timer);
@@ -378,5 +417,4 @@ void rt_sample_forget_module(bool process_ends)
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     process->pep.sampler = NULL; /* from here on sigaction sets actions again */
     sigaction(process->pep.sampling_signal, &ignore, NULL);
-    sigaction(SIGTRAP, &process->pep.trap_before, NULL);
 }

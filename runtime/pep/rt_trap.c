@@ -47,17 +47,24 @@ static void unlock(struct rt_process *process)
  * their registers in one frame, in any order. */
 static struct rt_call *find_call(struct rt_pep_local *self, uint64_t frame, uint32_t function)
 {
-    while (self->ncalls && self->calls[self->ncalls - 1].frame < self->stack) self->ncalls--;
-    for (struct rt_call *call = self->calls + self->ncalls; call-- > self->calls;)
+    uint32_t n = self->ncalls;
+    while (n && self->calls[n - 1].frame < self->stack) n--;
+    self->ncalls = n;
+    for (struct rt_call *call = self->calls + n; call-- > self->calls;)
         if (call->frame == frame && call->function == function) return call;
     return NULL;
 }
 
+/* One by one: the second body calls this, and libc's memmove would change vector registers. */
 static void end_call(struct rt_pep_local *self, struct rt_call *call)
 {
-    size_t deeper = (size_t)(self->calls + self->ncalls - (call + 1));
-    memmove(call, call + 1, deeper * sizeof *call);
-    self->ncalls--;
+    const struct rt_call *end = self->calls + self->ncalls;
+    if (call >= end) return;
+    for (; call + 1 < end; call++) {
+        *call = call[1];
+        __asm__ volatile("" : : : "memory"); /* or the compiler would make a memmove of it */
+    }
+    self->ncalls = (uint32_t)(end - self->calls) - 1;
 }
 
 /* Notes where a path of a call begins. Where there is no room, the outermost call is dropped:
@@ -65,39 +72,48 @@ static void end_call(struct rt_pep_local *self, struct rt_call *call)
 static void begin_path(struct rt_pep_local *self, struct rt_call *call, struct rt_call what)
 {
     if (self->blind) return;
-    if (!call && self->ncalls == RT_MOST_CALLS)
-        memmove(self->calls, self->calls + 1, --self->ncalls * sizeof *self->calls);
-    if (!call) call = &self->calls[self->ncalls++];
+    if (!call && self->ncalls == RT_MOST_CALLS) end_call(self, self->calls);
+    uint32_t n = self->ncalls;
+    if (!call && n == RT_MOST_CALLS) return; /* a handler that was left has interrupted this */
+    if (!call) call = &self->calls[n], self->ncalls = n + 1;
     *call = what;
 }
 
-static void sample(struct rt_pep_local *self, const struct rt_place *place, uint64_t reg,
-                   uint64_t frame)
+void rt_seen_end(struct rt_pep_local *self, const struct rt_seen *seen)
 {
-    const struct fp_site *site = place->site;
+    const struct fp_site *site = seen->site;
     uint64_t counters = (uint64_t)&site->counters + (uint64_t)site->counters;
-    uint64_t id = (uint64_t)site->value + (place->reg >= 0 ? reg : 0);
+    uint64_t id = (uint64_t)site->value + (seen->has_register ? seen->reg : 0);
     bool known = true;
     if (site->flags & FP_SITE_RUNNING) {
-        struct rt_call *call = find_call(self, frame, site->function);
+        struct rt_call *call = find_call(self, seen->frame, site->function);
         if (site->flags & FP_SITE_KNOWN)
             id = (uint64_t)site->value;
         else if ((known = call))
-            id += reg - call->base;
+            id += seen->reg - call->base;
         if (!(site->flags & FP_SITE_LEAVES))
-            begin_path(self, call,
-                       (struct rt_call){frame, reg + (uint64_t)site->next, site->function});
+            begin_path(
+                self, call,
+                (struct rt_call){seen->frame, seen->reg + (uint64_t)site->next, site->function});
         else if (call)
             end_call(self, call);
     }
     if (known) rt_sample_point(counters, id, site->flags & FP_SITE_HASHED);
 }
 
-static void enter(struct rt_pep_local *self, const struct fp_site *site, uint64_t reg,
-                  uint64_t frame)
+void rt_seen_start(struct rt_pep_local *self, const struct rt_seen *seen)
 {
-    struct rt_call *call = find_call(self, frame, site->function);
-    begin_path(self, call, (struct rt_call){frame, reg + (uint64_t)site->next, site->function});
+    const struct fp_site *site = seen->site;
+    struct rt_call *call = find_call(self, seen->frame, site->function);
+    begin_path(self, call,
+               (struct rt_call){seen->frame, seen->reg + (uint64_t)site->next, site->function});
+}
+
+static void sample(struct rt_pep_local *self, const struct rt_place *place, uint64_t reg,
+                   uint64_t frame)
+{
+    struct rt_seen seen = {place->site, place->reg >= 0, reg, frame};
+    rt_seen_end(self, &seen);
 }
 
 static const struct rt_place *next_of(const struct rt_place *place)
@@ -148,7 +164,7 @@ static void pass(struct rt_pep_local *self, const struct rt_place *place, const 
         if (frame || place->reg >= 0) self->branch_register = reg;
         if (frame) self->branch_frame = frame;
     } else if (place->site->flags & FP_SITE_START) {
-        enter(self, place->site, reg, frame);
+        rt_seen_start(self, &(struct rt_seen){place->site, false, reg, frame});
     } else if (!(place->site->flags & FP_SITE_ARRIVAL)) {
         sample(self, place, reg, frame);
     }
