@@ -244,7 +244,7 @@ void fp_image_mark(struct fp_image *image, uint64_t address, uint32_t function, 
 
 void fp_image_fde(struct fp_image *image, uint64_t pc, uint64_t fde)
 {
-    fp_vec_push(image->arena, &image->fdes, (struct image_fde){pc, fde});
+    fp_vec_push(image->arena, &image->fdes, (struct fp_unwind_entry){pc, fde});
 }
 
 void fp_image_symbol(struct fp_image *image, const char *name, uint64_t address, uint64_t size,

@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "exe/elfview.h"
 #include "exe/image.h"
+#include "exe/unwindtable.h"
 
 enum { IMAGE_PAGE = 4096 };
 
@@ -38,10 +39,6 @@ struct image_symbol {
     bool is_function;
 };
 
-struct image_fde {
-    uint64_t pc, fde;
-};
-
 /* Where a table for the loader is now. */
 struct image_table {
     uint64_t address, size;
@@ -70,7 +67,7 @@ struct fp_image {
     struct image_zone zones[NZONES];
     FP_VEC(Elf64_Rela) relative; /* new relocations without a symbol */
     FP_VEC(Elf64_Rela) symbolic; /* with one of the new symbol table */
-    FP_VEC(struct image_fde) fdes;
+    FP_VEC(struct fp_unwind_entry) fdes;
     FP_VEC(struct image_symbol) symbols;
     FP_VEC(struct image_section) sections;
     FP_VEC(struct fp_exe_trap) traps;

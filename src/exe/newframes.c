@@ -289,6 +289,22 @@ static void change_to(struct row_writer *x, const struct fp_frame_row *row, uint
     x->now = *row;
 }
 
+/* At a call, an unwinder that comes from the callee looks at the last byte of the instruction, one
+ * that comes from a signal at the first. */
+static void change_with(struct row_writer *x, const struct fp_frame_row *row,
+                        const struct fp_piece *piece)
+{
+    struct fp_frame_row more;
+    if (!piece->pushed || row->cfa_is_expression || row->cfa_register != FP_FRAME_RSP) {
+        change_to(x, row, piece->offset);
+        return;
+    }
+    more = *row;
+    more.cfa_offset += piece->pushed;
+    change_to(x, &more, piece->offset);
+    if (piece->taken) change_to(x, row, piece->offset + 1);
+}
+
 static void write_fde(struct fp_new_frames *n, const struct fp_machine_function *m,
                       const struct fp_moved_code *code, uint32_t range, uint64_t start,
                       uint64_t lsda, const struct row_table *rows)
@@ -310,8 +326,10 @@ static void write_fde(struct fp_new_frames *n, const struct fp_machine_function 
     if (has_lsda && lsda) write_distance(t, lsda);
     if (has_lsda && !lsda) fp_write_u32(w, 0);
     struct row_writer x = {.w = w, .now = first_row(), .at = first};
-    for (uint32_t i = r->first; i < r->end; i++)
-        change_to(&x, row_at(rows, m, code->pieces.all.at[i].insn), code->pieces.all.at[i].offset);
+    for (uint32_t i = r->first; i < r->end; i++) {
+        const struct fp_piece *piece = &code->pieces.all.at[i];
+        change_with(&x, row_at(rows, m, piece->insn), piece);
+    }
     align(w, 8);
     patch_u32(w, at, (uint32_t)(w->len - at - 4));
     fp_vec_push(n->arena, &n->fdes, (struct fp_new_fde){start + first, address});

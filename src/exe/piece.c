@@ -41,6 +41,7 @@ uint32_t fp_pieces_offset(const struct fp_pieces *p, uint32_t label)
 static void push(struct fp_pieces *p, struct fp_piece piece)
 {
     piece.left = p->left;
+    piece.pushed = p->pushed;
     fp_vec_push(p->arena, &p->all, piece);
 }
 
@@ -90,6 +91,29 @@ const char *fp_pieces_add_old(struct fp_pieces *p, const struct fp_object *objec
         piece.to = insn->address + insn->length + (uint64_t)i.raw.disp.value;
     }
     push(p, piece);
+    return NULL;
+}
+
+/* call, jmp and push have one opcode, and an extension of it in the byte behind. */
+const char *fp_pieces_add_push(struct fp_pieces *p, const struct fp_object *object,
+                               const struct fp_insn *insn, uint32_t index)
+{
+    enum { GROUP_5 = 0xff, CALL = 2, JUMP = 4, PUSH = 6, PREFIX_BND = 0xf2, PREFIX_SIZE = 0x66 };
+    ZydisDecodedInstruction i;
+    const unsigned char *bytes;
+    if (!decode(object, insn, &bytes, &i)) return "has bytes that are no instruction";
+    unsigned is = i.raw.modrm.reg;
+    bool stack =
+        i.raw.modrm.mod != 3 && i.raw.modrm.rm == RSP && i.raw.sib.base == RSP && !(i.raw.rex.B);
+    if (i.opcode != GROUP_5 || (is != CALL && is != JUMP)) return "has a jump of an unknown kind";
+    if (bytes[0] == PREFIX_BND || bytes[0] == PREFIX_SIZE) return "has a jump with a prefix";
+    if (stack && p->pushed) return "jumps through its stack";
+    const char *why = fp_pieces_add_old(p, object, insn, index);
+    if (why) return why;
+    uint8_t *copy = fp_arena_alloc(p->arena, insn->length);
+    memcpy(copy, bytes, insn->length);
+    copy[i.raw.modrm.offset] = (uint8_t)((copy[i.raw.modrm.offset] & ~0x38) | PUSH << 3);
+    p->all.at[p->all.len - 1].bytes = copy;
     return NULL;
 }
 

@@ -40,6 +40,8 @@ struct fp_piece {
     uint8_t len;
     uint8_t at; /* of a distance: where its four bytes are */
     uint8_t condition;
+    uint8_t pushed;      /* bytes on the stack in front of it, beside the old frame's */
+    bool taken;          /* of a call: the callee does not have them */
     struct fp_left left; /* in front of it */
 };
 
@@ -49,6 +51,7 @@ struct fp_pieces {
     FP_VEC(uint32_t) labels; /* each is the index of a piece, or FP_NONE */
     uint32_t size;           /* in bytes, once it is laid out */
     struct fp_left left;     /* in front of the piece that is added next */
+    uint8_t pushed;          /* likewise */
 };
 
 /* ---- labels ---- */
@@ -63,6 +66,10 @@ uint32_t fp_pieces_offset(const struct fp_pieces *pieces, uint32_t label);
 /* An old instruction that is no jump. NULL, or why it cannot be moved. */
 const char *fp_pieces_add_old(struct fp_pieces *pieces, const struct fp_object *object,
                               const struct fp_insn *insn, uint32_t index);
+
+/* Of a call or jump through a pointer: an instruction that pushes the pointer. */
+const char *fp_pieces_add_push(struct fp_pieces *pieces, const struct fp_object *object,
+                               const struct fp_insn *insn, uint32_t index);
 
 /* An old jump or conditional jump, to a label or, if that is FP_NONE, to where it led. */
 const char *fp_pieces_add_jump(struct fp_pieces *pieces, const struct fp_object *object,
