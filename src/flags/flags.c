@@ -15,8 +15,9 @@ const struct fp_flag fp_flag_table[] = {
     /* clang-format off */
     {"mode", FP_FLAG_WORD, PLUGIN, "path edge edge-min check pep none", FIELD(mode),
      "what to count (path)"},
-    {"pep", FP_FLAG_WORD, PLUGIN, "trap flag", FIELD(pep),
-     "with pep: how samples of paths are taken (trap)"},
+    {"pep", FP_FLAG_WORD, PLUGIN, "body trap flag", FIELD(pep),
+     "with pep: how samples of paths are taken, in a second body of the\n"
+     "code, which is made after the link; by traps; by testing a flag (body)"},
     {"exits", FP_FLAG_SWITCH, PLUGIN, NULL, FIELD(exits),
      "exact counts where a function never returns"},
     {"threads", FP_FLAG_WORD, PLUGIN, "local shared atomic", FIELD(threads),

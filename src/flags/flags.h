@@ -35,9 +35,9 @@ enum fp_mode {
     FP_MODE_NONE
 };
 
-/* How a sampled path is noticed where it ends: by a trap that the runtime puts there,
- * or by testing a flag. */
-enum fp_pep { FP_PEP_TRAP, FP_PEP_FLAG };
+/* How a sampled path is noticed where it ends: in a second body of the code, by a trap that
+ * the runtime puts there, or by testing a flag. To the plugin the first two are one. */
+enum fp_pep { FP_PEP_BODY, FP_PEP_TRAP, FP_PEP_FLAG };
 
 enum fp_threads { FP_THREADS_LOCAL, FP_THREADS_SHARED, FP_THREADS_ATOMIC };
 

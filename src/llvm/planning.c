@@ -134,7 +134,7 @@ void fp_job_plan(struct fp_job *job)
     struct fp_plan_options how = {
         .eager = flags->cycles,
         .exits = flags->exits,
-        .running = sampled && flags->pep == FP_PEP_TRAP,
+        .running = sampled && flags->pep != FP_PEP_FLAG,
         .branch_counts = !flags->cycles && !sampled && !flags->plain_labels,
     };
     if (how.branch_counts && !how.exits && !flags->hits) how.lap_exits = find_lap_exits(job);

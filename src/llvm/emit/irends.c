@@ -134,7 +134,7 @@ void fp_code_choose_branch_ends(struct fp_code *c)
 {
     const struct fp_cfg *cfg = c->cfg;
     bool *arrival = FP_NEW_ARRAY(c->arena, bool, cfg->nblocks);
-    if (!c->sampling || c->sampling->how != FP_PEP_TRAP) return;
+    if (!c->sampling || c->sampling->how == FP_PEP_FLAG) return;
     for (uint32_t b = 0; b < cfg->nblocks; b++) c->at_branch[b] = wants_branch_ends(c, b);
     for (uint32_t b = 0; b < cfg->nblocks; b++)
         for (uint32_t e = cfg->first_out[b]; c->at_branch[b] && e < cfg->first_out[b + 1]; e++) {

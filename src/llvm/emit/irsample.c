@@ -130,7 +130,7 @@ static void emit_test(struct fp_editor *ed, const struct fp_flag_test *test)
 void fp_ir_emit_end(struct fp_sampling *sampling, const struct fp_sample_point *end)
 {
     struct fp_editor *ed = sampling->ed;
-    if (sampling->how == FP_PEP_TRAP) {
+    if (sampling->how != FP_PEP_FLAG) {
         emit_sites(ed, end, 1, 0, end->reg);
         return;
     }
