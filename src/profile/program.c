@@ -132,7 +132,7 @@ bool fp_program_parse(struct fp_arena *arena, const char *path, const unsigned c
 /* ---- the ELF file ---- */
 
 struct sections {
-    Elf_Data *map, *live, *build_id;
+    Elf_Data *map, *live, *build_id, *body;
     GElf_Shdr counters, tables;
 };
 
@@ -151,6 +151,7 @@ static void find_sections(Elf *elf, struct sections *found)
         if (header.sh_type == SHT_NOBITS) continue;
         if (!strcmp(name, FP_MAP_SECTION)) found->map = elf_getdata(section, NULL);
         if (!strcmp(name, FP_MAP_LIVE_SECTION)) found->live = elf_getdata(section, NULL);
+        if (!strcmp(name, FP_BODY_SECTION)) found->body = elf_getdata(section, NULL);
         if (!strcmp(name, ".note.gnu.build-id")) found->build_id = elf_getdata(section, NULL);
     }
 }
@@ -215,6 +216,16 @@ static bool read_beside(struct fp_arena *arena, const char *path, struct fp_prog
     return ok;
 }
 
+static void read_body(const Elf_Data *data, struct fp_program *program)
+{
+    struct fp_body_record record;
+    if (!data || !data->d_buf || data->d_size != sizeof record) return;
+    memcpy(&record, data->d_buf, sizeof record);
+    if (record.version != FP_BODY_VERSION) return;
+    program->second_bodies = record.functions;
+    program->no_second_body = record.left_out;
+}
+
 static bool read_elf(struct fp_arena *arena, Elf *elf, const char *path, struct fp_program *program,
                      struct fp_map_file *raw, struct fp_error *error)
 {
@@ -222,6 +233,7 @@ static bool read_elf(struct fp_arena *arena, Elf *elf, const char *path, struct 
     if (elf_kind(elf) != ELF_K_ELF) return fp_fail(error, path, "expected an ELF file");
     find_sections(elf, &found);
     read_build_id(arena, found.build_id, program);
+    read_body(found.body, program);
     program->sections.counters_address = found.counters.sh_addr;
     program->sections.counters_size = found.counters.sh_size;
     program->sections.tables_address = found.tables.sh_addr;

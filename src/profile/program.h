@@ -14,6 +14,8 @@ struct fp_program {
     size_t nfunctions;
     size_t nskipped;             /* of those, not instrumented */
     struct fp_sections sections; /* as linked; 0 if not known */
+    /* of a program with --fp-pep=body: functions that have a second body, and that have none */
+    uint32_t second_bodies, no_second_body;
 };
 
 /* The result lives in the arena. A file without a map is an error, which says so. */

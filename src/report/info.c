@@ -254,6 +254,9 @@ static void say_whole_program(struct fp_writer *out, const char *path, const str
     say_hex(out, p->build_id, p->build_id_len);
     fp_say(out, "\n");
     say_program(out, p, NULL);
+    if (p->second_bodies)
+        fp_say(out, "  samples     in a second body of %u functions; %u have none\n",
+               p->second_bodies, p->no_second_body);
     for (size_t i = 0; i < p->nfunctions; i++) {
         if (!(p->functions[i].flags & FP_FUNCTION_SKIPPED)) continue;
         fp_say(out, "  left out: ");
@@ -274,6 +277,8 @@ void fp_info_program(struct fp_info *info, const char *path, const struct fp_pro
     fp_json_key(&info->j, "path"), fp_json_string(&info->j, path);
     json_build_id(&info->j, program->build_id, program->build_id_len);
     json_program(&info->j, program);
+    fp_json_key(&info->j, "with_second_body"), fp_json_uint(&info->j, program->second_bodies);
+    fp_json_key(&info->j, "without_second_body"), fp_json_uint(&info->j, program->no_second_body);
     json_left_out(&info->j, program);
     fp_json_end(&info->j, '}');
 }
