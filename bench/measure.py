@@ -62,6 +62,7 @@ VARIANTS = {
     "pep": footpath("--fp-mode=pep"),
     # sampled paths guide the next build
     "pep-guided": dict(footpath("--fp-mode=pep"), train="pep", guide="--fp-guide=", times=20),
+    "pep-trap": footpath("--fp-mode=pep", "--fp-pep=trap"),
     "pep-flag": footpath("--fp-mode=pep", "--fp-pep=flag"),
     # faster builds, trained on another input: ours, and clang's own
     "path-train": footpath("--fp-mode=path", "--fp-at=early", "--fp-inline=small", "--fp-cuts=few", "--fp-values"),

@@ -3,11 +3,13 @@
 
     run.py --bin BUILD/bin [--llvm 19] [--opt=-O2] [--case NAME]...
 
-Each for --fp-pep=trap and --fp-pep=flag: active (functions that are called once have their part of the samples), signals, forks (output as without samples), shares (samples in proportion to
+Each for --fp-pep=body, trap and flag: active (functions that are called once have their part of the samples), signals, forks (output as without samples), shares (samples in proportion to
 the CPU time of threads), paths (against exact counts), statically (says what to do),
 watch (a profile now and then, shown live), slots (lengths of instructions, against objdump),
 sanitizers (samples as without, or a word why not), guide (a profile of samples guides
-the next build, whose samples are right).
+the next build, whose samples are right), ways (exceptions, longjmp, tables, tail calls), storm
+(threads, dlopen, fork, signals, cancellation at once; body alone). Of body alone: links (linkers and
+kinds of links), own_traps (the program's own int3), strip, info.
 """
 import json
 import os
@@ -154,19 +156,84 @@ class Tester(harness.Bench):
             if done.returncode or done.stderr or (kind != "thread" and sum(self.samples(profile).values()) < 64):
                 raise Failure("%s: %d %s%s" % (kind, done.returncode, done.stderr, self.samples(profile)))
 
+    def ways(self, how):
+        source = os.path.join(HERE, "ways.cpp")
+        for opt in ("-O0", "-O2"):
+            plain, exe = self.path("ways.plain"), self.path("ways." + how)
+            self.cc("--fp-mode=none", opt, source, "-o", plain, silent=True)
+            self.cc("--fp-mode=pep", "--fp-pep=" + how, opt, source, "-o", exe, silent=True)
+            wanted, _ = self.measured(plain, "4000")
+            done, profile = self.measured(exe, "4000", FOOTPATH_TICK_MS="0.5", FOOTPATH_SAMPLES="256")
+            if (done.returncode, done.stdout, done.stderr) != (0, wanted.stdout, ""):
+                raise Failure("%s %s: %d %s%s, expected %s" % (how, opt, done.returncode, done.stdout, done.stderr, wanted.stdout))
+            taken = self.samples(profile)
+            few = [n for n in taken if n.startswith(("may_throw", "catches_some", "by_table", "by_labels", "by_vectors")) and not taken[n]]
+            expect(sum(taken.values()) >= 2560 and not few, "%s %s: few samples: %s" % (how, opt, taken))
+
+    def storm(self):
+        """Threads, a library that comes and goes, forks, signals that are left by siglongjmp, cancellation: all at once."""
+        outputs = []
+        for mode in ("none", "pep"):
+            exe = self.build("storm", "storm." + mode, "--fp-mode=" + mode)
+            library = self.build("storm_library", "storm.%s.so" % mode, "--fp-mode=" + mode, "-shared", "-fPIC")
+            done, profile = self.measured(exe, library, "2000", FOOTPATH_TICK_MS="0.2")
+            expect(not done.returncode and not done.stderr, "%s: %d %s" % (mode, done.returncode, done.stderr))
+            outputs.append(done.stdout)
+        expect(outputs[0] == outputs[1], "not the same output: %s\n%s" % tuple(outputs))
+        shown = json.loads(self.tool("show", "--json", "--program", "storm.pep", profile))
+        expect(sum(p["count"] for f in shown["functions"] for p in f["paths"]) > 6400, "few samples")
+
+    def links(self):
+        """Every kind of link has a second body and samples; what has none says so with -v."""
+        kinds = [["-fuse-ld=" + linker, *flags] for linker in ("bfd", "lld")
+                 for flags in ([], ["-static"], ["-static-pie"], ["-no-pie"], ["-s"], ["-flto"], ["-g"], ["-fno-plt"])]
+        for kind in kinds + [["-fuse-ld=gold"]]:
+            exe = self.path("ways.link")
+            said = self.cc("--fp-mode=pep", "-O2", "-v", *kind, os.path.join(HERE, "ways.cpp"), "-o", exe).stderr
+            second = "a second body of" in said
+            expect(second == (kind != ["-fuse-ld=gold"]), "%s: %s" % (kind, said[-500:]))
+            done, profile = self.measured(exe, "2000", FOOTPATH_TICK_MS="0.5")
+            expect(not done.returncode and not done.stderr and sum(self.samples(profile).values()) > 640,
+                   "%s: %d %s" % (kind, done.returncode, done.stderr))
+
+    def strip(self):
+        """A stripped program samples as before, and its tables still unwind."""
+        exe = self.path("ways.strip")
+        self.cc("--fp-mode=pep", "-O2", os.path.join(HERE, "ways.cpp"), "-o", exe)
+        wanted, _ = self.measured(exe, "2000", FOOTPATH_SAMPLES="0")
+        run("strip", exe)
+        done, profile = self.measured(exe, "2000", FOOTPATH_TICK_MS="0.5")
+        expect((done.returncode, done.stdout, done.stderr) == (0, wanted.stdout, ""), done.stderr)
+
+    def own_traps(self):
+        """int3 and SIGTRAP are the program's where no module has traps."""
+        exe = self.build("owntraps", "owntraps", "--fp-mode=pep")
+        done, profile = self.measured(exe, FOOTPATH_TICK_MS="0.5")
+        expect(done.stdout == "200 traps\n" and not done.returncode, "%d %s%s" % (done.returncode, done.stdout, done.stderr))
+        expect(sum(self.samples(profile).values()) > 640, "few samples")
+
+    def info(self):
+        exe = self.build("paths", "paths.info", "--fp-mode=pep")
+        told = json.loads(self.tool("info", "--json", exe))["programs"][0]
+        expect(told["with_second_body"] >= 4 and told["without_second_body"] == 0, told)
+        expect("in a second body of %d functions" % told["with_second_body"] in self.tool("info", exe), "info says nothing")
+        exe = self.build("paths", "paths.info.trap", "--fp-mode=pep", "--fp-pep=trap")
+        expect(json.loads(self.tool("info", "--json", exe))["programs"][0]["with_second_body"] == 0, "a second body with trap")
+
     def statically(self, how):
         exe = self.build("paths", "paths.static", "--fp-mode=pep", "--fp-pep=" + how, "-static")
         done, profile = self.measured(exe, "400000", FOOTPATH_TICK_MS="1")
         if how == "trap" and "--fp-pep=flag" not in done.stderr:
             raise Failure("a static program does not say that it cannot be sampled: %s" % done.stderr)
-        if how == "flag" and (done.stderr or not sum(self.samples(profile).values())):
+        if how != "trap" and (done.stderr or not sum(self.samples(profile).values())):
             raise Failure("a static program has no samples: %s" % done.stderr)
 
 
 CASES = {"%s_%s" % (case, how): lambda t, case=case, how=how: getattr(t, case)(how)
-         for case in ("active", "signals", "forks", "shares", "paths", "statically", "watch", "sanitizers", "guide")
-         for how in ("trap", "flag")}
-CASES["slots"] = Tester.slots
+         for case in ("active", "signals", "forks", "shares", "paths", "statically", "watch", "sanitizers", "guide", "ways")
+         for how in ("body", "trap", "flag")}
+for alone in ("slots", "storm", "links", "strip", "own_traps", "info"):
+    CASES[alone] = getattr(Tester, alone)
 
 if __name__ == "__main__":
     harness.main(__doc__, ("--opt", {"default": "-O2"}), ("--slots", {"help": "the program test-slots"}), bench=Tester,
