@@ -156,6 +156,7 @@ void rt_buffer_free(struct rt_buffer *buffer) FP_HIDDEN;
 
 /* For memory that threads share without locks: see rt_valgrind.c. */
 void rt_hide_from_helgrind(const void *start, size_t len) FP_HIDDEN;
+bool rt_under_valgrind(void) FP_HIDDEN;
 
 /* XXH64, as the tools compute it. */
 uint64_t rt_checksum(const void *bytes, size_t len, uint64_t seed) FP_HIDDEN;
@@ -195,10 +196,11 @@ struct rt_module {
     void (*forget_left)(void);
     bool (*place_is_certain)(const struct rt_frame *frame);
     void (*set_output)(const char *pattern);
-    unsigned char *sampling;    /* the first thread's flag; NULL: has no sampled paths */
-    void (*set_traps)(bool on); /* NULL: has no traps; the next three as well */
-    bool (*trap_hit)(struct rt_pep_local *self, uint64_t address, ucontext_t *context, bool *armed);
-    void (*trap_again)(uint64_t address);
+    unsigned char *sampling;              /* the first thread's flag; NULL: has no sampled paths */
+    void (*set_traps)(bool on);           /* NULL: has no traps; the next four as well */
+    bool (*trap_place)(uint64_t address); /* may a trap of ours have been there? */
+    void (*trap_hit)(struct rt_pep_local *self, uint64_t address, ucontext_t *context);
+    uint64_t (*moved_from)(uint64_t address); /* the instruction whose copy is there, or 0 */
     void (*arm_active)(uint64_t pc, uint64_t sp);
     /* Where an instruction of this module is in the second body; 0: nowhere. NULL: has none. */
     uint64_t (*second_body)(uint64_t address);

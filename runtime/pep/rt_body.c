@@ -277,7 +277,6 @@ void rt_body_site(struct body_frame *frame)
         self->recording = (uint64_t)frame;
         __asm__ volatile("" : : : "memory");
         self->stack = (uint64_t)frame->regs[REG_RSP] - FP_BODY_RED_ZONE;
-        self->blind = 0;
         record_sites(self, place_of(step->place), frame->regs);
         __asm__ volatile("" : : : "memory");
         self->recording = 0;

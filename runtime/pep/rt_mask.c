@@ -1,9 +1,14 @@
-/* Keeps the two signals of sampling, SIGTRAP and the signal of ticks, unblocked and with our
- * handlers. Where the program blocks one of them or sets its action, that is only
+/* Keeps the two signals of sampling, that of traps (SIGSEGV) and that of ticks, unblocked and with
+ * our handlers. Where the program blocks one of them or sets its action, that is only
  * remembered; where the program asks, it gets what it has set. The stand-ins that the
- * program calls are in rt_interpose.c.
+ * program calls are in rt_interpose.c. A signal of the two that is sent while the program thinks
+ * that it is blocked is held, and sent again when it is not. Of each thread one signal is held.
  *
- * Not handled: masks that the program sets by bare system calls. A program that is executed
+ * While a handler of the program for the signal of traps runs, the kernel would block that signal.
+ * We block the signal of ticks in its place: a fault in such a handler kills the program, as it
+ * should, and siglongjmp out of the handler restores the mask, as it should.
+ *
+ * Not handled: sigwait and sigpending of a signal that is held. Masks that the program sets by bare system calls. A program that is executed
  * (exec) inherits the real mask, not the remembered one.
  */
 #include "rt.h"
@@ -14,9 +19,10 @@
 
 enum { TRAP = 1, TICK = 2 };
 
-/* Which of SIGTRAP and the tick signal the program thinks this thread has blocked; per
- * signal, which of them the sa_mask of its handler names. */
+/* Which of the two signals the program thinks this thread has blocked; per signal, which of them
+ * the sa_mask of its handler names. */
 RT_PER_THREAD(uint32_t, believed)
+RT_PER_THREAD(siginfo_t, held) /* si_signo 0: none */
 static unsigned char believed_by[NSIG];
 
 static int tick_signal(void)
@@ -25,10 +31,33 @@ static int tick_signal(void)
     return process && process->pep.sampler ? process->pep.sampling_signal : 0;
 }
 
-/* Is it one of the two? SIGTRAP is ours only where some module has traps. */
-static bool is_trap(int signal)
+/* 0 where no module has traps: then the signal is the program's. */
+static int trap_signal(void)
 {
-    return signal == SIGTRAP && rt_this.process->pep.trap_taken;
+    return rt_this.process->pep.trap_signal;
+}
+
+/* Sets of signals: bit number - 1. */
+static uint64_t bit(int signal)
+{
+    return signal ? (uint64_t)1 << (signal - 1) : 0;
+}
+
+static uint64_t of_context(const ucontext_t *context)
+{
+    uint64_t mask;
+    memcpy(&mask, &context->uc_sigmask, sizeof mask);
+    return mask;
+}
+
+uint64_t rt_mask_for(const struct sigaction *action, int signal, const ucontext_t *context)
+{
+    uint64_t more, mask = of_context(context), tick = bit(rt_this.process->pep.sampling_signal);
+    memcpy(&more, &action->sa_mask, sizeof more);
+    if (!(action->sa_flags & SA_NODEFER)) more |= bit(signal);
+    bool stands_for_trap = (mask & tick) || (more & bit(trap_signal()));
+    mask = (mask | more) & ~(tick | bit(trap_signal()));
+    return stands_for_trap ? mask | tick : mask;
 }
 
 uint32_t rt_mask_believed(void)
@@ -47,17 +76,40 @@ static uint32_t take_out(sigset_t *set)
     uint32_t which = 0;
     int tick = tick_signal();
     if (!tick) return 0;
-    if (is_trap(SIGTRAP) && sigismember(set, SIGTRAP) == 1) which |= TRAP;
+    if (trap_signal() && sigismember(set, trap_signal()) == 1) which |= TRAP;
     if (sigismember(set, tick) == 1) which |= TICK;
-    if (is_trap(SIGTRAP)) sigdelset(set, SIGTRAP);
+    if (trap_signal()) sigdelset(set, trap_signal());
     sigdelset(set, tick);
     return which;
 }
 
 static void put_in(sigset_t *set, uint32_t which)
 {
-    if (which & TRAP) sigaddset(set, SIGTRAP);
+    if (which & TRAP) sigaddset(set, trap_signal());
     if (which & TICK) sigaddset(set, tick_signal());
+}
+
+/* Only the mask of a context tells that a handler for the signal of traps runs. */
+bool rt_mask_believes(int signal, const ucontext_t *context)
+{
+    if (signal != trap_signal()) return *believed() & TICK;
+    return *believed() & TRAP || of_context(context) & bit(rt_this.process->pep.sampling_signal);
+}
+
+bool rt_mask_hold(int signal, const siginfo_t *info, const ucontext_t *context)
+{
+    if (!rt_mask_believes(signal, context)) return false;
+    *held() = *info;
+    return true;
+}
+
+void rt_mask_send_held(void)
+{
+    siginfo_t info = *held();
+    uint32_t which = info.si_signo == trap_signal() ? TRAP : TICK;
+    if (!info.si_signo || *believed() & which) return;
+    held()->si_signo = 0;
+    syscall(SYS_rt_tgsigqueueinfo, getpid(), rt_thread_id(), info.si_signo, &info);
 }
 
 /* pthread_sigmask, or sigprocmask. */
@@ -73,11 +125,17 @@ int __footpath_sigmask(int (*real)(int, const sigset_t *, sigset_t *), int how, 
         copy = *set;
         which = take_out(&copy);
     }
+    if (how == SIG_UNBLOCK && which & TRAP) sigaddset(&copy, tick_signal());
     int result = real(how, set ? &copy : NULL, old);
+    if (result == 0 && old && sigismember(old, tick_signal()) == 1) { /* in a handler: see above */
+        sigdelset(old, tick_signal());
+        before |= TRAP;
+    }
     if (result == 0 && set) {
         if (how == SIG_BLOCK) *believed() |= which;
         if (how == SIG_UNBLOCK) *believed() &= ~which;
         if (how == SIG_SETMASK) *believed() = which;
+        rt_mask_send_held();
     }
     if (result == 0 && old) put_in(old, before);
     return result;
@@ -93,12 +151,12 @@ const sigset_t *__footpath_mask_for_call(const sigset_t *set, sigset_t *room)
     return room;
 }
 
-/* The action of SIGTRAP or the tick signal is only remembered. */
+/* The action of one of the two signals is only remembered. */
 static bool remember_action(int signal, const struct sigaction *action, struct sigaction *old)
 {
     struct rt_process *process = rt_this.process;
     struct sigaction *kept =
-        signal == SIGTRAP ? &process->pep.trap_before : &process->pep.tick_before;
+        signal == trap_signal() ? &process->pep.trap_before : &process->pep.tick_before;
     struct sigaction before = *kept;
     if (action) *kept = *action;
     if (old) *old = before;
@@ -112,7 +170,7 @@ int __footpath_sigaction(int (*real)(int, const struct sigaction *, struct sigac
 {
     int tick = tick_signal();
     if (!tick || signal < 1 || signal >= NSIG) return rt_set_action(real, signal, action, old);
-    if (is_trap(signal) || signal == tick) {
+    if (signal == trap_signal() || signal == tick) {
         remember_action(signal, action, old);
         return 0;
     }

@@ -32,6 +32,13 @@ void rt_sample_point(uint64_t counters, uint64_t id, bool hashed) FP_HIDDEN;
 /* Which of them the program thinks that this thread blocks. New threads inherit it. */
 uint32_t rt_mask_believed(void) FP_HIDDEN;
 void rt_mask_believe(uint32_t which) FP_HIDDEN;
+bool rt_mask_believes(int signal, const ucontext_t *context) FP_HIDDEN;
+/* The mask for a handler of the program for one of the two signals, which interrupts this. */
+uint64_t rt_mask_for(const struct sigaction *action, int signal,
+                     const ucontext_t *context) FP_HIDDEN;
+/* Keeps a signal that was sent, where the program thinks that it is blocked. */
+bool rt_mask_hold(int signal, const siginfo_t *info, const ucontext_t *context) FP_HIDDEN;
+void rt_mask_send_held(void) FP_HIDDEN;
 
 /* ---- traps: rt_trap.c, rt_places.c ---- */
 
@@ -39,9 +46,9 @@ bool rt_trap_has_sites(void) FP_HIDDEN;
 /* In this module, for struct rt_module: */
 void rt_trap_set(bool on) FP_HIDDEN;
 void rt_trap_arm_active(uint64_t pc, uint64_t sp) FP_HIDDEN;
-bool rt_trap_hit(struct rt_pep_local *self, uint64_t address, ucontext_t *context,
-                 bool *armed) FP_HIDDEN;
-void rt_trap_again(uint64_t address) FP_HIDDEN;
+bool rt_trap_place(uint64_t address) FP_HIDDEN;
+void rt_trap_hit(struct rt_pep_local *self, uint64_t address, ucontext_t *context) FP_HIDDEN;
+uint64_t rt_trap_moved_from(uint64_t address) FP_HIDDEN;
 /* In all modules: a thread wants samples; it has enough; no thread gets any. */
 void rt_traps_want(struct rt_process *process, struct rt_pep_local *self,
                    const ucontext_t *context) FP_HIDDEN;
@@ -50,9 +57,14 @@ void rt_traps_none(struct rt_process *process) FP_HIDDEN;
 /* From rt_traps_before_fork to rt_traps_after_fork there are no traps. */
 void rt_traps_before_fork(struct rt_process *process) FP_HIDDEN;
 void rt_traps_after_fork(struct rt_process *process) FP_HIDDEN;
-/* Deals with a SIGTRAP. False: it is not of a trap of ours. */
+/* The signal of traps, and the byte of code that raises it. */
+int rt_trap_signal(void) FP_HIDDEN;
+unsigned char rt_trap_byte(void) FP_HIDDEN;
+/* Deals with the signal of a trap. False: it is not of a trap of ours. */
 bool rt_traps_handle(struct rt_process *process, struct rt_pep_local *self, siginfo_t *info,
                      ucontext_t *context) FP_HIDDEN;
+/* The instruction whose copy lies at the address, or 0. */
+uint64_t rt_traps_moved_from(struct rt_process *process, uint64_t address) FP_HIDDEN;
 
 /* ---- what a site means, however it was noticed: rt_trap.c ---- */
 
@@ -100,7 +112,7 @@ struct rt_call {
     uint32_t function;
 };
 
-enum { RT_MOST_STEPPING = 8, RT_MOST_CALLS = 32, RT_MOST_BODIES = 64 };
+enum { RT_MOST_CALLS = 32, RT_MOST_BODIES = 64 };
 
 /* A module that has a second body, and the addresses from its first body to its second. Known
  * without a look into the module, which another thread may be unloading. */
@@ -118,11 +130,7 @@ struct rt_pep_local {
     uint64_t branch, branch_register; /* address of the site in front of a branch, or 0 */
     uint64_t branch_frame;
     uint32_t ncalls; /* calls that were seen since the tick, the innermost last */
-    uint32_t blind;  /* another thread passes a trap: this thread may miss that trap */
     struct rt_call calls[RT_MOST_CALLS];
-    uint32_t windows;   /* windows_opened when this thread last looked, its own included */
-    uint32_t nstepping; /* traps that this thread is passing, the innermost last */
-    uint64_t stepping[RT_MOST_STEPPING];
     uint64_t stack;                  /* nothing below this address is in use */
     uint64_t readable, readable_end; /* pages of the stack known to be mapped, since the tick */
     uint32_t calls_epoch;            /* the epoch in which `calls` and `branch` were seen */
@@ -133,14 +141,13 @@ struct rt_pep_local {
 struct rt_pep_process {
     struct rt_pep_local *sampler; /* of the module that began sampling, or NULL */
     int32_t sampling_signal;      /* the signal of ticks */
+    int32_t trap_signal;          /* SIGSEGV, or SIGTRAP under Valgrind */
     int32_t first_timer;          /* of the first thread: as `timer` in a region */
     uint32_t trap_lock, traps_wanted, trap_epoch, trap_hits;
-    uint32_t forking;                        /* threads that are in fork: no traps meanwhile */
-    uint32_t windows_opened, windows_closed; /* times that a trap was away for one step */
-    uint32_t has_sites;                      /* some module has traps */
-    uint32_t has_bodies;                     /* slots of `bodies` that were ever used */
-    uint32_t trap_taken;                     /* SIGTRAP is ours */
-    struct rt_body_span *bodies;             /* RT_MOST_BODIES; NULL: no module has a second body */
+    uint32_t forking;            /* threads that are in fork: no traps meanwhile */
+    uint32_t has_sites;          /* some module has traps */
+    uint32_t has_bodies;         /* slots of `bodies` that were ever used */
+    struct rt_body_span *bodies; /* RT_MOST_BODIES; NULL: no module has a second body */
     uint32_t masks_kept; /* the program cannot block the two signals that sampling needs */
     uint32_t sampling;   /* samples are taken now */
     struct sigaction trap_before, tick_before; /* actions that the program has set for the two */

@@ -11,6 +11,9 @@
  * Only the stores into code are atomic: a thread that arms has the lock and blocks all
  * signals.
  *
+ * A function with an instruction that cannot be copied (rt_slot.c) at one of its places is not
+ * sampled.
+ *
  * Not handled: stacks deeper than 64 KB. A function whose frame lies further out gets its
  * traps at a tick that finds it further in.
  */
@@ -27,7 +30,7 @@
 
 RT_SECTION_BOUNDS(struct fp_site, sites, FP_SITE_SECTION);
 
-enum { INT3 = 0xcc, PAGE = 4096, MOST_STACK = 64 << 10, TAIL = 64 << 10, LINE_BITS = 7 };
+enum { PAGE = 4096, MOST_STACK = 64 << 10, TAIL = 64 << 10, LINE_BITS = 7 };
 
 /* Bytes of code that become traps, by distance from the first place. */
 struct site_bytes {
@@ -36,7 +39,7 @@ struct site_bytes {
     size_t count;
 };
 
-enum { UNARMED, ARMED, ALWAYS };
+enum { UNARMED, ARMED, ALWAYS, NEVER };
 
 struct group {
     uint32_t place, byte; /* its first; it ends where the next one begins */
@@ -54,8 +57,9 @@ static struct {
     struct group *groups;
     uint32_t ngroups;
     uint32_t *armed_groups, narmed;
-    unsigned char *slots; /* or NULL: all is as it would be, but slower */
-    uint64_t *stack;      /* a copy to look at */
+    unsigned char *slots;
+    unsigned char trap; /* the byte of a trap */
+    uint64_t *stack;    /* a copy to look at */
     uint32_t armed;
     bool made; /* all of the above */
     bool failed;
@@ -255,15 +259,32 @@ static bool protect(const void *from, const void *to, int protection)
     return mprotect((void *)start, (uint64_t)to - start, protection) == 0;
 }
 
-static void make_ready(struct rt_place *place, bool slots)
+/* Sites that share an address share its trap, and the first of them has the copy. There may be a
+ * trap already when the others are made ready. */
+static bool has_copy(const struct rt_place *place)
 {
-    unsigned char *slot =
-        slots ? table.slots + (size_t)(place - table.places) * RT_SLOT_SIZE : NULL;
-    if (place->ready) return;
-    place->reg = register_named(place->site->place);
-    read_frame(place, place->site->word);
-    if (slot && rt_slot_make((const unsigned char *)place->address, slot)) place->slot = slot;
-    place->ready = true;
+    return place == table.places || !place[-1].more;
+}
+
+/* False: the instruction there cannot be copied. */
+static bool make_ready(struct rt_place *place, bool slots)
+{
+    unsigned char *slot = table.slots + (size_t)(place - table.places) * RT_SLOT_SIZE;
+    if (!place->ready) {
+        place->reg = register_named(place->site->place);
+        read_frame(place, place->site->word);
+        if (slots && has_copy(place) && rt_slot_make((const unsigned char *)place->address, slot))
+            place->slot = slot;
+        place->ready = true;
+    }
+    return place->slot || !has_copy(place);
+}
+
+static bool make_start(size_t i, bool slots)
+{
+    while (!has_copy(&table.places[i])) i--;
+    add_byte(&table.starts, &table.places[i]);
+    return make_ready(&table.places[i], slots);
 }
 
 /* Finds the places where calls begin. In a function without such marks, all places. */
@@ -271,10 +292,12 @@ static void find_starts(const struct functions *all)
 {
     struct function *function = NULL;
     unsigned char *end_of_slots = table.slots + table.count * RT_SLOT_SIZE;
-    bool slots = table.slots && protect(table.slots, end_of_slots, PROT_READ | PROT_WRITE);
+    bool slots = protect(table.slots, end_of_slots, PROT_READ | PROT_WRITE);
     for (uint32_t g = 0; g < table.ngroups; g++) {
         struct group *group = &table.groups[g];
         size_t end = g + 1 < table.ngroups ? group[1].place : table.count, others = 0;
+        size_t nstarts = table.starts.count;
+        bool copied = true;
         group->byte = (uint32_t)table.all.count;
         for (size_t i = group->place; i < end; i++) {
             struct rt_place *place = &table.places[i];
@@ -282,14 +305,14 @@ static void find_starts(const struct functions *all)
             bool starts = place->site->flags & FP_SITE_START || !function->starts;
             others += !starts;
             add_byte(&table.all, place);
-            if (starts) add_byte(&table.starts, place);
-            if (starts) make_ready(place, slots);
+            if (starts) copied &= make_start(i, slots) && make_ready(place, slots);
         }
-        group->armed = others ? UNARMED : ALWAYS;
+        if (!copied) table.starts.count = nstarts;
+        group->armed = !copied ? NEVER : others ? UNARMED : ALWAYS;
     }
     table.groups[table.ngroups] =
         (struct group){(uint32_t)table.count, (uint32_t)table.all.count, ALWAYS, true};
-    if (slots && !protect(table.slots, end_of_slots, PROT_READ | PROT_EXEC)) table.failed = true;
+    if (!slots || !protect(table.slots, end_of_slots, PROT_READ | PROT_EXEC)) table.failed = true;
 }
 
 static bool make_table(void)
@@ -301,9 +324,11 @@ static bool make_table(void)
               (table.stack = room(MOST_STACK));
     if (ok) {
         make_groups(&functions);
+        table.trap = rt_trap_byte();
         table.slots = map_slots(table.base, last_address(), table.count * RT_SLOT_SIZE);
-        find_starts(&functions);
+        ok = table.slots;
     }
+    if (ok) find_starts(&functions);
     if (functions.at) munmap(functions.at, functions.size * sizeof *functions.at);
     table.made = ok && !table.failed;
     return table.made;
@@ -324,8 +349,9 @@ RT_INLINE void put_bytes(const struct site_bytes *bytes, size_t from, size_t to,
     uint64_t code = table.base;
     const unsigned char *original = bytes->original;
     for (; from + 4 <= to; from += 4)
-        for (size_t i = from; i < from + 4; i++) put_byte(code + at[i], trap ? INT3 : original[i]);
-    for (; from < to; from++) put_byte(code + at[from], trap ? INT3 : original[from]);
+        for (size_t i = from; i < from + 4; i++)
+            put_byte(code + at[i], trap ? table.trap : original[i]);
+    for (; from < to; from++) put_byte(code + at[from], trap ? table.trap : original[from]);
 }
 
 static void put_traps(const struct site_bytes *bytes, size_t from, size_t to)
@@ -343,21 +369,27 @@ static bool make_code(int protection)
     return protect((void *)table.base, (void *)(last_address() + 1), protection);
 }
 
-static void make_group_ready(struct group *group)
+/* False: some instruction of the group cannot be copied. */
+static bool make_group_ready(struct group *group)
 {
     unsigned char *from = table.slots + (size_t)group->place * RT_SLOT_SIZE;
     unsigned char *to = table.slots + (size_t)group[1].place * RT_SLOT_SIZE;
-    bool slots = table.slots && protect(from, to, PROT_READ | PROT_WRITE | PROT_EXEC);
-    for (size_t i = group->place; i < group[1].place; i++) make_ready(&table.places[i], slots);
+    bool slots = protect(from, to, PROT_READ | PROT_WRITE | PROT_EXEC), copied = slots;
+    for (size_t i = group->place; i < group[1].place; i++)
+        copied &= make_ready(&table.places[i], slots);
     if (slots) protect(from, to, PROT_READ | PROT_EXEC);
     group->ready = true;
+    return copied;
 }
 
 static void arm(uint32_t g)
 {
     struct group *group = &table.groups[g];
     if (group->armed != UNARMED) return;
-    if (!group->ready) make_group_ready(group);
+    if (!group->ready && !make_group_ready(group)) {
+        __atomic_store_n(&group->armed, NEVER, __ATOMIC_RELEASE);
+        return;
+    }
     put_traps(&table.all, group->byte, group[1].byte);
     table.armed_groups[table.narmed++] = g;
     __atomic_store_n(&group->armed, ARMED, __ATOMIC_RELEASE);
@@ -399,7 +431,8 @@ void rt_trap_set(bool on)
 
 bool rt_place_is_armed(const struct rt_place *place)
 {
-    return __atomic_load_n(&table.groups[place->group].armed, __ATOMIC_ACQUIRE) != UNARMED;
+    unsigned char armed = __atomic_load_n(&table.groups[place->group].armed, __ATOMIC_ACQUIRE);
+    return armed == ARMED || armed == ALWAYS;
 }
 
 void rt_place_arm(const struct rt_place *place)
@@ -407,32 +440,19 @@ void rt_place_arm(const struct rt_place *place)
     if (table.armed) arm(place->group);
 }
 
-bool rt_place_open(const struct rt_place *place)
+bool rt_trap_place(uint64_t address)
 {
-    if (!__atomic_load_n(&table.armed, __ATOMIC_ACQUIRE)) return false;
-    __atomic_add_fetch(&rt_this.process->pep.windows_opened, 1, __ATOMIC_ACQ_REL);
-    put_byte(place->address, place->original);
-    return true;
+    const struct rt_place *place = rt_places_at(address);
+    return place && place->slot && place->original != table.trap;
 }
 
-static bool start_is_before(size_t i, uint64_t distance)
+/* The copy of an instruction may have become several. A thread that is behind the first of them
+ * is not found here. */
+uint64_t rt_trap_moved_from(uint64_t address)
 {
-    return table.starts.at[i] < distance;
-}
-
-static bool is_start(const struct rt_place *place)
-{
-    uint64_t at = place->address - table.base;
-    size_t i = rt_rank(table.starts.count, at, start_is_before);
-    return i < table.starts.count && table.starts.at[i] == at;
-}
-
-/* The trap goes in again only if traps are wanted here now: since rt_place_open all traps
- * may have been taken away and others put in. */
-void rt_place_close(const struct rt_place *place)
-{
-    if (table.armed && (rt_place_is_armed(place) || is_start(place)))
-        put_byte(place->address, INT3);
+    uint64_t distance = address - (uint64_t)table.slots;
+    if (!table.made || distance >= table.count * RT_SLOT_SIZE || distance % RT_SLOT_SIZE) return 0;
+    return table.places[distance / RT_SLOT_SIZE].address;
 }
 
 /* ---- functions that are active ---- */

@@ -23,9 +23,5 @@ const struct rt_place *rt_places_at(uint64_t address) FP_HIDDEN;
 bool rt_place_is_armed(const struct rt_place *place) FP_HIDDEN;
 /* Puts them in, unless all traps are gone. needs: the lock. */
 void rt_place_arm(const struct rt_place *place) FP_HIDDEN;
-/* Takes the trap away for one instruction; false: there are no traps now. Then puts it in
- * again. needs: the lock. */
-bool rt_place_open(const struct rt_place *place) FP_HIDDEN;
-void rt_place_close(const struct rt_place *place) FP_HIDDEN;
 
 #endif

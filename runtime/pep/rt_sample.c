@@ -15,6 +15,7 @@
  * Not handled: programs with ThreadSanitizer, which holds signals back; they take no
  * samples. System calls that are not made by libc's wrappers may fail with EINTR.
  */
+#include "core/rt_call.h"
 #include "rt.h"
 
 #include <errno.h>
@@ -108,11 +109,12 @@ static void restart_system_call(ucontext_t *context)
     if (at[0] == 0xb8 && !at[3] && !at[4] && at[5] == 0x0f && at[6] == 0x05) regs[REG_RIP] -= 7;
 }
 
-/* A trap in a thread that blocks SIGTRAP would kill the program. */
+/* A trap in a thread that blocks its signal would kill the program. */
 static bool may_trap(struct rt_process *process, const ucontext_t *context)
 {
     if (process->pep.masks_kept)
-        return process->pep.trap_taken && !sigismember(&context->uc_sigmask, SIGTRAP);
+        return process->pep.trap_signal &&
+               !sigismember(&context->uc_sigmask, process->pep.trap_signal);
     if (!__atomic_exchange_n(&process->core.complained, 1, __ATOMIC_RELAXED))
         rt_warn("a program linked statically or by another compiler cannot be "
                 "sampled by traps; build with --fp-pep=flag",
@@ -120,34 +122,35 @@ static bool may_trap(struct rt_process *process, const ucontext_t *context)
     return false;
 }
 
-/* Sets the mask that the kernel would set for a handler of the program, less the two signals
- * of sampling. When our handler returns, the kernel restores the mask of the context. */
-static void set_mask_for(const struct sigaction *action, int signal, const ucontext_t *context)
+/* Is the signal an instruction's, and would it kill the program without us? The kernel ends a
+ * program that ignores such a signal, or blocks it. */
+static bool kills(const struct sigaction *action, int signal, const siginfo_t *info,
+                  const ucontext_t *context)
 {
-    uint64_t mask, more;
-    memcpy(&mask, &context->uc_sigmask, sizeof mask);
-    memcpy(&more, &action->sa_mask, sizeof more);
-    mask |= more | (uint64_t)1 << (signal - 1);
-    mask &=
-        ~((uint64_t)1 << (SIGTRAP - 1) | (uint64_t)1 << (rt_this.process->pep.sampling_signal - 1));
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
+    bool handled = action->sa_flags & SA_SIGINFO ||
+                   (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
+    return info->si_code > 0 && (!handled || rt_mask_believes(signal, context));
 }
 
-/* Does with a signal that is not ours what the program wants. */
-static void pass_on(const struct sigaction *before, int signal, siginfo_t *info, void *context)
+/* Does with a signal that is not ours what the program wants. When our handler returns, the kernel
+ * restores the mask of the context. */
+static void pass_on(struct sigaction *kept, int signal, siginfo_t *info, ucontext_t *context)
 {
-    struct sigaction action = *before;
-    bool handled = action.sa_flags & SA_SIGINFO || action.sa_handler != SIG_DFL;
-    if (!handled) {
+    struct sigaction action = *kept;
+    bool plain = !(action.sa_flags & SA_SIGINFO);
+    if (info->si_code <= 0 && rt_mask_hold(signal, info, context)) return;
+    if ((plain && action.sa_handler == SIG_DFL) || kills(&action, signal, info, context)) {
         rt_die(signal, info, context);
         return;
     }
-    if (!(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_IGN) return;
-    set_mask_for(&action, signal, context);
-    if (action.sa_flags & SA_SIGINFO)
-        action.sa_sigaction(signal, info, context);
-    else
+    if (plain && action.sa_handler == SIG_IGN) return;
+    if (action.sa_flags & (int)SA_RESETHAND) *kept = (struct sigaction){.sa_handler = SIG_DFL};
+    uint64_t mask = rt_mask_for(&action, signal, context);
+    rt_call(SYS_rt_sigprocmask, SIG_SETMASK, (uintptr_t)&mask, 0, sizeof mask);
+    if (plain)
         action.sa_handler(signal);
+    else
+        action.sa_sigaction(signal, info, context);
 }
 
 /* Samples are to be in proportion to CPU time. So the samples of ticks that the kernel
@@ -179,6 +182,7 @@ static void take_tick(siginfo_t *info, void *context)
         s->branch = s->branch_place = 0;
         s->readable = s->readable_end = 0;
         s->ncalls = 0; /* what happened since the last tick was not seen */
+        rt_mask_send_held();
         set_flags(process, 1);
         if (process->pep.has_sites && may_trap(process, context))
             rt_traps_want(process, s, context);
@@ -198,6 +202,18 @@ static void tick(int signal, siginfo_t *info, void *context)
     errno = saved;
 }
 
+/* A fault of the program's own. In the copy of an instruction (rt_slot.c) the program is told the
+ * place of the instruction itself. Where its handler returns there, the copy is executed again:
+ * what happened at the place is noted already. */
+static void own_fault(struct rt_process *process, int signal, siginfo_t *info, ucontext_t *context)
+{
+    greg_t *pc = &context->uc_mcontext.gregs[REG_RIP], copy = *pc;
+    uint64_t from = rt_traps_moved_from(process, (uint64_t)copy);
+    if (from) *pc = (greg_t)from;
+    pass_on(&process->pep.trap_before, signal, info, context);
+    if (from && *pc == (greg_t)from) *pc = copy;
+}
+
 static void trap(int signal, siginfo_t *info, void *context)
 {
     int saved = errno;
@@ -205,7 +221,7 @@ static void trap(int signal, siginfo_t *info, void *context)
     rt_handler_begins();
     bool ours = !process || rt_traps_handle(process, state(process), info, context);
     rt_handler_ends();
-    if (!ours) pass_on(&process->pep.trap_before, signal, info, context);
+    if (!ours && !rt_is_for_us(signal, info, context)) own_fault(process, signal, info, context);
     errno = saved;
 }
 
@@ -271,40 +287,51 @@ static bool has_samples(void)
     return &flags_start[0] != &flags_end[0] || rt_trap_has_sites();
 }
 
-/* needs: `sampler` is not set yet, or sigaction would only remember this (rt_mask.c). */
-static void take_signals(struct rt_process *process, int signal)
+/* libc takes the signals 32 and 33, its own, out of every mask. By 32 it cancels threads: the
+ * thread would unwind out of our handler and keep our lock. The kernel takes a mask as it is. */
+static void block_all_in(int signal)
 {
-    struct sigaction on_tick = {.sa_sigaction = tick,
-                                .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-    sigfillset(&on_tick.sa_mask);
-    sigaction(signal, &on_tick, &process->pep.tick_before);
+    struct rt_action action;
+    if (!rt_set_kernel_action(signal, NULL, &action)) return;
+    action.mask = UINT64_MAX;
+    rt_set_kernel_action(signal, &action, NULL);
 }
 
-/* Where no module has traps, SIGTRAP stays the program's. */
+/* needs: the signal is not known as ours yet, or sigaction would only remember this (rt_mask.c). */
+static void take_signal(int signal, void (*handler)(int, siginfo_t *, void *),
+                        struct sigaction *before)
+{
+    struct sigaction action = {.sa_sigaction = handler,
+                               .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    sigfillset(&action.sa_mask);
+    sigaction(signal, &action, before);
+    block_all_in(signal);
+}
+
+/* Where no module has traps, their signal stays the program's. */
 static bool took_trap; /* the handler is this module's */
 
 static void take_trap(struct rt_process *process)
 {
-    struct sigaction on_trap = {.sa_sigaction = trap,
-                                .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-    if (process->pep.trap_taken || !process->pep.has_sites) return;
-    sigfillset(&on_trap.sa_mask);
-    took_trap = sigaction(SIGTRAP, &on_trap, &process->pep.trap_before) == 0;
-    process->pep.trap_taken = took_trap;
+    if (process->pep.trap_signal || !process->pep.has_sites) return;
+    take_signal(rt_trap_signal(), trap, &process->pep.trap_before);
+    took_trap = true;
+    process->pep.trap_signal = rt_trap_signal();
 }
 
 static void give_trap_back(struct rt_process *process)
 {
     if (!took_trap) return;
-    process->pep.trap_taken = 0; /* from here on sigaction sets the action again */
-    sigaction(SIGTRAP, &process->pep.trap_before, NULL);
+    process->pep.trap_signal = 0; /* from here on sigaction sets the action again */
+    sigaction(rt_trap_signal(), &process->pep.trap_before, NULL);
 }
 
 static void offer_traps(struct rt_process *process)
 {
     rt_this.set_traps = rt_trap_set;
+    rt_this.trap_place = rt_trap_place;
     rt_this.trap_hit = rt_trap_hit;
-    rt_this.trap_again = rt_trap_again;
+    rt_this.moved_from = rt_trap_moved_from;
     rt_this.arm_active = rt_trap_arm_active;
     process->pep.has_sites = 1;
 }
@@ -340,7 +367,7 @@ void rt_sample_start(void)
                     "; paths are not sampled", NULL);
         return;
     }
-    take_signals(process, signal);
+    take_signal(signal, tick, &process->pep.tick_before);
     take_trap(process);
     process->pep.sampling_signal = signal;
     process->pep.sampler = &rt_local.pep;
@@ -392,7 +419,6 @@ void rt_sample_after_fork(void)
     if (process) process->pep.forking = 0;
     if (!process || process->pep.sampler != &rt_local.pep || !process->pep.sampling) return;
     process->pep.trap_lock = 0;
-    process->pep.windows_opened = process->pep.windows_closed = 0;
     process->pep.first_timer = 0;
     for (uint32_t i = 0; i < process->threads.nregions; i++) process->threads.regions[i].timer = 0;
     state(process)->samples_left = 0;

@@ -2,27 +2,31 @@
  *
  * The copy is followed by a jump to the next instruction. So a trap costs one signal, and it
  * stays in place for other threads. Operands relative to the instruction pointer are
- * adjusted, and jumps are written anew.
+ * adjusted, and jumps are written anew. A call becomes two instructions that push the return
+ * address of the call, and a jump.
  *
- * Not handled: calls, whose return address would be wrong, and instructions that compilers
- * do not emit. For these the caller puts the instruction back and steps over it.
+ * Not handled: calls where the processor keeps a second stack of return addresses; int3; and
+ * instructions that compilers do not emit. Functions with such an instruction at a place of
+ * theirs are not sampled.
  */
 #include "rt.h"
 
 #include <string.h>
 
 /* What follows the opcode, per opcode. M: modrm; b, z, v: a constant of 1, of 2 or 4, of
- * up to 8 bytes; m: modrm and b; W: modrm and z; j, k, J: jumps; t, T: a constant
- * depending on modrm; i: FF; - nothing; x: not understood. Prefixes are read before. */
+ * up to 8 bytes; w: a constant of 2; m: modrm and b; W: modrm and z; j, k, J: jumps; c: a call;
+ * t, T: a constant depending on modrm; i: FF; - nothing; x: not understood. Prefixes are read
+ * before. */
 static const char one_byte[257] =
     "MMMMbzxxMMMMbzxxMMMMbzxxMMMMbzxxMMMMbzxxMMMMbzxxMMMMbzxxMMMMbzxx"
     "xxxxxxxxxxxxxxxx----------------xxxMxxxxzWbmxxxxjjjjjjjjjjjjjjjj"
-    "mWxmMMMMMMMMxMxM----------xxxx--xxxx----bz------bbbbbbbbvvvvvvvv"
-    "mmx-xxmWx-xxxxxxMMMMxxxxMMMMMMMMxxxxxxxxxJxkxxxxxxxxx-tT--xx--Mi";
+    "mWxmMMMMMMMMxMxM----------xx----xxxx----bz------bbbbbbbbvvvvvvvv"
+    "mmw-xxmWx-xxxxxxMMMMxxxxMMMMMMMMxxxxxxxxcJxkxxxxxxxxx-tT--xx--Mi";
 
 /* Behind 0F. K: a conditional jump. */
 static char two_bytes(unsigned char opcode)
 {
+    if (opcode == 0x05 || opcode == 0x0b) return '-'; /* syscall, ud2 */
     if (opcode < 0x10) return opcode == 0x0d ? 'M' : 'x';
     if (opcode >= 0x80 && opcode < 0x90) return 'K';
     if (opcode >= 0x20 && opcode < 0x28) return 'x';
@@ -63,8 +67,9 @@ static char vector_opcode(unsigned map, unsigned char opcode)
 
 struct insn {
     size_t len;
-    size_t disp; /* where the offset from the instruction pointer is, or 0 */
-    char kind;
+    size_t modrm; /* where it is, if the instruction has one */
+    size_t disp;  /* where the offset from the instruction pointer is, or 0 */
+    char kind;    /* C: a call through a register or memory */
     unsigned char condition;
 };
 
@@ -116,19 +121,23 @@ static bool read_insn(const unsigned char *at, struct insn *insn)
     char kind = insn->kind = read_opcode(&c, insn);
     unsigned reg = at[c.i] >> 3 & 7; /* where a modrm is next */
     size_t z = c.narrow && !c.wide ? 2 : 4;
-    if (kind == 'x' || (kind == 'i' && (reg == 2 || reg == 3 || reg == 5 || reg == 7)))
-        return false;
+    if (kind == 'x' || (kind == 'i' && (reg == 3 || reg == 5 || reg == 7))) return false;
+    if (kind == 'W' && at[c.i - 1] == 0xc7 && reg == 7) return false; /* xbegin */
+    if (kind == 'i' && reg == 2) insn->kind = 'C';
+    insn->modrm = c.i;
     if (strchr("MmWtTi", kind)) read_modrm(&c, insn);
     switch (kind) {
     case 'b':
     case 'm':
     case 'j':
     case 'k': c.i += 1; break;
+    case 'w': c.i += 2; break;
     case 'z':
     case 'W': c.i += z; break;
     case 'v': c.i += c.wide ? 8 : z; break;
     case 't': c.i += reg < 2; break;
     case 'T': c.i += reg < 2 ? z : 0; break;
+    case 'c':
     case 'J':
     case 'K': c.i += 4; break;
     default: break;
@@ -149,7 +158,7 @@ static bool put_offset(unsigned char *at, const unsigned char *target)
 static const unsigned char *jump_target(const unsigned char *at, const struct insn *insn)
 {
     int32_t offset = (signed char)at[insn->len - 1];
-    if (insn->kind == 'J' || insn->kind == 'K') memcpy(&offset, at + insn->len - 4, sizeof offset);
+    if (strchr("JKc", insn->kind)) memcpy(&offset, at + insn->len - 4, sizeof offset);
     return at + insn->len + offset;
 }
 
@@ -165,11 +174,65 @@ size_t rt_insn_length(const unsigned char *at)
     return read_insn(at, &insn) ? insn.len : 0;
 }
 
+/* Copies an instruction. False: an operand is too far from the copy. */
+static bool copy(const unsigned char *at, const struct insn *insn, unsigned char *slot)
+{
+    memcpy(slot, at, insn->len);
+    if (!insn->disp) return true;
+    int32_t offset;
+    memcpy(&offset, at + insn->disp, sizeof offset);
+    int64_t moved = offset + (at - slot);
+    offset = (int32_t)moved;
+    memcpy(slot + insn->disp, &offset, sizeof offset);
+    return offset == moved;
+}
+
+/* Does the processor keep a second stack of return addresses? */
+static bool has_shadow_stack(void)
+{
+    uint64_t top = 0;
+    __asm__ volatile("rdsspq %0" : "+r"(top)); /* leaves 0 where there is none */
+    return top;
+}
+
+enum { PUSH = 13 };
+
+/* push $low half; movl $high half, 4(%rsp): neither changes a flag. */
+static void put_push(unsigned char *slot, uint64_t value)
+{
+    static const unsigned char form[PUSH] = {0x68, 0, 0, 0, 0, 0xc7, 0x44, 0x24, 4};
+    memcpy(slot, form, PUSH);
+    memcpy(slot + 1, &value, 4);
+    memcpy(slot + 9, (const char *)&value + 4, 4);
+}
+
+/* A call through memory at the stack pointer would read another word behind the push. */
+static bool uses_stack(const unsigned char *at, const struct insn *insn)
+{
+    unsigned char modrm = at[insn->modrm], sib = at[insn->modrm + 1];
+    bool extended = insn->modrm >= 2 && (at[insn->modrm - 2] & 0xf1) == 0x41; /* r12, not rsp */
+    return (modrm & 7) == 4 && ((modrm >> 6) == 3 || (sib & 7) == 4) && !extended;
+}
+
+static bool make_call(const unsigned char *at, const struct insn *insn, unsigned char *slot)
+{
+    enum { JUMP_BITS = 0x20, CALL_BITS = 0x10 };
+    if (has_shadow_stack()) return false;
+    put_push(slot, (uint64_t)(at + insn->len));
+    if (insn->kind == 'c') return put_jump(slot + PUSH, jump_target(at, insn));
+    if (PUSH + insn->len > RT_SLOT_SIZE || uses_stack(at, insn)) return false;
+    bool fits = copy(at, insn, slot + PUSH);
+    slot[PUSH + insn->modrm] ^= JUMP_BITS | CALL_BITS;
+    return fits;
+}
+
 bool rt_slot_make(const unsigned char *at, unsigned char *slot)
 {
     struct insn insn;
     if (!read_insn(at, &insn) || insn.len > 15) return false;
     switch (insn.kind) {
+    case 'c':
+    case 'C': return make_call(at, &insn, slot);
     case 'J':
     case 'k': return put_jump(slot, jump_target(at, &insn));
     case 'j':
@@ -177,16 +240,6 @@ bool rt_slot_make(const unsigned char *at, unsigned char *slot)
         slot[0] = 0x0f;
         slot[1] = 0x80 | insn.condition;
         return put_offset(slot + 2, jump_target(at, &insn)) && put_jump(slot + 6, at + insn.len);
-    default: break;
+    default: return copy(at, &insn, slot) && put_jump(slot + insn.len, at + insn.len);
     }
-    memcpy(slot, at, insn.len);
-    if (insn.disp) {
-        int32_t offset;
-        memcpy(&offset, at + insn.disp, sizeof offset);
-        int64_t moved = offset + (at - slot);
-        offset = (int32_t)moved;
-        if (offset != moved) return false;
-        memcpy(slot + insn.disp, &offset, sizeof offset);
-    }
-    return put_jump(slot + insn.len, at + insn.len);
 }

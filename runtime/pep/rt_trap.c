@@ -1,21 +1,27 @@
 /* Takes samples by traps where paths end, without an added instruction in the program.
  *
  * The plugin has noted where paths end and which register holds the path (struct fp_site).
- * While a thread wants samples, the first byte of the instruction there is int3. The handler
- * reads the register from the context and goes on in a copy of the instruction (rt_slot.c).
- * Where there is no copy, the handler puts the byte back and sets the processor's trace
- * flag: one instruction is executed, and the SIGTRAP that follows puts int3 in again. The
- * time between is a window: another thread may miss the trap then. When no thread wants
- * samples, the code is as the compiler made it.
+ * While a thread wants samples, the first byte of the instruction there is `hlt`, which only the
+ * kernel may execute: the thread gets SIGSEGV. The handler reads the register from the context and
+ * goes on in a copy of the instruction (rt_slot.c). When no thread wants samples, the code is as
+ * the compiler made it.
+ *
+ * Why not int3: its SIGTRAP leaves the thread behind the trap, in the middle of an instruction. A
+ * debugger that attaches takes that signal for its own and does not pass it on. A thread that
+ * loses the signal of a `hlt` executes the `hlt` again. And SIGTRAP stays the program's. Valgrind
+ * does not know `hlt`, so under Valgrind a trap is int3. (An instruction that does not exist would
+ * do as well, but costs a virtual machine three times as much.)
  *
  * Code is writable only while there are traps. Storing one byte is atomic: a thread executes
  * the old instruction or the trap. Threads that want no samples hit traps too and pass them
  * in the same way. If that happens too often (perhaps the thread that wanted samples
  * sleeps), all traps are taken away.
  *
- * Not handled: a trap in a thread that blocks SIGTRAP would kill the program. rt_mask.c
- * keeps the program from blocking it, except by bare system calls.
+ * Not handled: a trap in a thread that blocks the signal would kill the program. rt_mask.c
+ * keeps the program from blocking it, except by bare system calls. A handler of the program that
+ * interrupts a copy sees the address of the copy; SIGSEGV is given with the right address.
  */
+#include "core/rt_call.h"
 #include "pep/rt_places.h"
 
 #include <errno.h>
@@ -27,7 +33,16 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { TRACE_FLAG = 0x100 };
+int rt_trap_signal(void)
+{
+    return rt_under_valgrind() ? SIGTRAP : SIGSEGV;
+}
+
+unsigned char rt_trap_byte(void)
+{
+    enum { INT3 = 0xcc, HLT = 0xf4 };
+    return rt_under_valgrind() ? INT3 : HLT;
+}
 
 static void lock(struct rt_process *process)
 {
@@ -71,7 +86,6 @@ static void end_call(struct rt_pep_local *self, struct rt_call *call)
  * the id of its next path will not be known. */
 static void begin_path(struct rt_pep_local *self, struct rt_call *call, struct rt_call what)
 {
-    if (self->blind) return;
     if (!call && self->ncalls == RT_MOST_CALLS) end_call(self, self->calls);
     uint32_t n = self->ncalls;
     if (!call && n == RT_MOST_CALLS) return; /* a handler that was left has interrupted this */
@@ -183,20 +197,10 @@ static bool look_at_function(const struct rt_pep_local *self, const struct rt_pl
     return rt_place_is_armed(place);
 }
 
-/* With the lock: another thread may be about to make the code read-only. */
-static bool open_place(const struct rt_place *place)
-{
-    lock(rt_this.process);
-    bool open = rt_place_open(place);
-    unlock(rt_this.process);
-    return open;
-}
-
-/* Arrivals come first: they end paths of earlier sites. */
-bool rt_trap_hit(struct rt_pep_local *self, uint64_t address, ucontext_t *context, bool *armed)
+/* Arrivals come first: they end paths of earlier sites. needs: rt_trap_place. */
+void rt_trap_hit(struct rt_pep_local *self, uint64_t address, ucontext_t *context)
 {
     const struct rt_place *place = rt_places_at(address);
-    if (!place) return false;
     bool seen = look_at_function(self, place);
     enum { RED_ZONE = 128 };
     self->stack = (uint64_t)context->uc_mcontext.gregs[REG_RSP] - RED_ZONE;
@@ -205,18 +209,7 @@ bool rt_trap_hit(struct rt_pep_local *self, uint64_t address, ucontext_t *contex
     self->branch = 0;
     for (const struct rt_place *p = seen ? place : NULL; p; p = next_of(p))
         pass(self, p, context->uc_mcontext.gregs);
-    context->uc_mcontext.gregs[REG_RIP] = (greg_t)(place->slot ? (uint64_t)place->slot : address);
-    *armed = !place->slot && open_place(place);
-    return true;
-}
-
-void rt_trap_again(uint64_t address)
-{
-    const struct rt_place *place = rt_places_at(address);
-    if (!place) return;
-    lock(rt_this.process);
-    rt_place_close(place);
-    unlock(rt_this.process);
+    context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uint64_t)place->slot;
 }
 
 /* ---- all modules ---- */
@@ -270,27 +263,39 @@ void rt_traps_want(struct rt_process *process, struct rt_pep_local *self, const 
     unlock(process);
 }
 
-void rt_traps_enough(struct rt_process *process, struct rt_pep_local *self)
+/* With all signals blocked: a tick in this thread would wait for its own lock for ever. Signal 32
+ * too, by which libc cancels threads. */
+static uint64_t lock_alone(struct rt_process *process)
 {
+    uint64_t all = UINT64_MAX, before = 0;
+    rt_call(SYS_rt_sigprocmask, SIG_SETMASK, (uintptr_t)&all, (uintptr_t)&before, sizeof all);
     lock(process);
-    if (self->wants_traps && self->trap_epoch == process->pep.trap_epoch &&
-        --process->pep.traps_wanted == 0)
-        set_all(process, false);
-    self->wants_traps = 0;
-    unlock(process);
+    return before;
 }
 
-/* Blocks all signals: a tick in this thread would wait for its own lock for ever. */
+static void unlock_alone(struct rt_process *process, uint64_t before)
+{
+    unlock(process);
+    rt_call(SYS_rt_sigprocmask, SIG_SETMASK, (uintptr_t)&before, 0, sizeof before);
+}
+
+void rt_traps_enough(struct rt_process *process, struct rt_pep_local *self)
+{
+    if (!self->wants_traps) return;
+    uint64_t before = lock_alone(process);
+    if (self->trap_epoch == process->pep.trap_epoch && --process->pep.traps_wanted == 0)
+        set_all(process, false);
+    self->wants_traps = 0;
+    unlock_alone(process, before);
+}
+
 static void take_away(struct rt_process *process, uint32_t more_forking)
 {
-    uint64_t all = UINT64_MAX, before;
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
-    lock(process);
+    uint64_t before = lock_alone(process);
     process->pep.forking += more_forking;
     if (process->pep.traps_wanted) set_all(process, false);
     process->pep.traps_wanted = 0;
-    unlock(process);
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
+    unlock_alone(process, before);
 }
 
 void rt_traps_none(struct rt_process *process)
@@ -312,59 +317,6 @@ void rt_traps_after_fork(struct rt_process *process)
     take_away(process, UINT32_MAX); /* -1 */
 }
 
-static bool is_ours(struct rt_process *process, struct rt_pep_local *self, uint64_t address,
-                    ucontext_t *context, bool *armed)
-{
-    for (size_t i = 0; i < process->core.nmodules; i++) {
-        struct rt_module *module = __atomic_load_n(&process->core.modules[i], __ATOMIC_ACQUIRE);
-        if (module && module->trap_hit && module->trap_hit(self, address, context, armed))
-            return true;
-    }
-    return false;
-}
-
-/* The one instruction has been executed: puts the trap in again. */
-static void stepped(struct rt_process *process, struct rt_pep_local *self)
-{
-    if (!self->nstepping) return;
-    uint64_t address = self->stepping[--self->nstepping];
-    __atomic_add_fetch(&process->pep.windows_closed, 1, __ATOMIC_RELEASE);
-    for (size_t i = 0; i < process->core.nmodules; i++) {
-        struct rt_module *module = __atomic_load_n(&process->core.modules[i], __ATOMIC_ACQUIRE);
-        if (module && module->trap_again) module->trap_again(address);
-    }
-}
-
-/* In a window of another thread this thread may miss a trap. Then it is not certain any more
- * which calls it is in, and they are dropped. */
-static void look_for_windows(struct rt_process *process, struct rt_pep_local *self)
-{
-    uint32_t closed = __atomic_load_n(&process->pep.windows_closed, __ATOMIC_ACQUIRE);
-    uint32_t opened = __atomic_load_n(&process->pep.windows_opened, __ATOMIC_ACQUIRE);
-    self->blind = opened - closed != self->nstepping;
-    if (!self->blind && opened == self->windows) return;
-    self->windows = opened;
-    self->ncalls = 0;
-    self->branch = 0;
-}
-
-/* Opens a window. A signal may come before the one instruction is executed, and its handler
- * may hit traps too, so windows nest. Where they nest too deep (handlers were left by
- * longjmp), all traps are taken away until samples are wanted again. */
-static void step(struct rt_process *process, struct rt_pep_local *self, uint64_t address,
-                 greg_t *regs)
-{
-    if (self->nstepping == RT_MOST_STEPPING) {
-        rt_traps_none(process);
-        __atomic_add_fetch(&process->pep.windows_closed, self->nstepping + 1, __ATOMIC_RELEASE);
-        self->nstepping = 0;
-        return;
-    }
-    self->windows++;
-    self->stepping[self->nstepping++] = address;
-    regs[REG_EFL] |= TRACE_FLAG;
-}
-
 /* Drops the calls of an earlier epoch: what happened while there were no traps is not known. */
 static void forget_other_epochs(const struct rt_process *process, struct rt_pep_local *self)
 {
@@ -383,24 +335,42 @@ static uint32_t most_hits(void)
            PER_PATH * rt_settings.samples * (rt_settings.full_stride ? rt_settings.stride : 1);
 }
 
+/* A signal that came while a trap was handled would find the thread in a copy of an instruction:
+ * nobody could unwind the stack from there. So a thread with such a signal hits the trap again,
+ * behind the signal. */
+static bool another_signal_waits(const ucontext_t *context)
+{
+    uint64_t mask;
+    memcpy(&mask, &context->uc_sigmask, sizeof mask);
+    return rt_signals_pending() & ~mask;
+}
+
+/* Several modules may be asked: addresses tell them apart. */
 bool rt_traps_handle(struct rt_process *process, struct rt_pep_local *self, siginfo_t *info,
                      ucontext_t *context)
 {
-    greg_t *regs = context->uc_mcontext.gregs;
-    bool armed = false;
-    if (info->si_code > 0 && info->si_code != SI_KERNEL && regs[REG_EFL] & TRACE_FLAG) {
-        regs[REG_EFL] &= ~TRACE_FLAG;
-        stepped(process, self);
+    bool behind = info->si_signo == SIGTRAP;
+    uint64_t address = (uint64_t)context->uc_mcontext.gregs[REG_RIP] - behind;
+    bool trapped = info->si_code == SI_KERNEL || (behind && info->si_code == TRAP_BRKPT);
+    forget_other_epochs(process, self);
+    for (size_t i = 0; trapped && i < process->core.nmodules; i++) {
+        struct rt_module *module = __atomic_load_n(&process->core.modules[i], __ATOMIC_ACQUIRE);
+        if (!module || !module->trap_place || !module->trap_place(address)) continue;
+        if (!behind && another_signal_waits(context)) return true;
+        module->trap_hit(self, address, context);
+        if (__atomic_add_fetch(&process->pep.trap_hits, 1, __ATOMIC_RELAXED) > most_hits())
+            rt_traps_none(process);
         return true;
     }
-    uint64_t address = (uint64_t)regs[REG_RIP] - 1;
-    forget_other_epochs(process, self);
-    look_for_windows(process, self);
-    bool breakpoint =
-        info->si_code == SI_KERNEL || info->si_code == TRAP_BRKPT; /* TRAP_BRKPT: in a simulator */
-    if (!breakpoint || !is_ours(process, self, address, context, &armed)) return false;
-    if (armed) step(process, self, address, regs);
-    if (__atomic_add_fetch(&process->pep.trap_hits, 1, __ATOMIC_RELAXED) > most_hits())
-        rt_traps_none(process);
-    return true;
+    return false;
+}
+
+uint64_t rt_traps_moved_from(struct rt_process *process, uint64_t address)
+{
+    uint64_t from = 0;
+    for (size_t i = 0; !from && i < process->core.nmodules; i++) {
+        struct rt_module *module = __atomic_load_n(&process->core.modules[i], __ATOMIC_ACQUIRE);
+        if (module && module->moved_from) from = module->moved_from(address);
+    }
+    return from;
 }

@@ -68,7 +68,7 @@ HOOKS = {
     "exits": {"rt_handler_begins", "rt_handler_ends", "rt_sample_signal", "rt_exe_is_fixed"},
     # signals that are not samples go back to exits; the timers lie in the table of copies
     "pep": set("""
-        rt_handler_begins rt_handler_ends rt_die rt_set_action threads.regions threads.nregions
+        rt_handler_begins rt_handler_ends rt_die rt_set_action rt_is_for_us threads.regions threads.nregions
         """.split()),
     "standin": {"rt_create_thread", "rt_create_c11_thread"},
     # the base of the thread that loads a rewritten file; marks of another kind than compiled code has

@@ -3,7 +3,8 @@
 
     run.py --bin BUILD/bin [--llvm 19] [--opt=-O2] [--case NAME]...
 
-Each for --fp-pep=body, trap and flag: active (functions that are called once have their part of the samples), signals, forks (output as without samples), shares (samples in proportion to
+Each for --fp-pep=body, trap and flag: active (functions that are called once have their part of the samples), signals,
+forks, faults, cancel (output and end as without samples), debugger (gdb comes and goes), shares (samples in proportion to
 the CPU time of threads), paths (against exact counts), statically (says what to do),
 watch (a profile now and then, shown live), slots (lengths of instructions, against objdump),
 sanitizers (samples as without, or a word why not), guide (a profile of samples guides
@@ -13,13 +14,14 @@ kinds of links), own_traps (the program's own int3), strip, info.
 """
 import json
 import os
+import signal
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import harness  # noqa: E402
 import limits  # noqa: E402
-from harness import Failure, expect, run  # noqa: E402
+from harness import Failure, equal, expect, run  # noqa: E402
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
 
@@ -62,6 +64,34 @@ class Tester(harness.Bench):
 
     def forks(self, how):
         self.same_output("forks", how)
+
+    def faults(self, how):
+        """The program's own traps and faults are the program's."""
+        self.same_output("faults", how)
+        for word in ("trap", "ignored-trap", "sent-trap", "fault", "ignored", "blocked", "again", "once"):
+            plain, _ = self.measured(self.path("faults.plain"), word)
+            done, _ = self.measured(self.path("faults." + how), word, FOOTPATH_TICK_MS="1")
+            expect(plain.returncode < 0, "%s does not kill: %d" % (word, plain.returncode))
+            expect((done.returncode, done.stdout, done.stderr) == (plain.returncode, plain.stdout, plain.stderr),
+                   "%s, %s: %d %s%s, expected %d" % (word, how, done.returncode, done.stdout, done.stderr, plain.returncode))
+
+    def cancel(self, how):
+        self.same_output("cancel", how)
+
+    def debugger(self, times):
+        """gdb attaches, looks and detaches while the program takes samples nearly all the time."""
+        exe = self.build("paths", "paths.gdb", "--fp-mode=pep", "--fp-pep=trap", "-g")
+        env = harness.environment(FOOTPATH_OUT=exe + ".prof", FOOTPATH_TICK_MS="1", FOOTPATH_SAMPLES="100000")
+        with subprocess.Popen([exe, "1000000000000"], env=env, stdout=subprocess.DEVNULL) as program:
+            try:
+                for i in range(times):
+                    seen = run("gdb", "-nx", "-batch", "-p", str(program.pid), "-ex", "bt", "-ex", "detach", status=None)
+                    expect("detached" in seen.stdout, "gdb %d: %s%s" % (i, seen.stdout, seen.stderr))
+                    expect(program.poll() is None, "after %d times the program ended: %s" % (i, program.returncode))
+            finally:
+                program.terminate()
+        equal(program.returncode, -signal.SIGTERM, "the end of the program")
+        expect(sum(self.samples(exe + ".prof").values()) > 64 * times, "few samples")
 
     def shares(self, how):
         exe = self.build("shares", "shares." + how, "--fp-mode=pep", "--fp-pep=" + how)
@@ -230,10 +260,12 @@ class Tester(harness.Bench):
 
 
 CASES = {"%s_%s" % (case, how): lambda t, case=case, how=how: getattr(t, case)(how)
-         for case in ("active", "signals", "forks", "shares", "paths", "statically", "watch", "sanitizers", "guide", "ways")
+         for case in ("active", "faults", "cancel", "signals", "forks", "shares", "paths", "statically", "watch", "sanitizers", "guide", "ways")
          for how in ("body", "trap", "flag")}
 for alone in ("slots", "storm", "links", "strip", "own_traps", "info"):
     CASES[alone] = getattr(Tester, alone)
+CASES["debugger"] = lambda t: t.debugger(8)
+CASES["debugger_long"] = lambda t: t.debugger(200)
 
 if __name__ == "__main__":
     harness.main(__doc__, ("--opt", {"default": "-O2"}), ("--slots", {"help": "the program test-slots"}), bench=Tester,

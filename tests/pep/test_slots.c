@@ -32,6 +32,9 @@ static int execute(unsigned char *room, const char *code, size_t len, long due)
         return 1;
     }
     room[0] = 0xcc;
+    uint64_t callee = (uint64_t)room + len; /* for calls through memory */
+    memcpy(room + 512, &callee, sizeof callee);
+    memcpy(room + len, "\x48\x8d\x47\x03\xc3", 5); /* lea 3(%rdi), %rax; ret */
     long (*call)(long);
     memcpy(&call, &slot, sizeof call);
     long got = call(5);
@@ -57,6 +60,8 @@ int main(int argc, char **argv)
     EXECUTE("\x48\x6b\xc7\x03\xc3", 15);                         /* imul $3, %rdi, %rax */
     EXECUTE("\x48\x69\xc7\xe8\x03\0\0\xc3", 5000);
     EXECUTE("\x57\x58\xc3", 5); /* push %rdi, then pop %rax */
+    EXECUTE("\xe8\x01\0\0\0\xc3", 8);                        /* call; ret */
+    EXECUTE("\xff\x15\xfa\x01\0\0\x48\xff\xc0\xc3", 9);     /* call *0x1fa(%rip); inc %rax; ret */
     printf(failed ? "%d failed\n" : "passed\n", failed);
     return failed != 0;
 }
