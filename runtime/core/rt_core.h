@@ -205,6 +205,8 @@ struct rt_module {
     /* Where an instruction of this module is in the second body; 0: nowhere. NULL: has none. */
     uint64_t (*second_body)(uint64_t address);
     bool (*is_second_body)(uint64_t address);
+    /* Counts a sampled path of this module, so many times. NULL: has no sampled paths. */
+    void (*count_sample)(uint64_t counters, uint64_t id, uint64_t times);
     /* The module that handled signals for all modules is unloaded: this one takes over. */
     void (*take_over)(void);
     void (*confine)(void); /* the program confines itself: rt_confine.c */
@@ -293,8 +295,8 @@ bool rt_map_wanted(void) FP_HIDDEN;
 
 /* ---- hash tables: rt_hash.c ---- */
 
-/* Counts a key in this thread's copy. table: address as linked. */
-void rt_hash_count(uint64_t table, uint64_t key) FP_HIDDEN;
+/* Counts a key in this thread's copy, so many times. table: address as linked. */
+void rt_hash_count(uint64_t table, uint64_t key, uint64_t times) FP_HIDDEN;
 
 /* Is this the start of a function by which instrumented code counts a key? */
 bool rt_hash_is_entry(uint64_t function) FP_HIDDEN;

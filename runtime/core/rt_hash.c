@@ -128,19 +128,20 @@ static uint64_t part_of(uint64_t bits, uint64_t at)
 #define CLOSED (UINT64_C(1) << 63)
 
 /* Returns the count, or 0 where it is closed. */
-static uint64_t add_one(uint64_t *count)
+static uint64_t add(uint64_t *count, uint64_t times)
 {
     uint64_t old = __atomic_load_n(count, __ATOMIC_RELAXED);
     while (!(old & CLOSED))
-        if (__atomic_compare_exchange_n(count, &old, old + 1, false, __ATOMIC_ACQ_REL,
+        if (__atomic_compare_exchange_n(count, &old, old + times, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_RELAXED))
-            return old + 1;
+            return old + times;
     return 0;
 }
 
 /* Counts in the entry if it has this key, or is free and gets it. Returns the count, or 0. The
  * bit of `used` is set before the key, so that a profile written in between misses no key. */
-static uint64_t count_in(struct fp_hash_level *level, uint64_t bits, uint64_t at, uint64_t key)
+static uint64_t count_in(struct fp_hash_level *level, uint64_t bits, uint64_t at, uint64_t key,
+                         uint64_t times)
 {
     struct fp_hash_entry *entry = &level->entries[at];
     uint64_t found = __atomic_load_n(&entry->key, __ATOMIC_ACQUIRE);
@@ -149,23 +150,24 @@ static uint64_t count_in(struct fp_hash_level *level, uint64_t bits, uint64_t at
         __atomic_compare_exchange_n(&entry->key, &found, key, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE);
     }
-    return found && found != key ? 0 : add_one(&entry->count);
+    return found && found != key ? 0 : add(&entry->count, times);
 }
 
-static uint64_t count_in_level(struct fp_hash_level *level, uint64_t bits, uint64_t key)
+static uint64_t count_in_level(struct fp_hash_level *level, uint64_t bits, uint64_t key,
+                               uint64_t times)
 {
     uint64_t mask = ((uint64_t)1 << bits) - 1;
     uint64_t at = (key * FP_HASH_FACTOR) >> (64 - bits);
     uint64_t count = 0;
     for (uint64_t i = 0; i < PLACES && !count; i++)
-        count = count_in(level, bits, (at + i) & mask, key);
+        count = count_in(level, bits, (at + i) & mask, key, times);
     return count;
 }
 
-static bool count_in_further(struct fp_hash_level *level, uint64_t key)
+static bool count_in_further(struct fp_hash_level *level, uint64_t key, uint64_t times)
 {
     for (uint64_t bits = SECOND_BITS; (level = follow(&level->more, bits)); bits += LEVEL_GROWTH)
-        if (count_in_level(level, bits, key)) return true;
+        if (count_in_level(level, bits, key, times)) return true;
     return false;
 }
 
@@ -197,14 +199,14 @@ static struct fp_hash_level *level_of(const struct fp_hash_table *table)
     return table->nsparse && !(word & FP_SPARSE_LEVELS) ? NULL : level_at(word);
 }
 
-static bool try_to_count(struct fp_hash_table *table, uint64_t key)
+static bool try_to_count(struct fp_hash_table *table, uint64_t key, uint64_t times)
 {
     for (;;) {
         struct fp_hash_level *level = level_of(table);
         uint64_t bits = bits_of(level);
         uint64_t at = ((key * FP_PROBE_FACTOR) >> FP_PROBE_SHIFT & level->mask) >> ENTRY_BITS;
-        if (bits && count_in(level, bits, at, key)) return true;
-        if (bits == FP_HASH_BITS) return count_in_further(level, key);
+        if (bits && count_in(level, bits, at, key, times)) return true;
+        if (bits == FP_HASH_BITS) return count_in_further(level, key, times);
         if (!grow(table, level)) return false;
     }
 }
@@ -214,7 +216,7 @@ static bool try_to_count(struct fp_hash_table *table, uint64_t key)
 enum { HOT = 64 }; /* an array takes as long to make as so many calls take */
 
 /* Returns the count, or 0 where the key has no place, or nothing is on trial. */
-static uint64_t count_on_trial(struct fp_hash_table *table, uint64_t key)
+static uint64_t count_on_trial(struct fp_hash_table *table, uint64_t key, uint64_t times)
 {
     uint64_t here = __atomic_load_n(&table->level, __ATOMIC_ACQUIRE);
     if (!here) {
@@ -226,7 +228,7 @@ static uint64_t count_on_trial(struct fp_hash_table *table, uint64_t key)
             here = made;
     }
     bool on_trial = here & FP_SPARSE_LEVELS && !(here & FP_SPARSE_LASTING);
-    return on_trial ? count_in_level(level_at(here), FIRST_BITS, key) : 0;
+    return on_trial ? count_in_level(level_at(here), FIRST_BITS, key, times) : 0;
 }
 
 void rt_hash_close(uint64_t word, uint64_t *array)
@@ -239,31 +241,31 @@ void rt_hash_close(uint64_t word, uint64_t *array)
 }
 
 /* False where there is no array, but levels. */
-static bool count_sparsely(struct fp_hash_table *table, uint64_t key)
+static bool count_sparsely(struct fp_hash_table *table, uint64_t key, uint64_t times)
 {
-    uint64_t count = count_on_trial(table, key);
-    uint64_t *array = count && count < HOT ? NULL : rt_sparse_make(table);
-    if (!count && array) __atomic_fetch_add(&array[key - 1], 1, __ATOMIC_RELAXED);
+    uint64_t count = count_on_trial(table, key, times);
+    uint64_t *array = count && count < HOT * times ? NULL : rt_sparse_make(table);
+    if (!count && array) __atomic_fetch_add(&array[key - 1], times, __ATOMIC_RELAXED);
     return count || array;
 }
 
-static void count_key(struct fp_hash_table *table, uint64_t key)
+static void count_key(struct fp_hash_table *table, uint64_t key, uint64_t times)
 {
-    if (table->nsparse && count_sparsely(table, key)) return;
-    if (try_to_count(table, key)) return;
+    if (table->nsparse && count_sparsely(table, key, times)) return;
+    if (try_to_count(table, key, times)) return;
     static uint32_t complained;
     if (!__atomic_exchange_n(&complained, 1, __ATOMIC_RELAXED))
         rt_warn("out of memory for path counts; some are lost", NULL);
 }
 
-void rt_hash_count(uint64_t table, uint64_t key)
+void rt_hash_count(uint64_t table, uint64_t key, uint64_t times)
 {
-    count_key((struct fp_hash_table *)(table + (uint64_t)RT_LOCAL->core.bias), key);
+    count_key((struct fp_hash_table *)(table + (uint64_t)RT_LOCAL->core.bias), key, times);
 }
 
 __attribute__((used)) RT_ENTRY static void hash_miss(uint64_t table, uint64_t key)
 {
-    rt_hash_count(table, key);
+    rt_hash_count(table, key, 1);
 }
 
 __attribute__((used)) RT_ENTRY static void gate_miss(uint64_t gate, uint64_t counter)
@@ -272,20 +274,21 @@ __attribute__((used)) RT_ENTRY static void gate_miss(uint64_t gate, uint64_t cou
 }
 
 /* A path ended while its thread's flag was set. */
-__attribute__((used)) RT_ENTRY static void sample_array(uint64_t counters, uint64_t id)
+__attribute__((used)) RT_ENTRY static void sample_array(uint64_t counters, uint64_t id,
+                                                        uint64_t cost)
 {
-    rt_sample_point(counters, id, false);
+    rt_sample_point(counters, id, cost, false);
 }
 
-__attribute__((used)) RT_ENTRY static void sample_hash(uint64_t table, uint64_t id)
+__attribute__((used)) RT_ENTRY static void sample_hash(uint64_t table, uint64_t id, uint64_t cost)
 {
-    rt_sample_point(table, id, true);
+    rt_sample_point(table, id, cost, true);
 }
 
 /* With shared or atomic counters all threads have one table. */
 __attribute__((used)) RT_ENTRY static void hash_shared(uint64_t table, uint64_t key)
 {
-    count_key((struct fp_hash_table *)table, key);
+    count_key((struct fp_hash_table *)table, key, 1);
 }
 
 /* Instrumented code calls these as functions that preserve all registers but r11. */

@@ -13,6 +13,8 @@ void rt_sample_start(void) FP_HIDDEN;
 /* Makes the timer of a thread, if samples are taken. */
 void rt_sample_thread_begins(int32_t *timer, uint32_t tid) FP_HIDDEN;
 void rt_sample_thread_ends(int32_t *timer) FP_HIDDEN;
+/* This thread takes no more samples of its last tick: counts those that it has. */
+void rt_sample_count_rest(void) FP_HIDDEN;
 /* This thread is the runtime's own: it gets no ticks. */
 void rt_sample_not_here(void) FP_HIDDEN;
 /* Before a fork; behind it in the parent; behind it in the child, where only this thread is
@@ -24,8 +26,8 @@ void rt_sample_after_fork(void) FP_HIDDEN;
 void rt_sample_forget_module(bool process_ends) FP_HIDDEN;
 /* The signal of ticks, or 0 where samples were never taken. */
 int rt_sample_signal(void) FP_HIDDEN;
-/* A path ends here. Takes a sample of it, or not. */
-void rt_sample_point(uint64_t counters, uint64_t id, bool hashed) FP_HIDDEN;
+/* A path ends here; paths that end here cost so much on average. Takes a sample of it, or not. */
+void rt_sample_point(uint64_t counters, uint64_t id, uint64_t cost, bool hashed) FP_HIDDEN;
 
 /* ---- the two signals that sampling needs: rt_mask.c ---- */
 
@@ -52,6 +54,8 @@ uint64_t rt_trap_moved_from(uint64_t address) FP_HIDDEN;
 /* In all modules: a thread wants samples; it has enough; no thread gets any. */
 void rt_traps_want(struct rt_process *process, struct rt_pep_local *self,
                    const ucontext_t *context) FP_HIDDEN;
+/* Does the thread want samples, and are its traps still there? */
+bool rt_traps_are_in(const struct rt_process *process, const struct rt_pep_local *self) FP_HIDDEN;
 void rt_traps_enough(struct rt_process *process, struct rt_pep_local *self) FP_HIDDEN;
 void rt_traps_none(struct rt_process *process) FP_HIDDEN;
 /* From rt_traps_before_fork to rt_traps_after_fork there are no traps. */
@@ -112,7 +116,13 @@ struct rt_call {
     uint32_t function;
 };
 
-enum { RT_MOST_CALLS = 32, RT_MOST_BODIES = 64 };
+/* A sample that is not counted yet. */
+struct rt_sampled {
+    uint64_t counters, id; /* RT_SAMPLED_HASHED is added to an id in a hash table */
+};
+#define RT_SAMPLED_HASHED (UINT64_C(1) << 63)
+
+enum { RT_MOST_CALLS = 32, RT_MOST_SAMPLED = 32, RT_MOST_BODIES = 64 };
 
 /* A module that has a second body, and the addresses from its first body to its second. Known
  * without a look into the module, which another thread may be unloading. */
@@ -126,6 +136,11 @@ struct rt_pep_local {
     uint32_t samples_left; /* to take until the next tick */
     uint32_t skip;         /* path ends to pass over before the next sample */
     uint32_t rotation;     /* of the first stride */
+    uint32_t nsampled;     /* that are not counted yet */
+    uint32_t busy;         /* a sample is being kept */
+    uint64_t cost;         /* of these, in instructions */
+    uint64_t time;         /* of CPU in ns, that these and the samples to come stand for */
+    struct rt_sampled sampled[RT_MOST_SAMPLED];
     uint32_t wants_traps, trap_epoch;
     uint64_t branch, branch_register; /* address of the site in front of a branch, or 0 */
     uint64_t branch_frame;
@@ -143,7 +158,7 @@ struct rt_pep_process {
     int32_t sampling_signal;      /* the signal of ticks */
     int32_t trap_signal;          /* SIGSEGV, or SIGTRAP under Valgrind */
     int32_t first_timer;          /* of the first thread: as `timer` in a region */
-    uint32_t trap_lock, traps_wanted, trap_epoch, trap_hits;
+    uint32_t trap_lock, traps_wanted, trap_epoch, trap_hits, others_hits;
     uint32_t forking;            /* threads that are in fork: no traps meanwhile */
     uint32_t has_sites;          /* some module has traps */
     uint32_t has_bodies;         /* slots of `bodies` that were ever used */

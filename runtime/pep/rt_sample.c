@@ -3,8 +3,19 @@
  * Every thread has a timer on its own CPU clock. At a tick the thread begins to look at the
  * paths that end in it. It skips some, a number that rotates below STRIDE, and counts the
  * next SAMPLES (simplified Arnold-Grove sampling). With full Arnold-Grove sampling it skips
- * STRIDE - 1 between any two. A sample is counted in the thread's own counters, as a counted
- * path is, so readers of profiles need not know of samples.
+ * STRIDE - 1 between any two. Samples are counted in the thread's own counters, as paths
+ * are, so readers of profiles need not know of samples.
+ *
+ * What a sample counts. A tick stands for the CPU time since the tick before. The samples of a
+ * tick follow each other, so in that time each of their paths was taken in proportion to its
+ * samples. Were all that time spent like this, then the paths were taken so many times:
+ *
+ *     time / cost of the samples        in ns, at one instruction a ns
+ *
+ * So each sample of the tick counts so many times. The counts of a profile then are in proportion
+ * to the times that paths were taken, also where some ticks met short paths and others long ones;
+ * and a count times the length of its path is the CPU time spent there. A thread that got few
+ * samples of a tick counts each of them more often, so threads count in proportion to their time.
  *
  * The end of a path is noticed by a flag that instrumented code tests, or by traps
  * (rt_trap.c).
@@ -62,19 +73,58 @@ static void set_flags(const struct rt_process *process, unsigned char value)
     }
 }
 
-static void count(uint64_t counters, uint64_t id, bool hashed)
+static void count(uint64_t counters, uint64_t id, uint64_t times)
 {
-    if (hashed) {
-        rt_hash_count(counters, id + 1);
-        return;
-    }
-    uint64_t at = counters + id * sizeof(uint64_t);
-    const struct rt_range *range = &rt_this.ranges[RT_COUNTERS];
-    if (at < (uint64_t)range->start || at >= (uint64_t)range->end) return; /* must not happen */
-    __atomic_fetch_add((uint64_t *)(at + (uint64_t)RT_LOCAL->core.bias), 1, __ATOMIC_RELAXED);
+    const struct rt_range *range =
+        &rt_this.ranges[id & RT_SAMPLED_HASHED ? (int)RT_TABLES : (int)RT_COUNTERS];
+    uint64_t at = counters;
+    if (!(id & RT_SAMPLED_HASHED)) at += id * sizeof(uint64_t);
+    if (at < (uint64_t)range->start || at >= (uint64_t)range->end) return;
+    if (id & RT_SAMPLED_HASHED)
+        rt_hash_count(counters, (id & ~RT_SAMPLED_HASHED) + 1, times);
+    else
+        __atomic_fetch_add((uint64_t *)(at + (uint64_t)RT_LOCAL->core.bias), times,
+                           __ATOMIC_RELAXED);
 }
 
-void rt_sample_point(uint64_t counters, uint64_t id, bool hashed)
+/* A module that was unloaded meanwhile is not found. */
+static void count_in_module(const struct rt_process *process, const struct rt_sampled *one,
+                            uint64_t times)
+{
+    for (size_t i = 0; i < process->core.nmodules; i++) {
+        struct rt_module *module = __atomic_load_n(&process->core.modules[i], __ATOMIC_ACQUIRE);
+        if (module && module->count_sample) module->count_sample(one->counters, one->id, times);
+    }
+}
+
+/* Counts the samples, which stand for so much time. */
+static void count_sampled(const struct rt_process *process, struct rt_pep_local *s, uint64_t time)
+{
+    uint64_t times = s->cost ? time / s->cost : 0;
+    uint32_t n = s->nsampled;
+    s->nsampled = 0;
+    s->cost = 0;
+    s->time -= time;
+    for (uint32_t i = 0; i < n; i++) count_in_module(process, &s->sampled[i], times ? times : 1);
+}
+
+/* No more samples come of the last tick. Its time goes on to the next one if there were none. */
+static void count_rest(const struct rt_process *process, struct rt_pep_local *s, uint64_t time)
+{
+    if (s->nsampled) count_sampled(process, s, time);
+}
+
+static void keep(const struct rt_process *process, struct rt_pep_local *s, struct rt_sampled one,
+                 uint64_t cost)
+{
+    s->sampled[s->nsampled++] = one;
+    s->cost += cost ? cost : 1;
+    s->samples_left--;
+    if (s->nsampled < RT_MOST_SAMPLED && s->samples_left) return;
+    count_sampled(process, s, s->time * s->nsampled / (s->nsampled + s->samples_left));
+}
+
+void rt_sample_point(uint64_t counters, uint64_t id, uint64_t cost, bool hashed)
 {
     struct rt_process *process = rt_this.process;
     struct rt_pep_local *s = process && process->pep.sampling ? state(process) : NULL;
@@ -86,9 +136,13 @@ void rt_sample_point(uint64_t counters, uint64_t id, bool hashed)
         s->skip--;
         return;
     }
-    count(counters, id, hashed);
+    __atomic_store_n(&s->busy, 1, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    keep(process, s, (struct rt_sampled){counters, id | (hashed ? RT_SAMPLED_HASHED : 0)}, cost);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&s->busy, 0, __ATOMIC_RELAXED);
     if (rt_settings.full_stride) s->skip = rt_settings.stride - 1;
-    if (--s->samples_left) return;
+    if (s->samples_left) return;
     set_flags(process, 0);
     if (s->wants_traps) rt_traps_enough(process, s);
 }
@@ -153,21 +207,19 @@ static void pass_on(struct sigaction *kept, int signal, siginfo_t *info, ucontex
         action.sa_sigaction(signal, info, context);
 }
 
-/* Samples are to be in proportion to CPU time. So the samples of ticks that the kernel
- * missed are made up for, and those that this thread did not get because its traps were
- * taken away. Of those that it did not get because it was in code that has no second body,
- * some are. */
-static uint32_t samples_due(const struct rt_process *process, const struct rt_pep_local *s,
-                            int overrun)
+/* The kernel may be late with ticks, and says how many it left out. */
+static uint64_t time_of_tick(int overrun)
 {
     enum { MOST_MISSED = 255 }; /* a virtual machine may have stood still for long */
-    uint64_t due = (1 + (overrun > 0 ? (uint64_t)overrun : 0)) * rt_settings.samples;
-    uint64_t most = (1 + MOST_MISSED) * (uint64_t)rt_settings.samples;
-    enum { MOST_LEFT = 3 };
-    uint64_t left = s->samples_left, most_left = MOST_LEFT * (uint64_t)rt_settings.samples;
-    if (s->wants_traps && s->trap_epoch != process->pep.trap_epoch) due += left;
-    if (process->pep.has_bodies) due += left < most_left ? left : most_left;
-    return (uint32_t)(due < most ? due : most);
+    uint64_t missed = overrun > 0 ? (uint64_t)overrun : 0;
+    return (1 + (missed < MOST_MISSED ? missed : MOST_MISSED)) * rt_settings.tick_ns;
+}
+
+/* Does the tick interrupt the code that keeps a sample (--fp-pep=flag)? That is rare. A handler of
+ * the program may have left that code by siglongjmp: then the third tick is taken. */
+static bool is_busy(struct rt_pep_local *s)
+{
+    return s->busy && ++s->busy < 4;
 }
 
 static void take_tick(siginfo_t *info, void *context)
@@ -176,8 +228,12 @@ static void take_tick(siginfo_t *info, void *context)
     restart_system_call(context);
     if (process && process->pep.sampling && !process->core.paused) {
         struct rt_pep_local *s = state(process);
-        if (rt_body_is_recording(s, context)) return;
-        s->samples_left = samples_due(process, s, info->si_overrun);
+        if (rt_body_is_recording(s, context) || is_busy(s)) return;
+        s->busy = 0;
+        s->time += time_of_tick(info->si_overrun);
+        if (s->samples_left && rt_traps_are_in(process, s)) return; /* it is at it */
+        count_rest(process, s, s->time - time_of_tick(info->si_overrun));
+        s->samples_left = rt_settings.samples;
         s->skip = s->rotation++ % rt_settings.stride;
         s->branch = s->branch_place = 0;
         s->readable = s->readable_end = 0;
@@ -265,12 +321,19 @@ static bool make_timer(int32_t *timer, uint32_t tid, int signal)
     return syscall(SYS_timer_settime, made, 0, &when, NULL) == 0;
 }
 
+/* Of a thread that had this state before, or of the parent of a fork. */
+static void forget_samples(struct rt_pep_local *s)
+{
+    s->samples_left = s->nsampled = 0;
+    s->cost = s->time = 0;
+}
+
 void rt_sample_thread_begins(int32_t *timer, uint32_t tid)
 {
     struct rt_process *process = rt_this.process;
     if (!process || !process->pep.sampling) return;
     *timer = 0;
-    state(process)->samples_left = 0;
+    forget_samples(state(process));
     if (!make_timer(timer, tid, process->pep.sampling_signal) &&
         !__atomic_exchange_n(&process->core.complained, 1, __ATOMIC_RELAXED))
         rt_warn("no timer for a thread; its paths are not sampled", NULL);
@@ -280,6 +343,18 @@ void rt_sample_thread_ends(int32_t *timer)
 {
     if (*timer) syscall(SYS_timer_delete, *timer - 1);
     *timer = 0;
+}
+
+/* A tick in between would count samples twice. */
+void rt_sample_count_rest(void)
+{
+    struct rt_process *process = rt_this.process;
+    if (!process || !process->pep.sampling) return;
+    struct rt_held held;
+    rt_hold_signals(&held);
+    count_rest(process, state(process), state(process)->time);
+    state(process)->samples_left = 0;
+    rt_release_signals(&held);
 }
 
 static bool has_samples(void)
@@ -347,6 +422,7 @@ void rt_sample_start(void)
     if (process && __footpath_interposed) process->pep.masks_kept = 1;
     if (!has_samples() || !process) return;
     rt_this.sampling = &rt_sampling;
+    rt_this.count_sample = count;
     if (rt_body_is_here())
         rt_body_offer(process);
     else if (rt_trap_has_sites())
@@ -399,7 +475,7 @@ void rt_sample_not_here(void)
     struct rt_process *process = rt_this.process;
     if (!process || !process->pep.sampling || !RT_LOCAL->core.bias) return;
     rt_sample_thread_ends(own_timer(process));
-    state(process)->samples_left = 0;
+    forget_samples(state(process));
     rt_traps_none(process);
 }
 
@@ -421,7 +497,7 @@ void rt_sample_after_fork(void)
     process->pep.trap_lock = 0;
     process->pep.first_timer = 0;
     for (uint32_t i = 0; i < process->threads.nregions; i++) process->threads.regions[i].timer = 0;
-    state(process)->samples_left = 0;
+    forget_samples(state(process));
     make_timer(own_timer(process), rt_thread_id(), process->pep.sampling_signal);
 }
 
@@ -432,6 +508,8 @@ void rt_sample_forget_module(bool process_ends)
     struct rt_process *process = rt_this.process;
     if (!process || !process->pep.sampler) return;
     rt_traps_none(process); /* the code of this module has some */
+    rt_sample_count_rest();
+    if (!process_ends) rt_this.count_sample = NULL;
     if (!process_ends) rt_body_withdraw(process);
     if (!process_ends) give_trap_back(process);
     if (process->pep.sampler != &rt_local.pep && !process_ends) return;

@@ -112,7 +112,8 @@ void rt_seen_end(struct rt_pep_local *self, const struct rt_seen *seen)
         else if (call)
             end_call(self, call);
     }
-    if (known) rt_sample_point(counters, id, site->flags & FP_SITE_HASHED);
+    if (known)
+        rt_sample_point(counters, id, site->flags >> FP_SITE_COST, site->flags & FP_SITE_HASHED);
 }
 
 void rt_seen_start(struct rt_pep_local *self, const struct rt_seen *seen)
@@ -232,14 +233,6 @@ static void arm_active(struct rt_process *process, const greg_t *regs)
     }
 }
 
-/* Acts as if the traps had been put in and taken away: the next tick makes up for the
- * samples of this one. */
-static void want_later(const struct rt_process *process, struct rt_pep_local *self)
-{
-    self->wants_traps = 1;
-    self->trap_epoch = process->pep.trap_epoch - 1;
-}
-
 /* An epoch ends when all traps are taken away. A wish for samples holds in its epoch only. */
 static void want_now(struct rt_process *process, struct rt_pep_local *self,
                      const ucontext_t *context)
@@ -247,19 +240,21 @@ static void want_now(struct rt_process *process, struct rt_pep_local *self,
     if (!self->wants_traps || self->trap_epoch != process->pep.trap_epoch) {
         self->wants_traps = 1;
         self->trap_epoch = process->pep.trap_epoch;
-        process->pep.trap_hits = 0;
+        process->pep.trap_hits = process->pep.others_hits = 0;
         if (process->pep.traps_wanted++ == 0) set_all(process, true);
     }
     arm_active(process, context->uc_mcontext.gregs);
 }
 
+bool rt_traps_are_in(const struct rt_process *process, const struct rt_pep_local *self)
+{
+    return self->wants_traps && self->trap_epoch == process->pep.trap_epoch;
+}
+
 void rt_traps_want(struct rt_process *process, struct rt_pep_local *self, const ucontext_t *context)
 {
     lock(process);
-    if (process->pep.forking)
-        want_later(process, self);
-    else
-        want_now(process, self, context);
+    if (!process->pep.forking) want_now(process, self, context);
     unlock(process);
 }
 
@@ -327,12 +322,21 @@ static void forget_other_epochs(const struct rt_process *process, struct rt_pep_
     self->branch = 0;
 }
 
-/* The hits that the samples of a tick need, and some more for threads that want none. */
-static uint32_t most_hits(void)
+/* Too many hits: takes the traps away until the next tick. A thread that wanted more samples then
+ * counts those that it has got for the time of the tick.
+ *
+ * Threads that want none may hit as many traps as a tick has samples. So sampling costs many
+ * threads at most twice what it costs one, also where the thread that wants samples sleeps. The
+ * other limit is for a program whose functions begin often and whose paths seldom end. */
+static void note_hit(struct rt_process *process, const struct rt_pep_local *self)
 {
     enum { PER_PATH = 8, BESIDES = 4096 };
-    return BESIDES +
-           PER_PATH * rt_settings.samples * (rt_settings.full_stride ? rt_settings.stride : 1);
+    uint32_t stride = rt_settings.full_stride ? rt_settings.stride : 1;
+    uint32_t most = BESIDES + PER_PATH * rt_settings.samples * stride;
+    uint32_t hits = __atomic_add_fetch(&process->pep.trap_hits, 1, __ATOMIC_RELAXED);
+    uint32_t others =
+        __atomic_add_fetch(&process->pep.others_hits, !self->samples_left, __ATOMIC_RELAXED);
+    if (hits > most || others > rt_settings.samples) rt_traps_none(process);
 }
 
 /* A signal that came while a trap was handled would find the thread in a copy of an instruction:
@@ -358,8 +362,7 @@ bool rt_traps_handle(struct rt_process *process, struct rt_pep_local *self, sigi
         if (!module || !module->trap_place || !module->trap_place(address)) continue;
         if (!behind && another_signal_waits(context)) return true;
         module->trap_hit(self, address, context);
-        if (__atomic_add_fetch(&process->pep.trap_hits, 1, __ATOMIC_RELAXED) > most_hits())
-            rt_traps_none(process);
+        note_hit(process, self);
         return true;
     }
     return false;

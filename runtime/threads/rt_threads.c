@@ -349,6 +349,7 @@ static bool have_key;
 static void thread_ends(void *region)
 {
     rt_sample_thread_ends(&((struct rt_region *)region)->timer);
+    rt_sample_count_rest();
     rt_fold_ending(region);
     __atomic_store_n(&((struct rt_region *)region)->ended, RT_ENDED, __ATOMIC_RELEASE);
 }

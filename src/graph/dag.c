@@ -110,3 +110,30 @@ double *fp_dag_weights(struct fp_arena *arena, const struct fp_dag *dag, const d
             result[dag->exit_of[b]] = fp_weight_of_block(cfg, weights, b);
     return result;
 }
+
+/* The average over the edges into v; where all have the weight 0, over all alike. */
+static double length_before(const struct fp_dag *dag, const double *weights, const double *lengths,
+                            uint32_t v)
+{
+    double sum = 0, weight = 0, plain = 0;
+    uint32_t n = dag->first_in[v + 1] - dag->first_in[v];
+    for (uint32_t k = dag->first_in[v]; k < dag->first_in[v + 1]; k++) {
+        uint32_t e = dag->in_edges[k];
+        sum += weights[e] * lengths[dag->edges[e].src];
+        weight += weights[e];
+        plain += lengths[dag->edges[e].src];
+    }
+    return weight > 0 ? sum / weight : n ? plain / n : 0;
+}
+
+double *fp_dag_lengths(struct fp_arena *arena, const struct fp_dag *dag, const double *weights,
+                       const double *sizes)
+{
+    const double *on = fp_dag_weights(arena, dag, weights);
+    double *lengths = FP_NEW_ARRAY(arena, double, dag->nverts);
+    for (uint32_t i = 0; i < dag->norder; i++) {
+        uint32_t v = dag->order[i];
+        lengths[v] = length_before(dag, on, lengths, v) + (v < dag->cfg->nblocks ? sizes[v] : 0);
+    }
+    return lengths;
+}

@@ -46,4 +46,9 @@ struct fp_dag *fp_dag_make(struct fp_arena *arena, const struct fp_truncation *t
 /* Weight of each dag edge, from weights of cfg edges. */
 double *fp_dag_weights(struct fp_arena *arena, const struct fp_dag *dag, const double *weights);
 
+/* Per vertex: how long the paths that reach it are on average, with the vertex itself. sizes: of
+ * the cfg's blocks. weights: of cfg edges. */
+double *fp_dag_lengths(struct fp_arena *arena, const struct fp_dag *dag, const double *weights,
+                       const double *sizes);
+
 #endif

@@ -62,7 +62,7 @@ HOOKS = {
     # the life of a thread
     "threads": set("""
         rt_place_is_certain rt_provide_signal_stack
-        rt_mask_believe rt_mask_believed rt_sample_signal rt_sample_thread_begins rt_sample_thread_ends
+        rt_mask_believe rt_mask_believed rt_sample_signal rt_sample_thread_begins rt_sample_thread_ends rt_sample_count_rest
         rt_exe_early_bias rt_exe_far_steps rt_exe_shadow_thread rt_exe_widen rt_exe_is_fixed exits.guarded
         """.split()),
     "exits": {"rt_handler_begins", "rt_handler_ends", "rt_sample_signal", "rt_exe_is_fixed"},

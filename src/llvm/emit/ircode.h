@@ -61,6 +61,7 @@ struct fp_code {
     bool *at_branch;   /* with traps, per block: path ends of all its ways out are in front
                         of its branch */
     LLVMValueRef word; /* where a running register lies, or NULL */
+    const double *sizes, *lengths; /* with sampling: instructions of a block; of the paths to it */
 };
 
 static inline bool fp_code_is_count(struct fp_op op)
@@ -137,6 +138,8 @@ void fp_code_emit_probes(struct fp_code *c);
 
 /* ---- irends.c ---- */
 
+/* needs: ir->weights. */
+void fp_code_measure_paths(struct fp_code *c);
 /* A running register becomes a word of the frame. */
 void fp_code_make_word(struct fp_code *c);
 /* The only code of a running register: what an edge does to it. */

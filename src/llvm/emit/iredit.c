@@ -260,11 +260,11 @@ void fp_edit_add_to(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef amo
     LLVMSetAlignment(LLVMBuildStore(ed->builder, sum, pointer), 8);
 }
 
-void fp_edit_count_call(struct fp_editor *ed, const char *name, LLVMValueRef counters,
-                        LLVMValueRef key)
+static void call_preserving(struct fp_editor *ed, const char *name, LLVMValueRef *args,
+                            unsigned count)
 {
-    LLVMTypeRef types[] = {LLVMTypeOf(counters), ed->i64};
-    LLVMTypeRef type = LLVMFunctionType(ed->void_, types, 2, 0);
+    LLVMTypeRef types[] = {LLVMTypeOf(args[0]), ed->i64, ed->i64};
+    LLVMTypeRef type = LLVMFunctionType(ed->void_, types, count, 0);
     LLVMValueRef function = LLVMGetNamedFunction(ed->module, name);
     if (!function) {
         function = LLVMAddFunction(ed->module, name, type);
@@ -272,9 +272,22 @@ void fp_edit_count_call(struct fp_editor *ed, const char *name, LLVMValueRef cou
     }
     enum { PRESERVE_ALL = 15 }; /* the runtime's entry saves every register it uses */
     LLVMSetFunctionCallConv(function, PRESERVE_ALL);
-    LLVMValueRef args[] = {counters, key};
-    LLVMSetInstructionCallConv(LLVMBuildCall2(ed->builder, type, function, args, 2, ""),
+    LLVMSetInstructionCallConv(LLVMBuildCall2(ed->builder, type, function, args, count, ""),
                                PRESERVE_ALL);
+}
+
+void fp_edit_count_call(struct fp_editor *ed, const char *name, LLVMValueRef counters,
+                        LLVMValueRef key)
+{
+    LLVMValueRef args[] = {counters, key};
+    call_preserving(ed, name, args, 2);
+}
+
+void fp_edit_sample_call(struct fp_editor *ed, const char *name, LLVMValueRef counters,
+                         LLVMValueRef key, LLVMValueRef cost)
+{
+    LLVMValueRef args[] = {counters, key, cost};
+    call_preserving(ed, name, args, 3);
 }
 
 /* A call that the compiler does not see: a function that calls nothing else needs no frame. The

@@ -73,6 +73,9 @@ void fp_edit_add_to(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef amo
 /* Counts a key in a hash table, or takes a sample, by a call of the runtime. */
 void fp_edit_count_call(struct fp_editor *ed, const char *name, LLVMValueRef counters,
                         LLVMValueRef key);
+/* The same with what the path costs. */
+void fp_edit_sample_call(struct fp_editor *ed, const char *name, LLVMValueRef counters,
+                         LLVMValueRef key, LLVMValueRef cost);
 /* Counts behind a gate, by a call of the runtime. */
 void fp_edit_gate_call(struct fp_editor *ed, LLVMValueRef gate, LLVMValueRef counter);
 

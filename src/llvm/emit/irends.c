@@ -11,6 +11,49 @@ static int64_t next_from(const struct fp_code *c, uint32_t start)
     return op.kind == FP_OP_SET ? (int64_t)(0 - (uint64_t)op.value) : 0;
 }
 
+/* ---- what the paths cost that end at a place ---- */
+
+void fp_code_measure_paths(struct fp_code *c)
+{
+    const struct fp_function *f = c->ed->ir->f;
+    double *sizes = FP_NEW_ARRAY(c->arena, double, c->cfg->nblocks);
+    for (uint32_t b = 0; b < c->cfg->nblocks; b++) sizes[b] = f->source.blocks[b].instructions;
+    c->sizes = sizes;
+    c->lengths = fp_dag_lengths(c->arena, c->dag, c->ed->ir->weights, sizes);
+}
+
+static uint32_t as_cost(double length)
+{
+    return length < 1 ? 1 : length < FP_SITE_MOST_COST ? (uint32_t)length : FP_SITE_MOST_COST;
+}
+
+/* Once round. */
+static uint32_t cost_of_lap(const struct fp_code *c, int64_t number)
+{
+    const struct fp_laps *laps = &c->dag->truncation->laps;
+    const struct fp_lap *lap = &laps->at[0];
+    for (uint32_t i = 0; i < laps->len; i++)
+        if (fp_lap_number(laps, i) == number) lap = &laps->at[i];
+    double length = c->sizes[c->cfg->edges[lap->closing].src];
+    for (uint32_t k = 0; k < lap->nedges; k++) length += c->sizes[c->cfg->edges[lap->edges[k]].src];
+    return as_cost(length);
+}
+
+/* Of the paths that are counted on dag edge d: from there on they have one way. */
+static uint32_t cost_on(const struct fp_code *c, uint32_t d)
+{
+    const struct fp_dag *dag = c->dag;
+    double length = c->lengths[dag->edges[d].src];
+    while (dag->edges[d].dst != dag->exit) {
+        uint32_t v = dag->edges[d].dst;
+        length += c->sizes[v];
+        for (d = dag->first_out[v]; !c->plan->numbering->npaths[dag->edges[d].dst];) d++;
+    }
+    return as_cost(length);
+}
+
+/* ---- */
+
 /* The END or EXIT edge of the path that is counted on dag edge d. */
 static uint32_t last_edge(const struct fp_code *c, uint32_t d)
 {
@@ -28,7 +71,8 @@ static struct fp_sample_point end_on(const struct fp_code *c, uint32_t d, uint32
 {
     struct fp_op op = c->plan->on[d];
     LLVMValueRef reg = op.kind == FP_OP_COUNT_REG ? c->reg[block] : NULL;
-    struct fp_sample_point end = {c->counters, c->hashed, reg, op.value, FP_NONE, 0, 0};
+    struct fp_sample_point end = {c->counters, c->hashed, reg, op.value,
+                                  FP_NONE,     0,         0,   cost_on(c, d)};
     if (!c->word) return end;
     const struct fp_dag_edge *last = &c->dag->edges[last_edge(c, d)];
     uint32_t then = last->kind == FP_DAG_END ? c->cfg->edges[last->cfg_edge].dst : FP_NONE;
@@ -50,7 +94,7 @@ void fp_code_sample(struct fp_code *c, uint32_t d, uint32_t block)
 static struct fp_sample_point lap_end(const struct fp_code *c, int64_t id)
 {
     int64_t lap = id - (int64_t)c->plan->numbering->num_paths;
-    struct fp_sample_point end = {c->counters, false, NULL, id, FP_NONE, 0, 0};
+    struct fp_sample_point end = {c->counters, false, NULL, id, FP_NONE, 0, 0, cost_of_lap(c, lap)};
     if (c->hashed) end.counters = c->laps, end.value = lap;
     return end;
 }

@@ -238,6 +238,7 @@ void fp_ir_emit_paths(struct fp_editor *ed, const struct fp_plan *plan, const en
     if (pep) sampling.how = *pep;
     struct fp_code c = code_for(ed, plan, pep ? &sampling : NULL);
     fp_code_choose_in_place(&c);
+    if (pep) fp_code_measure_paths(&c);
     if (plan->running) fp_code_make_word(&c);
     fp_code_choose_branch_ends(&c);
     emit_entry(&c);

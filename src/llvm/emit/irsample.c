@@ -25,7 +25,8 @@ static void say_site(struct fp_editor *ed, struct fp_writer *text,
     fp_say(text, "773:\n.long .Lfp${:uid} - .\n");
     fp_say(text, counters ? ".long %s - .\n" : ".long 0\n", counters);
     fp_say(text, ".quad %lld\n.long %u\n", (long long)point->value,
-           flags | point->flags | (point->hashed ? (unsigned)FP_SITE_HASHED : 0));
+           flags | point->flags | (point->hashed ? (unsigned)FP_SITE_HASHED : 0) |
+               point->cost << FP_SITE_COST);
     bool running = point->flags & FP_SITE_RUNNING;
     if (point->reg && !running) fp_say(text, ".ascii \"${0:q}\"\n");
     fp_say(text, ".zero 24 - (. - 773b)\n.quad %lld\n", (long long)point->next);
@@ -104,7 +105,7 @@ static void call_sample(struct fp_editor *ed, const struct fp_sample_point *end)
     LLVMValueRef counters = LLVMConstBitCast(end->counters, fp_edit_pointer_type(ed, ed->i64));
     LLVMValueRef id = LLVMConstInt(ed->i64, (uint64_t)end->value, 1);
     if (end->reg) id = LLVMBuildAdd(ed->builder, end->reg, id, "");
-    fp_edit_count_call(ed, name, counters, id);
+    fp_edit_sample_call(ed, name, counters, id, LLVMConstInt(ed->i64, end->cost, 0));
 }
 
 /*   if (sampling) sample(counters, id) */

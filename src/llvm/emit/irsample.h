@@ -14,6 +14,7 @@ struct fp_sample_point {
     uint32_t target; /* in front of a branch: only if it goes to this block */
     unsigned flags;  /* FP_SITE_RUNNING and what comes with it */
     int64_t next;    /* running: what the register stands for behind this, less itself */
+    uint32_t cost;   /* instructions of the paths that end here, on average */
 };
 
 struct fp_flag_test {
