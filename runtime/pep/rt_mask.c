@@ -5,8 +5,9 @@
  * that it is blocked is held, and sent again when it is not. Of each thread one signal is held.
  *
  * While a handler of the program for the signal of traps runs, the kernel would block that signal.
- * We block the signal of ticks in its place: a fault in such a handler kills the program, as it
- * should, and siglongjmp out of the handler restores the mask, as it should.
+ * We block signal 32 in its place, which is libc's and which no program can block: a fault in such
+ * a handler kills the program, as it should, and siglongjmp out of the handler restores the mask,
+ * as it should. A thread is not cancelled meanwhile.
  *
  * Not handled: sigwait and sigpending of a signal that is held. Masks that the program sets by bare system calls. A program that is executed
  * (exec) inherits the real mask, not the remembered one.
@@ -18,6 +19,7 @@
 #include <string.h>
 
 enum { TRAP = 1, TICK = 2 };
+enum { STANDS_FOR_TRAP = 32 };
 
 /* Which of the two signals the program thinks this thread has blocked; per signal, which of them
  * the sa_mask of its handler names. */
@@ -43,6 +45,16 @@ static uint64_t bit(int signal)
     return signal ? (uint64_t)1 << (signal - 1) : 0;
 }
 
+/* Without those and with these; returns what it was. libc's functions refuse signal 32. */
+static uint64_t change(sigset_t *set, uint64_t without, uint64_t with)
+{
+    uint64_t was, now;
+    memcpy(&was, set, sizeof was);
+    now = (was & ~without) | with;
+    memcpy(set, &now, sizeof now);
+    return was;
+}
+
 static uint64_t of_context(const ucontext_t *context)
 {
     uint64_t mask;
@@ -52,12 +64,12 @@ static uint64_t of_context(const ucontext_t *context)
 
 uint64_t rt_mask_for(const struct sigaction *action, int signal, const ucontext_t *context)
 {
-    uint64_t more, mask = of_context(context), tick = bit(rt_this.process->pep.sampling_signal);
+    uint64_t more, mask = of_context(context);
     memcpy(&more, &action->sa_mask, sizeof more);
     if (!(action->sa_flags & SA_NODEFER)) more |= bit(signal);
-    bool stands_for_trap = (mask & tick) || (more & bit(trap_signal()));
-    mask = (mask | more) & ~(tick | bit(trap_signal()));
-    return stands_for_trap ? mask | tick : mask;
+    bool trap = more & bit(trap_signal());
+    more &= ~(bit(trap_signal()) | bit(rt_this.process->pep.sampling_signal));
+    return mask | more | (trap ? bit(STANDS_FOR_TRAP) : 0);
 }
 
 uint32_t rt_mask_believed(void)
@@ -93,7 +105,7 @@ static void put_in(sigset_t *set, uint32_t which)
 bool rt_mask_believes(int signal, const ucontext_t *context)
 {
     if (signal != trap_signal()) return *believed() & TICK;
-    return *believed() & TRAP || of_context(context) & bit(rt_this.process->pep.sampling_signal);
+    return *believed() & TRAP || of_context(context) & bit(STANDS_FOR_TRAP);
 }
 
 bool rt_mask_hold(int signal, const siginfo_t *info, const ucontext_t *context)
@@ -125,11 +137,13 @@ int __footpath_sigmask(int (*real)(int, const sigset_t *, sigset_t *), int how, 
         copy = *set;
         which = take_out(&copy);
     }
-    if (how == SIG_UNBLOCK && which & TRAP) sigaddset(&copy, tick_signal());
+    if (how == SIG_UNBLOCK && which & TRAP) change(&copy, 0, bit(STANDS_FOR_TRAP));
+    if (how == SIG_SETMASK && set && rt_sample_state() && rt_sample_state()->on_stack)
+        change(&copy, 0, bit(tick_signal())); /* rt_onstack.c */
     int result = real(how, set ? &copy : NULL, old);
-    if (result == 0 && old && sigismember(old, tick_signal()) == 1) { /* in a handler: see above */
-        sigdelset(old, tick_signal());
-        before |= TRAP;
+    if (result == 0 && old) {
+        uint64_t was = change(old, bit(STANDS_FOR_TRAP) | bit(tick_signal()), 0);
+        if (was & bit(STANDS_FOR_TRAP)) before |= TRAP;
     }
     if (result == 0 && set) {
         if (how == SIG_BLOCK) *believed() |= which;
@@ -180,7 +194,12 @@ int __footpath_sigaction(int (*real)(int, const struct sigaction *, struct sigac
         copy = *action;
         which = take_out(&copy.sa_mask);
     }
+    struct sigaction kept = rt_on_stack[signal];
+    bool instead = action && rt_on_stack_wanted(action);
+    if (instead) rt_on_stack_instead(signal, &copy);
     int result = rt_set_action(real, signal, action ? &copy : NULL, old);
+    if (result < 0 && instead) rt_on_stack[signal] = kept;
+    if (result == 0 && old) rt_on_stack_tell(&kept, old);
     if (result == 0 && action) believed_by[signal] = (unsigned char)which;
     if (result == 0 && old) put_in(&old->sa_mask, before);
     return result;

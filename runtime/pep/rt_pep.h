@@ -26,6 +26,8 @@ void rt_sample_after_fork(void) FP_HIDDEN;
 void rt_sample_forget_module(bool process_ends) FP_HIDDEN;
 /* The signal of ticks, or 0 where samples were never taken. */
 int rt_sample_signal(void) FP_HIDDEN;
+/* This thread's, or NULL where samples are not taken. */
+struct rt_pep_local *rt_sample_state(void) FP_HIDDEN;
 /* A path ends here; paths that end here cost so much on average. Takes a sample of it, or not. */
 void rt_sample_point(uint64_t counters, uint64_t id, uint64_t cost, bool hashed) FP_HIDDEN;
 
@@ -41,6 +43,18 @@ uint64_t rt_mask_for(const struct sigaction *action, int signal,
 /* Keeps a signal that was sent, where the program thinks that it is blocked. */
 bool rt_mask_hold(int signal, const siginfo_t *info, const ucontext_t *context) FP_HIDDEN;
 void rt_mask_send_held(void) FP_HIDDEN;
+
+/* ---- handlers on alternate signal stacks: rt_onstack.c ---- */
+
+/* What the program set last, per signal. */
+extern struct sigaction rt_on_stack[];
+bool rt_on_stack_wanted(const struct sigaction *action) FP_HIDDEN;
+/* Puts a handler of ours into the action. */
+void rt_on_stack_instead(int signal, struct sigaction *action) FP_HIDDEN;
+/* Puts the program's back into an action that the kernel tells; before: what the program had set. */
+void rt_on_stack_tell(const struct sigaction *before, struct sigaction *old) FP_HIDDEN;
+/* A tick: the thread has left such a handler. */
+void rt_on_stack_tick(struct rt_process *process, struct rt_pep_local *self) FP_HIDDEN;
 
 /* ---- traps: rt_trap.c, rt_places.c ---- */
 
@@ -138,6 +152,7 @@ struct rt_pep_local {
     uint32_t rotation;     /* of the first stride */
     uint32_t nsampled;     /* that are not counted yet */
     uint32_t busy;         /* a sample is being kept */
+    uint32_t on_stack;     /* handlers on a small stack: no traps meanwhile */
     uint64_t cost;         /* of these, in instructions */
     uint64_t time;         /* of CPU in ns, that these and the samples to come stand for */
     struct rt_sampled sampled[RT_MOST_SAMPLED];

@@ -30,8 +30,11 @@
 #include "rt.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
@@ -230,6 +233,7 @@ static void take_tick(siginfo_t *info, void *context)
         struct rt_pep_local *s = state(process);
         if (rt_body_is_recording(s, context) || is_busy(s)) return;
         s->busy = 0;
+        rt_on_stack_tick(process, s);
         s->time += time_of_tick(info->si_overrun);
         if (s->samples_left && rt_traps_are_in(process, s)) return; /* it is at it */
         count_rest(process, s, s->time - time_of_tick(info->si_overrun));
@@ -326,6 +330,7 @@ static void forget_samples(struct rt_pep_local *s)
 {
     s->samples_left = s->nsampled = 0;
     s->cost = s->time = 0;
+    s->on_stack = 0;
 }
 
 void rt_sample_thread_begins(int32_t *timer, uint32_t tid)
@@ -352,6 +357,7 @@ void rt_sample_count_rest(void)
     if (!process || !process->pep.sampling) return;
     struct rt_held held;
     rt_hold_signals(&held);
+    rt_on_stack_tick(process, state(process)); /* the thread ends in such a handler */
     count_rest(process, state(process), state(process)->time);
     state(process)->samples_left = 0;
     rt_release_signals(&held);
@@ -401,6 +407,25 @@ static void give_trap_back(struct rt_process *process)
     sigaction(rt_trap_signal(), &process->pep.trap_before, NULL);
 }
 
+/* Calls what our handlers call of libc: the loader looks for a function at its first call, which
+ * takes more room than a small signal stack has. */
+static void bind_functions(void)
+{
+    volatile size_t none = 0;
+    char bytes[2] = {0};
+    memcpy(bytes, bytes + 1, none);
+    memmove(bytes, bytes + 1, none);
+    memset(bytes, 0, none);
+    sigset_t set;
+    sigemptyset(&set);
+    volatile int results = strncmp(bytes, bytes + 1, none) + !strchr(bytes, (int)none) +
+                           mprotect(NULL, none, PROT_NONE) + sched_yield() + getpid() +
+                           sigismember(&set, SIGTRAP) + (getauxval(AT_PAGESZ) > 0);
+    (void)results;
+    void *room = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room != MAP_FAILED) munmap(room, 1);
+}
+
 static void offer_traps(struct rt_process *process)
 {
     rt_this.set_traps = rt_trap_set;
@@ -443,6 +468,7 @@ void rt_sample_start(void)
                     "; paths are not sampled", NULL);
         return;
     }
+    bind_functions();
     take_signal(signal, tick, &process->pep.tick_before);
     take_trap(process);
     process->pep.sampling_signal = signal;
@@ -452,6 +478,12 @@ void rt_sample_start(void)
     for (uint32_t i = 0; i < process->threads.nregions; i++)
         if (has_owner(&process->threads.regions[i]))
             make_timer(&process->threads.regions[i].timer, process->threads.regions[i].tid, signal);
+}
+
+struct rt_pep_local *rt_sample_state(void)
+{
+    const struct rt_process *process = rt_this.process;
+    return process && process->pep.sampling ? state(process) : NULL;
 }
 
 int rt_sample_signal(void)
@@ -501,19 +533,29 @@ void rt_sample_after_fork(void)
     make_timer(own_timer(process), rt_thread_id(), process->pep.sampling_signal);
 }
 
+/* This module goes: takes the traps away, and no tick puts some into its code again. */
+static void leave_traps(struct rt_process *process)
+{
+    rt_traps_before_fork(process);
+    rt_this.set_traps = NULL;
+    rt_this.arm_active = NULL;
+    rt_this.count_sample = NULL;
+    rt_traps_after_fork(process);
+}
+
 /* The module that is unloaded may have the handlers: then there are no more ticks. When the
  * process ends the handlers stay: a thread that still runs may be passing a trap. */
 void rt_sample_forget_module(bool process_ends)
 {
     struct rt_process *process = rt_this.process;
     if (!process || !process->pep.sampler) return;
-    rt_traps_none(process); /* the code of this module has some */
     rt_sample_count_rest();
-    if (!process_ends) rt_this.count_sample = NULL;
+    if (!process_ends) leave_traps(process);
     if (!process_ends) rt_body_withdraw(process);
     if (!process_ends) give_trap_back(process);
     if (process->pep.sampler != &rt_local.pep && !process_ends) return;
-    process->pep.sampling = 0;
+    process->pep.sampling = 0; /* before the traps go: no tick puts them in again */
+    rt_traps_none(process);
     rt_sample_thread_ends(&process->pep.first_timer);
     for (uint32_t i = 0; i < process->threads.nregions; i++)
         rt_sample_thread_ends(&process->threads.regions[i].timer);

@@ -254,7 +254,7 @@ bool rt_traps_are_in(const struct rt_process *process, const struct rt_pep_local
 void rt_traps_want(struct rt_process *process, struct rt_pep_local *self, const ucontext_t *context)
 {
     lock(process);
-    if (!process->pep.forking) want_now(process, self, context);
+    if (!process->pep.forking && process->pep.sampling) want_now(process, self, context);
     unlock(process);
 }
 
@@ -336,7 +336,8 @@ static void note_hit(struct rt_process *process, const struct rt_pep_local *self
     uint32_t hits = __atomic_add_fetch(&process->pep.trap_hits, 1, __ATOMIC_RELAXED);
     uint32_t others =
         __atomic_add_fetch(&process->pep.others_hits, !self->samples_left, __ATOMIC_RELAXED);
-    if (hits > most || others > rt_settings.samples) rt_traps_none(process);
+    bool enough = hits > most || others > rt_settings.samples;
+    if (enough && process->pep.sampling) rt_traps_none(process);
 }
 
 /* A signal that came while a trap was handled would find the thread in a copy of an instruction:
@@ -360,7 +361,8 @@ bool rt_traps_handle(struct rt_process *process, struct rt_pep_local *self, sigi
     for (size_t i = 0; trapped && i < process->core.nmodules; i++) {
         struct rt_module *module = __atomic_load_n(&process->core.modules[i], __ATOMIC_ACQUIRE);
         if (!module || !module->trap_place || !module->trap_place(address)) continue;
-        if (!behind && another_signal_waits(context)) return true;
+        /* no call of the kernel where the program has confined itself meanwhile */
+        if (!behind && process->pep.sampling && another_signal_waits(context)) return true;
         module->trap_hit(self, address, context);
         note_hit(process, self);
         return true;

@@ -4,7 +4,8 @@
     run.py --bin BUILD/bin [--llvm 19] [--opt=-O2] [--case NAME]...
 
 Each for --fp-pep=body, trap and flag: active (functions that are called once have their part of the samples), signals,
-forks, faults, cancel (output and end as without samples), debugger (gdb comes and goes), shares (samples in proportion to
+forks, faults, cancel, stacks, confined (output and end as without samples), everything (all of that at once),
+debugger (gdb comes and goes), shares (samples in proportion to
 the CPU time of threads), shares_beside (the same beside a load), paths (against exact counts), statically (says what to do),
 watch (a profile now and then, shown live), slots (lengths of instructions, against objdump),
 sanitizers (samples as without, or a word why not), guide (a profile of samples guides
@@ -75,8 +76,32 @@ class Tester(harness.Bench):
             expect((done.returncode, done.stdout, done.stderr) == (plain.returncode, plain.stdout, plain.stderr),
                    "%s, %s: %d %s%s, expected %d" % (word, how, done.returncode, done.stdout, done.stderr, plain.returncode))
 
+    def confined(self, how):
+        """A filter that kills for what samples need, set while they are taken."""
+        plain = self.build("confined", "confined.plain", "--fp-mode=none")
+        exe = self.build("confined", "confined." + how, "--fp-mode=pep", "--fp-pep=" + how)
+        for word in ("prctl", "call", "all"):
+            due, _ = self.measured(plain, word)
+            done, profile = self.measured(exe, word, FOOTPATH_TICK_MS="1", FOOTPATH_LOG="1")
+            equal((done.returncode, done.stdout), (due.returncode, due.stdout), word)
+            equal(done.stderr.count("confines itself by seccomp"), 1, "lines about the filter")
+            expect(sum(self.samples(profile).values()) > 640, "few samples")
+
+    def everything(self, how, seconds):
+        """Threads, forks, libraries, signals, cancellation and jumps at once, at a high rate of samples."""
+        flags = "--fp-mode=pep", "--fp-pep=" + how
+        library, exe = self.build("loaded", "loaded.so", *flags, "-shared", "-fPIC"), self.build("everything", "everything", *flags)
+        env = harness.environment(FOOTPATH_OUT=exe + ".prof", FOOTPATH_TICK_MS="1", FOOTPATH_SAMPLES="256")
+        done = limits.run([exe, str(seconds), library], 3 * seconds + 60, capture_output=True, text=True, env=env)
+        equal((done.returncode, done.stdout, done.stderr),
+              (0, "wrong 0, forked, loaded, cancelled, jumped, handled\n", ""), "everything at once")
+        expect(sum(self.samples(exe + ".prof").values()) > 64000, "few samples")
+
     def cancel(self, how):
         self.same_output("cancel", how)
+
+    def stacks(self, how):
+        self.same_output("stacks", how)
 
     def debugger(self, times):
         """gdb attaches, looks and detaches while the program takes samples nearly all the time."""
@@ -277,13 +302,15 @@ class Tester(harness.Bench):
 
 
 CASES = {"%s_%s" % (case, how): lambda t, case=case, how=how: getattr(t, case)(how)
-         for case in ("active", "faults", "cancel", "signals", "forks", "shares", "paths", "statically", "watch", "sanitizers", "guide", "ways")
+         for case in ("active", "faults", "cancel", "stacks", "confined", "signals", "forks", "shares", "paths", "statically", "watch", "sanitizers", "guide", "ways")
          for how in ("body", "trap", "flag")}
 for alone in ("slots", "storm", "links", "strip", "own_traps", "info"):
     CASES[alone] = getattr(Tester, alone)
 for how in ("body", "trap", "flag"):
     CASES["shares_beside_" + how] = lambda t, how=how: t.shares_beside(how, 1)
     CASES["shares_beside_%s_long" % how] = lambda t, how=how: t.shares_beside(how, 20)
+    CASES["everything_" + how] = lambda t, how=how: t.everything(how, 8)
+    CASES["everything_%s_long" % how] = lambda t, how=how: t.everything(how, 600 * os.cpu_count())
 CASES["debugger"] = lambda t: t.debugger(8)
 CASES["debugger_long"] = lambda t: t.debugger(200)
 
