@@ -28,7 +28,8 @@ def shares(profile):
     paths, functions = {}, {}
     for f in shown["functions"]:
         for p in f["paths"]:
-            cost, key = p["count"] * p["instructions"], (f["name"], json.dumps(p["blocks"]))
+            places = [(os.path.basename(b.get("file") or ""), b.get("line")) for b in p["blocks"]]
+            cost, key = p["count"] * p["instructions"], (f["name"], str(places))
             paths[key] = paths.get(key, 0) + cost
             functions[f["name"]] = functions.get(f["name"], 0) + cost
     return [{k: v / sum(all.values()) for k, v in all.items()} for all in (paths, functions)]

@@ -81,8 +81,8 @@ struct cursor {
 
 static char read_opcode(struct cursor *c, struct insn *insn)
 {
-    for (;
-         c->i < 14 && c->at[c->i] && strchr("\x66\xf2\xf3\x2e\x36\x3e\x26\x64\x65\xf0", c->at[c->i]);
+    for (; c->i < 14 && c->at[c->i] &&
+           strchr("\x66\xf2\xf3\x2e\x36\x3e\x26\x64\x65\xf0", c->at[c->i]);
          c->i++)
         c->narrow |= c->at[c->i] == 0x66;
     if ((c->at[c->i] & 0xf0) == 0x40) c->wide = c->at[c->i++] & 8;

@@ -115,11 +115,22 @@ struct fp_guide_function fp_guide_identify(const struct fp_function *f)
     };
 }
 
+/* Nothing was seen of the function. Where paths are sampled, that does not tell that it never ran:
+ * the compiler must not take it for cold. */
+static bool is_unknown(const struct fp_function *f, const struct fp_guide_function *counts)
+{
+    uint64_t sum = counts->entries;
+    for (uint32_t e = 0; e < f->paths.cfg->nedges; e++) sum |= counts->edges[e];
+    return f->flags & FP_FUNCTION_SAMPLED && !sum;
+}
+
 void fp_guide_maker_add(struct fp_guide_maker *m, const struct fp_function *f,
                         struct fp_guide_function counts)
 {
     const struct fp_cfg *cfg = f->paths.cfg;
     struct fp_guide_summary *summary = &m->made->summary;
+    if (is_unknown(f, &counts)) return;
+    if (f->flags & FP_FUNCTION_SAMPLED && !counts.entries) counts.entries = 1; /* it was entered */
     summary->num_functions++;
     summary->num_counts += cfg->nblocks;
     if (counts.entries > summary->max_entries) summary->max_entries = counts.entries;
