@@ -110,7 +110,6 @@ void rt_body_enter(struct rt_process *process, ucontext_t *context) FP_HIDDEN;
 /* Does this thread record a site now? Then a tick must leave its state alone. */
 bool rt_body_is_recording(struct rt_pep_local *self, const ucontext_t *context) FP_HIDDEN;
 /* This thread's state, and whether it takes samples. */
-struct rt_pep_local *rt_sample_state(void) FP_HIDDEN;
 
 /* ---- the instruction under a trap: rt_slot.c ---- */
 

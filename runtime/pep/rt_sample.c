@@ -480,12 +480,6 @@ void rt_sample_start(void)
             make_timer(&process->threads.regions[i].timer, process->threads.regions[i].tid, signal);
 }
 
-struct rt_pep_local *rt_sample_state(void)
-{
-    const struct rt_process *process = rt_this.process;
-    return process && process->pep.sampling ? state(process) : NULL;
-}
-
 int rt_sample_signal(void)
 {
     return rt_this.process ? rt_this.process->pep.sampling_signal : 0;

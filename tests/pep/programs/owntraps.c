@@ -13,7 +13,7 @@ static void on_trap(int signal)
 __attribute__((noinline)) static unsigned trapped(unsigned n)
 {
     __builtin_debugtrap();
-    for (unsigned i = 0; i < 100000; i++) n = n & 1 ? n * 3 + 1 : n / 2 + i;
+    for (unsigned i = 0; i < 1000000; i++) n = n & 1 ? n * 3 + 1 : n / 2 + i;
     __asm__ volatile("int3");
     return n;
 }
