@@ -109,7 +109,6 @@ void rt_body_withdraw(struct rt_process *process) FP_HIDDEN;
 void rt_body_enter(struct rt_process *process, ucontext_t *context) FP_HIDDEN;
 /* Does this thread record a site now? Then a tick must leave its state alone. */
 bool rt_body_is_recording(struct rt_pep_local *self, const ucontext_t *context) FP_HIDDEN;
-/* This thread's state, and whether it takes samples. */
 
 /* ---- the instruction under a trap: rt_slot.c ---- */
 

@@ -46,6 +46,9 @@ const struct fp_flag fp_flag_table[] = {
      "where paths end besides back edges: at cold edges, so that counters\n"
      "fit an array; nowhere; nowhere, and at every back edge, as in the\n"
      "paper; as fit, and where hot loops are entered (fit)"},
+    {"copies", FP_FLAG_WORD, PLUGIN, "yes no all", FIELD(copies),
+     "copy hot blocks, in which counting then takes fewer instructions;\n"
+     "all: cold ones, too, for tests (yes)"},
     {"guide", FP_FLAG_PROFILE, PLUGIN, "FILE", FIELD(guide),
      "weights from an earlier profile: cheaper counting"},
     {"division", FP_FLAG_FILE, PLUGIN, "FILE", FIELD(division),

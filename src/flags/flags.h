@@ -44,6 +44,7 @@ enum fp_threads { FP_THREADS_LOCAL, FP_THREADS_SHARED, FP_THREADS_ATOMIC };
 /* Where paths end though nothing compels them: at the doors of hot loops and where
  * counters then fit an array, only the latter, or only where ids would not fit. */
 enum fp_cuts { FP_CUTS_FIT, FP_CUTS_FEW, FP_CUTS_PAPER, FP_CUTS_LOOPS };
+enum fp_copies { FP_COPIES_YES, FP_COPIES_NO, FP_COPIES_ALL };
 
 /* use: copies that save branches; none, by the profile's edges alone; also copies that
  * only make branches easier to predict. */
@@ -66,6 +67,7 @@ struct fp_flags {
     enum fp_pep pep;
     enum fp_threads threads;
     enum fp_cuts cuts;
+    enum fp_copies copies;
     enum fp_map_place map;
     enum fp_use_paths paths;
     unsigned by;                    /* enum fp_guide_by: how several runs are taken together */

@@ -44,11 +44,17 @@ struct fp_copied_graph {
     struct fp_numbering *numbering; /* every path has the id that it had */
     double *weights;                /* per edge of the copied graph */
     uint32_t *block_of, *edge_of;   /* of a copy the old one, of an old one itself */
+    uint32_t nold;                  /* blocks of the old graph */
     uint64_t bytes;                 /* of all copies */
 };
 
 /* NULL where no copy pays. Pads are copied with the blocks that they belong to. */
 struct fp_copied_graph *fp_copy_blocks(struct fp_arena *arena, const struct fp_numbering *numbering,
                                        const struct fp_copy_options *options);
+
+/* Counts in front of branches (plan.h) are made in all copies of a block or in none, since readers
+ * know the old blocks alone. at_end is that of a plan for the copied graph and is changed; old is
+ * filled in, per block of the old graph. */
+void fp_copied_counts(const struct fp_copied_graph *g, uint32_t *at_end, uint32_t *old);
 
 #endif

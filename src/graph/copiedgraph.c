@@ -131,6 +131,51 @@ struct fp_copied_graph *fp_copied_graph_make(struct fp_arena *arena, struct fp_c
     make_laps(c, arena, now, g);
     g->dag = fp_dag_make(arena, g->truncation);
     number_copies(c, arena, g);
+    g->nold = c->cfg->nblocks;
     g->bytes = c->bytes_used;
     return g;
+}
+
+/* ---- counts in front of branches ---- */
+
+static bool is_critical(const struct fp_cfg *cfg, uint32_t e)
+{
+    return fp_cfg_out_degree(cfg, cfg->edges[e].src) > 1 &&
+           fp_cfg_in_degree(cfg, cfg->edges[e].dst) > 1;
+}
+
+/* What the hottest copy of each block does. */
+static void propose(const struct fp_copied_graph *g, const uint32_t *at_end, uint32_t *old,
+                    double *weight)
+{
+    for (uint32_t b = 0; b < g->nold; b++) old[b] = FP_NONE;
+    for (uint32_t b = 0; b < g->cfg->nblocks; b++) {
+        uint32_t e = at_end[b], origin = g->block_of[b];
+        if (e == FP_NONE || g->truncation->order.position[b] == FP_NONE) continue;
+        if (old[origin] != FP_NONE && g->weights[e] <= weight[origin]) continue;
+        old[origin] = g->edge_of[e];
+        weight[origin] = g->weights[e];
+    }
+}
+
+void fp_copied_counts(const struct fp_copied_graph *g, uint32_t *at_end, uint32_t *old)
+{
+    struct fp_arena scratch = {0};
+    double *gain = FP_NEW_ARRAY(&scratch, double, g->nold);
+    propose(g, at_end, old, gain);
+    for (uint32_t b = 0; b < g->nold; b++) gain[b] = 0;
+    for (uint32_t e = 0; e < g->cfg->nedges; e++) {
+        uint32_t b = g->block_of[g->cfg->edges[e].src];
+        if (old[b] == FP_NONE) continue;
+        gain[b] -= g->weights[e];
+        if (g->edge_of[e] == old[b]) gain[b] += g->weights[e] * (is_critical(g->cfg, e) ? 2 : 1);
+    }
+    for (uint32_t b = 0; b < g->nold; b++)
+        if (gain[b] < 0) old[b] = FP_NONE;
+    for (uint32_t b = 0; b < g->cfg->nblocks; b++) at_end[b] = FP_NONE;
+    for (uint32_t e = 0; e < g->cfg->nedges; e++) {
+        uint32_t u = g->cfg->edges[e].src;
+        if (g->edge_of[e] == old[g->block_of[u]]) at_end[u] = e;
+    }
+    fp_arena_free(&scratch);
 }

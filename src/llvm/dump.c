@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "base/plain.h"
 #include "footpath/abi.h"
+#include "llvm/codecopies.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -131,8 +132,8 @@ static void say_laps_left(struct dump *d, uint32_t e)
     const uint32_t *exits = d->plan ? d->plan->lap_exits : NULL;
     for (uint32_t i = 0; exits && i < d->f->paths.truncation->laps.len; i++)
         if (exits[i] == e)
-            fp_say(&d->out, "; count[%" PRIu64 "] += laps of lap %u", d->numbering->num_paths + i,
-                   i);
+            fp_say(&d->out, "; count[%" PRIu64 "] += laps of lap %u",
+                   d->numbering->num_paths + fp_lap_number(&d->f->paths.truncation->laps, i), i);
 }
 
 static void say_fate(struct dump *d, uint32_t e)
@@ -147,7 +148,7 @@ static void say_fate(struct dump *d, uint32_t e)
         say_dag_edge(d, paths->dag->of_edge[e]);
         break;
     case FP_FATE_TRUNCATED:
-        fp_say(&d->out, ": ends the path (%s)", cause_text(d->causes[e]));
+        fp_say(&d->out, ": ends the path (%s)", cause_text(d->causes[fp_job_old_edge(d->job, e)]));
         say_dag_edge(d, paths->dag->of_edge[e]);
         fp_say(&d->out, "; starts one");
         say_dag_edge(d, paths->dag->start_of[paths->cfg->edges[e].dst]);
@@ -159,7 +160,7 @@ static void say_fate(struct dump *d, uint32_t e)
 
 static void say_label(struct dump *d, uint32_t e)
 {
-    const struct fp_edge_info *info = &d->f->source.edges[e];
+    const struct fp_edge_info *info = &d->f->source.edges[fp_job_old_edge(d->job, e)];
     switch (info->label) {
     case FP_LABEL_NONE:
     case FP_LABEL_TAKEN: /* these are of machine code */
@@ -192,7 +193,7 @@ static void say_edge(struct dump *d, uint32_t e)
 static void say_lines(struct dump *d, uint32_t block)
 {
     const struct fp_source *source = &d->f->source;
-    const struct fp_block_info *info = &source->blocks[block];
+    const struct fp_block_info *info = &source->blocks[fp_job_old_block(d->job, block)];
     uint32_t line = 0, scope = FP_NONE;
     for (uint32_t i = 0; i < info->npositions; i++) {
         const struct fp_position *at = &source->positions[info->first_position + i];
@@ -232,7 +233,9 @@ static void say_sum(struct dump *d, uint32_t block)
 static void say_block(struct dump *d, uint32_t block)
 {
     const struct fp_cfg *cfg = d->f->paths.cfg;
+    uint32_t old = fp_job_old_block(d->job, block);
     fp_say(&d->out, "block %u", block);
+    if (old != block) fp_say(&d->out, ", copy of %u", old);
     say_lines(d, block);
     say_block_flags(d, cfg->flags[block]);
     say_sum(d, block);
@@ -254,12 +257,12 @@ static void say_block(struct dump *d, uint32_t block)
 
 static void say_function(struct dump *d)
 {
-    const struct fp_paths *paths = &d->f->paths;
+    const struct fp_paths *paths = &d->f->paths, *old = fp_job_old_paths(d->job);
     if (d->f->skipped) {
         fp_say(&d->out, "  not instrumented: %s\n", d->f->skipped);
         return;
     }
-    d->causes = fp_truncation_causes(&d->arena, paths->cfg, &paths->truncation->order);
+    d->causes = fp_truncation_causes(&d->arena, old->cfg, &old->truncation->order);
     say_counters(d);
     if (d->f->flags & FP_FUNCTION_SAMPLED)
         fp_say(&d->out, "  sampled: count[...]++ is where a sample may be taken%s\n",

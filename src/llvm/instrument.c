@@ -6,6 +6,7 @@
  * so that reports can say it.
  */
 #include "count/layout.h"
+#include "llvm/codecopies.h"
 #include "llvm/dump.h"
 #include "llvm/emit/ircallcost.h"
 #include "llvm/emit/ircopy.h"
@@ -169,10 +170,12 @@ static void weigh(struct fp_job *job)
 {
     struct fp_work *work = job->work;
     struct fp_guide_function counts;
-    uint64_t id = fp_ir_base_id(job->ir, work->module_hash);
+    job->base = fp_ir_base_id(job->ir, work->module_hash);
     if (!work->flags.static_weights) fp_ir_estimate(job->ir);
-    job->measured = fp_ir_guide_find(&work->guide, job->ir, id, &counts);
+    job->measured = fp_ir_guide_find(&work->guide, job->ir, job->base, &counts);
     if (!job->measured) return;
+    double total = (double)work->guide.guide.summary.total;
+    job->share = total > 0 ? (double)counts.entries / total : 0;
     fp_ir_guide_weights(job->ir, &counts);
     if (!work->flags.early) fp_ir_set_branch_weights(job->ir, &counts);
 }
@@ -180,8 +183,7 @@ static void weigh(struct fp_job *job)
 static void set_id(const struct fp_job *job)
 {
     struct fp_function *f = job->f;
-    f->id = fp_function_id(fp_ir_base_id(job->ir, job->work->module_hash), f->flags,
-                           f->layout.path_slots, f->layout.edge_slots);
+    f->id = fp_function_id(job->base, f->flags, f->layout.path_slots, f->layout.edge_slots);
     /* objects that share counters must agree how long a sparse array is, and on a gate */
     f->id += f->layout.sparse_slots + f->layout.gated;
 }
@@ -256,6 +258,7 @@ static void instrument(struct fp_job *job)
     fp_job_note_exits(job);
     if (fp_filter_dumps(&work->filter, job->f)) fp_job_dump(job);
     edit(job);
+    fp_job_forget_copies(job);
     fp_ir_emit_hooks(job->ir->function, work->flags.exits);
     fp_ir_emit_map(work->module, job->f);
 }

@@ -4,6 +4,7 @@
 #include "count/layout.h"
 #include "graph/lapexits.h"
 #include "graph/shortloops.h"
+#include "llvm/codecopies.h"
 #include "llvm/read/irlapvars.h"
 
 static struct fp_limits limits_of(const struct fp_job *job)
@@ -67,7 +68,7 @@ static void choose_short_loops(struct fp_job *job)
     if (f->flags & NO_TURNS || !work->optimizing || work->flags.threads != FP_THREADS_LOCAL) return;
     uint32_t *instructions = FP_NEW_ARRAY(job->arena, uint32_t, f->paths.cfg->nblocks);
     for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
-        instructions[b] = f->source.blocks[b].instructions;
+        instructions[b] = f->source.blocks[fp_job_old_block(job, b)].instructions;
     job->ir->short_loops =
         fp_short_loops(job->arena, f->paths.truncation, job->ir->weights, instructions);
     if (job->ir->short_loops) fp_layout_twice(f);
@@ -85,6 +86,7 @@ void fp_job_number(struct fp_job *job)
     paths->numbering = fp_number(job->arena, paths->dag, order, weights);
     fp_layout_paths(job->f, paths->numbering->num_ids, job->work->flags.array_paths);
     job->f->layout.gated = wants_gate(job);
+    fp_job_copy_blocks(job);
     choose_short_loops(job);
 }
 
@@ -141,6 +143,7 @@ void fp_job_plan(struct fp_job *job)
     job->plan = fp_plan_make(job->arena, job->f->paths.numbering,
                              flags->plain_labels ? NULL : job->ir->weights, &how);
     job->f->layout.at_end = job->plan->at_end;
+    fp_job_fit_copies(job);
 }
 
 /* Without paths all that counts is that the block was not passed. */

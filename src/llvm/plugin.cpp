@@ -718,6 +718,162 @@ void fp_shim_copy_blocks(const LLVMBasicBlockRef *Old, LLVMBasicBlockRef *Fresh,
     for (unsigned I = 0; I < N; I++) Fresh[I] = wrap(New[I]);
 }
 
+namespace
+{
+
+// Blocks copied as a graph says: see shim.h.
+class GraphCopier
+{
+    const fp_shim_copies &How;
+    SmallVector<BasicBlock *, 32> Blocks;
+    std::vector<SmallVector<unsigned, 2>> CopiesOf; // per old block
+    std::vector<ValueToValueMapTy> Maps;            // per copy
+    struct Incoming {
+        PHINode *Phi;
+        DenseMap<BasicBlock *, Value *> From;
+    };
+    DenseMap<BasicBlock *, std::vector<Incoming>> Phis; // of old blocks, as they were
+
+    void notePhis(BasicBlock *B)
+    {
+        if (Phis.count(B)) return;
+        std::vector<Incoming> &Noted = Phis[B];
+        for (PHINode &Phi : B->phis()) {
+            Noted.emplace_back();
+            Noted.back().Phi = &Phi;
+            for (unsigned I = 0; I < Phi.getNumIncomingValues(); I++)
+                Noted.back().From[Phi.getIncomingBlock(I)] = Phi.getIncomingValue(I);
+        }
+    }
+
+    void clone(unsigned Copy)
+    {
+        BasicBlock *B = Blocks[How.block_of[Copy]];
+        ValueToValueMapTy &Map = Maps[Copy - How.nold];
+        BasicBlock *C = CloneBasicBlock(B, Map, ".copy", B->getParent());
+        C->moveAfter(B);
+        const auto Flags = RF_NoModuleLevelChanges | RF_IgnoreMissingLocals;
+        for (Instruction &I : *C) {
+            RemapInstruction(&I, Map, Flags);
+#if LLVM_VERSION_MAJOR >= 19
+            RemapDbgRecordRange(C->getModule(), I.getDbgRecordRange(), Map, Flags);
+#endif
+        }
+        Blocks.push_back(C);
+        CopiesOf[How.block_of[Copy]].push_back(Copy);
+    }
+
+    // A branch may have several ways to one block.
+    void lead(const fp_shim_copied_edge &E)
+    {
+        Instruction *Terminator = Blocks[E.src]->getTerminator();
+        BasicBlock *Old = Blocks[How.block_of[E.dst]];
+        for (unsigned I = 0; E.dst >= How.nold && I < Terminator->getNumSuccessors(); I++)
+            if (Terminator->getSuccessor(I) == Old) Terminator->setSuccessor(I, Blocks[E.dst]);
+    }
+
+    static unsigned waysTo(BasicBlock *From, BasicBlock *To)
+    {
+        return (unsigned)count(successors(From), To);
+    }
+
+    // Phis of a block that control came to from Was, and now from From as well.
+    void addWays(BasicBlock *Old, BasicBlock *At, BasicBlock *Was, BasicBlock *From)
+    {
+        auto Place = At->begin();
+        for (Incoming &I : Phis[Old]) {
+            auto *Phi = cast<PHINode>(&*Place++);
+            for (unsigned K = waysTo(From, At); K; K--) Phi->addIncoming(I.From[Was], From);
+        }
+    }
+
+    void removeOldWays(BasicBlock *B)
+    {
+        for (Incoming &I : Phis[B])
+            for (unsigned K = I.Phi->getNumIncomingValues(); K-- > 0;)
+                if (!waysTo(I.Phi->getIncomingBlock(K), B)) I.Phi->removeIncomingValue(K, false);
+    }
+
+    static void clearPhis(BasicBlock *C)
+    {
+        for (PHINode &Phi : C->phis())
+            while (Phi.getNumIncomingValues()) Phi.removeIncomingValue(0u, false);
+    }
+
+    // Nothing leads to an old block any more: its phis would have no ways.
+    static void dropEmptyPhis(BasicBlock *B)
+    {
+        while (auto *Phi = dyn_cast<PHINode>(&B->front())) {
+            if (Phi->getNumIncomingValues()) return;
+            Phi->replaceAllUsesWith(PoisonValue::get(Phi->getType()));
+            Phi->eraseFromParent();
+        }
+    }
+
+    void mergeValue(Instruction &I, unsigned Block)
+    {
+        BasicBlock *B = Blocks[Block];
+        SmallVector<Use *, 8> Uses;
+        for (Use &U : I.uses()) {
+            auto *User = cast<Instruction>(U.getUser());
+            auto *Phi = dyn_cast<PHINode>(User);
+            if ((Phi ? Phi->getIncomingBlock(U) : User->getParent()) != B) Uses.push_back(&U);
+        }
+        if (Uses.empty()) return;
+        SSAUpdater Updater;
+        Updater.Initialize(I.getType(), I.getName());
+        Updater.AddAvailableValue(B, &I);
+        for (unsigned Copy : CopiesOf[Block])
+            Updater.AddAvailableValue(Blocks[Copy], &*Maps[Copy - How.nold][&I]);
+        for (Use *U : Uses) Updater.RewriteUse(*U);
+    }
+
+    // Values of the blocks as they were; phis that merging adds are right already.
+    void mergeValues()
+    {
+        std::vector<std::pair<Instruction *, unsigned>> Values;
+        for (unsigned B = 0; B < How.nold; B++)
+            if (!CopiesOf[B].empty())
+                for (Instruction &I : *Blocks[B])
+                    if (!I.use_empty()) Values.push_back({&I, B});
+        for (auto &V : Values) mergeValue(*V.first, V.second);
+    }
+
+  public:
+    explicit GraphCopier(const fp_shim_copies &How)
+        : How(How), CopiesOf(How.nold), Maps(How.nblocks - How.nold)
+    {
+        for (unsigned B = 0; B < How.nold; B++) Blocks.push_back(unwrap(How.blocks[B]));
+    }
+
+    void run()
+    {
+        ArrayRef<fp_shim_copied_edge> Edges(How.edges, How.nedges);
+        for (const auto &E : Edges) notePhis(Blocks[How.block_of[E.dst]]);
+        for (unsigned C = How.nold; C < How.nblocks; C++) clone(C);
+        for (const auto &E : Edges) lead(E);
+        for (unsigned C = How.nold; C < How.nblocks; C++) clearPhis(Blocks[C]);
+        for (auto &P : Phis) removeOldWays(P.first);
+        for (const auto &E : Edges)
+            if (E.dst >= How.nold || E.src >= How.nold)
+                addWays(Blocks[How.block_of[E.dst]], Blocks[E.dst], Blocks[How.block_of[E.src]],
+                        Blocks[E.src]);
+        mergeValues();
+        for (auto &P : Phis) dropEmptyPhis(P.first);
+        for (unsigned C = How.nold; C < How.nblocks; C++) {
+            dropEmptyPhis(Blocks[C]);
+            How.blocks[C] = wrap(Blocks[C]);
+        }
+    }
+};
+
+} // namespace
+
+void fp_shim_copy_graph(const struct fp_shim_copies *How)
+{
+    GraphCopier(*How).run();
+}
+
 bool fp_shim_is_must_tail(LLVMValueRef Instruction)
 {
     const auto *Call = dyn_cast<CallInst>(unwrap(Instruction));

@@ -94,6 +94,19 @@ void fp_shim_copy_blocks(const LLVMBasicBlockRef *old, LLVMBasicBlockRef *fresh,
                          const LLVMBasicBlockRef *from, unsigned nfrom, LLVMBasicBlockRef only_from,
                          LLVMBasicBlockRef only_to);
 
+/* Blocks are copied as a graph says (graph/blockcopies.h). Values are merged where ways meet. */
+struct fp_shim_copied_edge {
+    uint32_t src, dst;
+};
+struct fp_shim_copies {
+    LLVMBasicBlockRef *blocks; /* per block of the graph; of copies, they are filled in */
+    const uint32_t *block_of;  /* per block: the old one that it is, or is a copy of */
+    uint32_t nold, nblocks;    /* the old ones come first */
+    const struct fp_shim_copied_edge *edges; /* all that begin or end at a copy */
+    uint32_t nedges;
+};
+void fp_shim_copy_graph(const struct fp_shim_copies *how);
+
 /* Of a call: it neither reads nor writes memory, nor throws. */
 void fp_shim_touches_nothing(LLVMValueRef call);
 

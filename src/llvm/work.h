@@ -30,9 +30,12 @@ struct fp_job {
     struct fp_arena *arena; /* of this function */
     struct fp_ir *ir;
     struct fp_function *f;
-    bool measured;              /* ir->weights are of a run, not estimates */
-    struct fp_plan *plan;       /* NULL where paths are not counted */
-    const struct fp_part *part; /* with a division: this function's entry in it */
+    bool measured;                /* ir->weights are of a run, not estimates */
+    double share;                 /* if measured: one call, of all blocks that ran */
+    uint64_t base;                /* of the function's id, as a guide knows it */
+    struct fp_job_copies *copies; /* or NULL: codecopies.h */
+    struct fp_plan *plan;         /* NULL where paths are not counted */
+    const struct fp_part *part;   /* with a division: this function's entry in it */
     struct fp_copy_info copy;
 };
 

@@ -1,6 +1,6 @@
 // The block in which r is set for the next round lies in front of the loop's header: no round jumps
 // to it and on.
-// flags: -O1 -fno-unroll-loops
+// flags: -O1 -fno-unroll-loops --fp-copies=no
 // output: assembly
 void a(void);
 

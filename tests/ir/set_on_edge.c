@@ -1,7 +1,7 @@
 // A loop with two ways round. The path that leaves the loop is counted through r as it was, so r is
 // set for the next round on the edge back and not in front of the branch: both values would need a
 // register, and a copy in every round.
-// flags: -O1 -fno-unroll-loops
+// flags: -O1 -fno-unroll-loops --fp-copies=no
 void a(void);
 
 int f(const int *next, int i, int n)

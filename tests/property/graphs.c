@@ -239,6 +239,10 @@ struct machine {
     FP_VEC(struct fp_partial_path) partials;
     uint64_t *edges; /* derived from expected and partial paths */
     bool exits;
+    /* what readers know: below, or as the plan has it */
+    const struct fp_copied_graph *copied;
+    const struct fp_numbering *known;
+    const uint32_t *known_at_end;
 };
 
 static void do_op(struct machine *m, struct fp_op op)
@@ -368,19 +372,35 @@ static void recover(struct machine *m)
     uint64_t *ids = FP_NEW_ARRAY(m->arena, uint64_t, m->counted.len);
     uint64_t *counts = FP_NEW_ARRAY(m->arena, uint64_t, m->counted.len);
     for (size_t i = 0; fp_table_next(&m->counted, &i, &ids[n], &counts[n]);) n++;
-    fp_recover(m->n, m->plan->at_end, ids, counts, n, m->partials.at, m->partials.len);
+    for (size_t i = 0; m->copied && i < m->partials.len; i++)
+        m->partials.at[i].block = m->copied->block_of[m->partials.at[i].block];
+    fp_recover(m->known, m->known_at_end, ids, counts, n, m->partials.at, m->partials.len);
     fp_table_init(&m->counted, m->arena);
     for (size_t i = 0; i < n; i++)
         if (counts[i]) *fp_table_add(&m->counted, ids[i]) = counts[i];
 }
 
-/* Gives how often each path was taken, by id. */
+/* What readers know of a copied graph: the numbering and the counts in front of branches of the old
+ * one. */
+struct old_graph {
+    const struct fp_copied_graph *copied;
+    const struct fp_numbering *n;
+    uint32_t *at_end;
+};
+
+/* Gives how often each path was taken, by id. old: where the plan is for a copied graph. */
 static struct fp_table check_plan(struct fp_arena *arena, const struct fp_plan *plan, bool exits,
-                                  const struct walks *w)
+                                  const struct walks *w, const struct old_graph *old)
 {
     const struct fp_numbering *n = plan->numbering;
     const struct fp_cfg *cfg = n->dag->cfg;
-    struct machine m = {.arena = arena, .plan = plan, .n = n, .exits = exits};
+    struct machine m = {.arena = arena,
+                        .plan = plan,
+                        .n = n,
+                        .exits = exits,
+                        .copied = old ? old->copied : NULL,
+                        .known = old ? old->n : n,
+                        .known_at_end = old ? old->at_end : plan->at_end};
     fp_table_init(&m.counted, arena);
     fp_table_init(&m.expected, arena);
     m.edges = FP_NEW_ARRAY(arena, uint64_t, cfg->nedges);
@@ -425,7 +445,7 @@ static struct fp_table check_plan(struct fp_arena *arena, const struct fp_plan *
 
 /* ---- copies of blocks ---- */
 
-static uint64_t graphs_with_copies, blocks_copied;
+static uint64_t graphs_with_copies, blocks_copied, counts_moved;
 
 /* The way out of a block of the copied graph that an edge of the old one stands for. */
 static uint32_t copied_edge(const struct fp_copied_graph *g, uint32_t block, uint32_t old)
@@ -501,11 +521,12 @@ static void check_copies(struct fp_arena *arena, const struct fp_plan *plan, con
         MUST(g->block_of[edge->src] == old->src && g->block_of[edge->dst] == old->dst);
         MUST(e >= cfg->nedges || g->edge_of[e] == e);
     }
-    struct fp_plan_options plain = *options;
-    plain.branch_counts = false;
     struct walks walks = copied_walks(arena, g, w);
-    struct fp_plan *copied = fp_plan_make(arena, g->numbering, g->weights, &plain);
-    struct fp_table found = check_plan(arena, copied, options->exits, &walks);
+    struct fp_plan *copied = fp_plan_make(arena, g->numbering, g->weights, options);
+    struct old_graph old = {g, plan->numbering, FP_NEW_ARRAY(arena, uint32_t, cfg->nblocks)};
+    fp_copied_counts(g, copied->at_end, old.at_end);
+    for (uint32_t b = 0; b < cfg->nblocks; b++) counts_moved += old.at_end[b] != FP_NONE;
+    struct fp_table found = check_plan(arena, copied, options->exits, &walks, &old);
     MUST(maps_equal(&found, expected));
 }
 
@@ -770,7 +791,7 @@ static void check_running(struct fp_arena *arena, const struct fp_numbering *n,
         fp_plan_make(arena, n, weights, &(struct fp_plan_options){.running = true});
     if (!plan->running) return;
     running_plans++;
-    check_plan(arena, plan, false, w);
+    check_plan(arena, plan, false, w, NULL);
     for (uint32_t d = 0; d < n->dag->nedges; d++) {
         uint32_t e = n->dag->edges[d].cfg_edge;
         if (n->dag->edges[d].kind != FP_DAG_REAL) continue;
@@ -807,7 +828,7 @@ static void check_variant(const struct fp_cfg *cfg, const struct walks *w, unsig
         .branch_counts = random_chance(&rng, 60),
     };
     struct fp_plan *plan = fp_plan_make(&arena, n, weights, &options);
-    struct fp_table expected = check_plan(&arena, plan, options.exits, w);
+    struct fp_table expected = check_plan(&arena, plan, options.exits, w, NULL);
     check_copies(&arena, plan, profile, &options, w, &expected);
     if (may_run(cfg)) check_running(&arena, n, weights, w);
     options.branch_counts = false; /* what a moved count costs is not its edge's weight */
@@ -855,7 +876,8 @@ int main(int argc, char **argv)
     printf("%" PRIu64 " plans with a running register\n", running_plans);
     printf("%" PRIu64 " loops with counters, %" PRIu64 " frames lost in them\n",
            loops_with_counters, frames_lost_in_loops);
-    printf("%" PRIu64 " graphs with copies, %" PRIu64 " copies\n", graphs_with_copies,
-           blocks_copied);
+    printf("%" PRIu64 " graphs with copies, %" PRIu64 " copies, %" PRIu64
+           " counts in front of their branches\n",
+           graphs_with_copies, blocks_copied, counts_moved);
     return check_summary();
 }

@@ -52,9 +52,11 @@ static void count_lap(struct fp_code *c, int64_t id)
 /* Is it a lap that is counted where its loop is left? */
 static bool is_counted_outside(const struct fp_code *c, uint32_t e)
 {
+    const struct fp_laps *laps = &c->dag->truncation->laps;
+    uint32_t lap = 0;
     if (fp_code_fate(c, e) != FP_FATE_LAP || !c->plan->lap_exits) return false;
-    int64_t id = fp_plan_on_edge(c->plan, e).first.value;
-    return c->plan->lap_exits[(uint64_t)id - c->plan->numbering->num_paths] != FP_NONE;
+    while (laps->at[lap].closing != e) lap++;
+    return c->plan->lap_exits[lap] != FP_NONE;
 }
 
 /* Behind the closing block, are its visits counted, which are one more than the laps? */
@@ -73,7 +75,8 @@ static void count_laps_outside(struct fp_code *c)
         if (exit == FP_NONE) continue;
         fp_edit_on_edge(c->ed, exit, false);
         LLVMValueRef amount = fp_ir_lap_amount(c->ed, i, exit, are_visits_counted(c, i));
-        fp_edit_add_to(c->ed, lap_counter(c, i), amount);
+        uint32_t number = fp_lap_number(&c->dag->truncation->laps, i);
+        fp_edit_add_to(c->ed, lap_counter(c, number), amount);
     }
 }
 
