@@ -17,8 +17,8 @@ static bool wants_in_place(const struct fp_code *c, uint32_t e)
     return edge->src == c->ed->ir->hub || c->loops.depth[edge->src];
 }
 
-/* Does the edge lead out of the loop around its source, which mostly goes on? In front of the branch
- * the register would be set in every round, for the last one alone. */
+/* Does the edge lead out of the loop around its source, which mostly goes on? In front of the
+ * branch the register would be set in every round, for the last one alone. */
 static bool leaves_loop(const struct fp_code *c, uint32_t e)
 {
     static const double MOSTLY = 4;
