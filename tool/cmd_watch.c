@@ -3,15 +3,21 @@
  * The program writes its profile every few seconds (FOOTPATH_DUMP_SECONDS) or when it
  * gets FOOTPATH_DUMP_SIGNAL; this reads it under the lock that writers take. Shown is
  * what was added since the last look, or with --total everything.
+ *
+ * With --against it says how far what was added lies from another profile (cli_drift.h). Looks
+ * at too few counts for that are put together.
  */
 #include "commands.h"
 
 #include "api/handle.h"
+#include "base/checked.h"
+#include "cli_drift.h"
 #include "report/show.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -24,14 +30,30 @@ struct watch {
     bool total, json, screen;
     struct footpath_options what;
     struct fp_show_options how;
+    struct cli_drift drift;
 };
 
-static struct watch given = {.every = 2, .how = {.view = FP_SHOW_PATHS, .top = 15}};
+static struct watch given = {
+    .every = 2, .how = {.view = FP_SHOW_PATHS, .top = 15}, .drift = CLI_DRIFT_DEFAULTS};
 
 static void take_seconds(const struct cli_command *command, char *value)
 {
     given.every = strtod(value, NULL);
     if (!(given.every >= 0.05)) cli_usage(command, "--every: expected seconds, at least 0.05");
+}
+
+static void take_threshold(const struct cli_command *command, char *value)
+{
+    if (!cli_real(value, 0, 1, &given.drift.view.threshold))
+        cli_usage(command, "--threshold: expected a number from 0 to 1, got '%s'", value);
+}
+
+static void take_by(const struct cli_command *command, char *value)
+{
+    (void)command; /* one of the words: cli_parse has looked */
+    for (size_t i = 0; fp_drift_by_names[i]; i++)
+        if (!strcmp(fp_drift_by_names[i], value)) given.drift.view.by = (enum fp_drift_by)i;
+    given.drift.by_given = true;
 }
 
 static void take_path(const struct cli_command *command, char *value)
@@ -48,30 +70,45 @@ static const struct cli_option options[] = {
      .choice = FP_SHOW_FUNCTIONS},
     {"--total", NULL, "everything since the start, not only what is new", .flag = &given.total},
     {"--looks", "N", "stop after N looks at a changed profile", .number = &given.looks},
+    {"--against", "OTHER", "how far it has drifted from a profile, combined profile or guide",
+     .text = &given.drift.view.other},
+    {"--threshold", "X", "with --against: exit with status 3 when the drift is above X (0 to 1)",
+     .take = take_threshold},
+    {"--by", "WHAT", "what the threshold is for: paths (the default), branches, flipped, unseen",
+     .take = take_by, .words = "paths branches flipped unseen"},
+    {"--evidence", "N", "with --against: how many paths must have ended before it judges (20000)",
+     .number = &given.drift.view.evidence},
     {"--json", NULL, "each look as JSON", .flag = &given.json},
     {"--binary", "FILE", "the program that runs, where it is not at its old place",
      .text = &given.binary},
     {0},
 };
 
-/* Shared with writers, who replace what they wrote before. */
-static struct fp_profile *read_locked(const struct watch *w, struct fp_error *error)
+static struct fp_profile *read_one(const struct watch *w, struct fp_error *error)
+{
+    struct fp_profile *profile = fp_profile_new();
+    if (fp_profile_add(profile, w->path, error)) {
+        fp_profile_load_maps(profile, w->binary);
+        return profile;
+    }
+    fp_profile_free(profile);
+    return NULL;
+}
+
+/* The profile as it is, twice: one of them will have less taken off. Writers, who replace what
+ * they wrote before, wait meanwhile: *as_read is the file as it was read. */
+static bool read_locked(const struct watch *w, struct fp_profile *twice[2], struct stat *as_read,
+                        struct fp_error *error)
 {
     int fd = open(w->path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        fp_fail(error, w->path, "cannot open");
-        return NULL;
-    }
+    if (fd < 0) return fp_fail(error, w->path, "cannot open");
     while (flock(fd, LOCK_SH) < 0 && errno == EINTR) continue;
-    struct fp_profile *profile = fp_profile_new();
-    bool ok = fp_profile_add(profile, w->path, error);
+    fstat(fd, as_read);
+    twice[0] = read_one(w, error);
+    twice[1] = twice[0] ? read_one(w, error) : NULL;
     close(fd);
-    if (!ok) {
-        fp_profile_free(profile);
-        return NULL;
-    }
-    fp_profile_load_maps(profile, w->binary);
-    return profile;
+    if (!twice[1] && twice[0]) fp_profile_free(twice[0]);
+    return twice[1];
 }
 
 static void subtract_counters(struct fp_counters *now, const struct fp_counters *before)
@@ -79,6 +116,26 @@ static void subtract_counters(struct fp_counters *now, const struct fp_counters 
     for (size_t i = 0; i < now->len; i++) {
         uint64_t old = fp_counters_get(before, now->at[i].table, now->at[i].path);
         if (old <= now->at[i].count) now->at[i].count -= old;
+    }
+}
+
+/* Paths that were in flight at the last look were shown then, as far as they had come. */
+static void subtract_in_flight(struct fp_arena *arena, struct fp_module *now,
+                               const struct fp_module *before)
+{
+    for (size_t i = 0; i < before->in_flight.len; i++) {
+        struct fp_in_flight old = before->in_flight.at[i];
+        size_t k = 0;
+        while (k < now->in_flight.len &&
+               !(now->in_flight.at[k].function == old.function &&
+                 now->in_flight.at[k].block == old.block && now->in_flight.at[k].reg == old.reg))
+            k++;
+        old.count = old.count == INT64_MIN ? INT64_MAX : -old.count;
+        if (k < now->in_flight.len)
+            now->in_flight.at[k].count =
+                fp_add_saturated_signed(now->in_flight.at[k].count, old.count);
+        else
+            fp_vec_push(arena, &now->in_flight, old);
     }
 }
 
@@ -93,34 +150,38 @@ static void subtract(struct fp_profile *profile, const struct fp_profile *before
             if (!fp_same_module(&module->id, &old->id)) continue;
             subtract_counters(&module->counters, &old->counters);
             subtract_counters(&module->tables, &old->tables);
+            subtract_in_flight(&profile->arena, module, old);
         }
     }
 }
 
-static int show(const struct watch *w, struct fp_profile *profile)
+static int show(struct watch *w, struct fp_profile *profile)
 {
     struct fp_writer out = {0};
-    struct footpath *fp = fp_handle_of_profile(profile, &w->what);
+    int status = EXIT_OK;
     if (w->screen) fp_write_bytes(&out, "\033[H\033[2J", 7);
-    if (w->json)
-        fp_show_json(&out, fp);
-    else
-        fp_show_text(&out, fp, &w->how);
-    footpath_close(fp);
-    int status = cli_output(NULL, &out);
+    if (w->drift.view.other) {
+        status = cli_drift_look(&w->drift, profile, w->json, &out);
+    } else {
+        struct footpath *fp = fp_handle_of_profile(profile, &w->what);
+        if (w->json)
+            fp_show_json(&out, fp);
+        else
+            fp_show_text(&out, fp, &w->how);
+        footpath_close(fp);
+    }
+    if (cli_output(NULL, &out) != EXIT_OK) status = EXIT_FAILED;
     fflush(stdout);
     return status;
 }
 
-static bool changed(const char *path, struct stat *last)
+static bool changed(const char *path, const struct stat *last)
 {
     struct stat now;
     if (stat(path, &now) < 0) return false;
-    bool same = now.st_size == last->st_size && now.st_ino == last->st_ino &&
-                now.st_mtim.tv_sec == last->st_mtim.tv_sec &&
-                now.st_mtim.tv_nsec == last->st_mtim.tv_nsec;
-    *last = now;
-    return !same;
+    return now.st_size != last->st_size || now.st_ino != last->st_ino ||
+           now.st_mtim.tv_sec != last->st_mtim.tv_sec ||
+           now.st_mtim.tv_nsec != last->st_mtim.tv_nsec;
 }
 
 static void pause_for(double seconds)
@@ -129,8 +190,27 @@ static void pause_for(double seconds)
     while (nanosleep(&left, &left) < 0 && errno == EINTR) continue;
 }
 
+/* One look at a profile that has changed. *before is what the last look saw: it stays where this
+ * look had too few counts to judge by. False: it could not be read. */
+static bool look(struct watch *w, struct fp_profile **before, struct stat *last, int *status,
+                 struct fp_error *error)
+{
+    struct fp_profile *twice[2] = {NULL, NULL};
+    if (!read_locked(w, twice, last, error)) return false;
+    if (*before && !w->total) subtract(twice[0], *before);
+    *status = show(w, twice[0]);
+    fp_profile_free(twice[0]);
+    if (w->drift.view.other && !w->drift.judged) {
+        fp_profile_free(twice[1]);
+        return true;
+    }
+    if (*before) fp_profile_free(*before);
+    *before = twice[1];
+    return true;
+}
+
 /* A file that is not there yet is waited for; one that stays bad is an error. */
-static int watch(const struct watch *w)
+static int watch(struct watch *w)
 {
     enum { MOST_FAILURES = 5 };
     struct fp_profile *before = NULL;
@@ -140,36 +220,44 @@ static int watch(const struct watch *w)
          pause_for(w->every)) {
         struct fp_error error = {0};
         if (!changed(w->path, &last)) continue;
-        struct fp_profile *now = read_locked(w, &error);
-        if (!now) {
+        if (!look(w, &before, &last, &status, &error)) {
             if (++failures >= MOST_FAILURES) status = cli_fail(&error, "is it a footpath profile?");
             continue;
         }
         failures = 0;
-        struct fp_profile *shown = w->total || !before ? now : read_locked(w, &error);
-        if (shown && shown != now) subtract(shown, before);
-        if (shown) status = show(w, shown);
-        looks++;
-        if (shown != now) fp_profile_free(shown);
-        if (before) fp_profile_free(before);
-        before = now;
-        if (w->looks && looks >= w->looks) break;
+        if (++looks == w->looks || status != EXIT_OK) break;
     }
     if (before) fp_profile_free(before);
     return status;
+}
+
+/* Usage errors that --against has. */
+static void check_drift(const struct cli_command *command, const struct cli_drift *drift)
+{
+    if (!drift->view.other && (drift->view.threshold >= 0 || drift->by_given))
+        cli_usage(command, "--threshold and --by need --against OTHER");
+    if (drift->view.other && (given.what.function || given.how.view == FP_SHOW_FUNCTIONS))
+        cli_usage(command, "--against looks at all functions: no --function, no --functions");
 }
 
 static int run(struct cli_command *command, int argc, char **argv)
 {
     struct watch *w = &given;
     cli_parse(command, argc, argv);
+    check_drift(command, &w->drift);
     w->screen = isatty(STDOUT_FILENO);
     w->how.colours = cli_colours(stdout);
     if (!cli_check_binary(w->binary)) return EXIT_FAILED;
     if (!w->path) w->path = "footpath.prof";
     if (w->json) w->screen = false, w->what.edges = 1;
+    if (!cli_drift_open(&w->drift)) return EXIT_FAILED;
+    w->drift.view.top = w->how.top;
+    w->drift.view.colours = w->how.colours;
     if (w->screen && access(w->path, R_OK) < 0) cli_say("%s: not there yet; waiting", w->path);
-    return watch(w);
+    int status = watch(w);
+    if (status == EXIT_OK) status = cli_drift_outcome(&w->drift);
+    cli_drift_close(&w->drift);
+    return status;
 }
 
 struct cli_command command_watch = {
@@ -178,7 +266,10 @@ struct cli_command command_watch = {
     .summary = "Show the hottest paths of a running program, live",
     .text = "Start the program with FOOTPATH_DUMP_SECONDS=N (or FOOTPATH_DUMP_SIGNAL=USR2), built\n"
             "with --fp-mode=pep for little cost. Without PROFILE, footpath.prof. Shown is what\n"
-            "was added since the last look.",
+            "was added since the last look.\n"
+            "--against says how far that lies from the profile that the program was built with,\n"
+            "in which functions, and what it is likely to cost; with --threshold it ends with\n"
+            "status 3 when that is too far, so that a script can build anew.",
     .options = options,
     .take_word = take_path,
     .run = run,
