@@ -102,6 +102,13 @@ static void set_compilers(struct fp_arena *arena, const struct cycle *c, const c
     setenv("FOOTPATH_CC_FLAGS", fp_arena_printf(arena, "%s %s", flags, c->flags), 1);
 }
 
+/* By edges alone no paths need be counted. */
+static const char *how_to_count(const struct cycle *c)
+{
+    return c->edges ? "--fp-at=early --fp-inline=small --fp-mode=edge-min --fp-values"
+                    : "--fp-at=early --fp-inline=small --fp-cuts=few --fp-values";
+}
+
 /* What the build or the training wrote, as the guide of the second build. */
 static bool make_guide(const char *profile, const char *guide, enum fp_guide_by by)
 {
@@ -222,7 +229,7 @@ static bool go_round(struct fp_arena *arena, struct cycle *c)
     char *meanwhile = fp_arena_printf(arena, "%s/while-building.prof", folder);
     setenv("FOOTPATH_OUT", fp_as_pattern(arena, meanwhile), 1);
     setenv(FP_BUILD_LOG_VARIABLE, c->inputs, 1);
-    set_compilers(arena, c, "--fp-at=early --fp-inline=small --fp-cuts=few --fp-values");
+    set_compilers(arena, c, how_to_count(c));
     if (!build_all(arena, c)) return false;
     unsetenv(FP_BUILD_LOG_VARIABLE);
     setenv("FOOTPATH_OUT", fp_as_pattern(arena, c->profile), 1);

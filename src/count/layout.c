@@ -23,6 +23,12 @@ void fp_layout_paths(struct fp_function *f, uint64_t num_ids, uint64_t array_pat
     }
 }
 
+void fp_layout_values(struct fp_function *f)
+{
+    f->flags |= FP_FUNCTION_HASHED;
+    f->layout.path_slots = FP_HASH_TABLE_SIZE / 8;
+}
+
 void fp_layout_twice(struct fp_function *f)
 {
     f->flags |= FP_FUNCTION_TWICE;
@@ -59,13 +65,14 @@ static uint64_t num_ids(const struct fp_function *f)
 
 bool fp_layout_fits(const struct fp_function *f, uint64_t *need)
 {
+    bool paths = f->flags & FP_FUNCTION_PATHS;
     *need = 0;
-    if (!(f->flags & FP_FUNCTION_PATHS)) return true;
     if (f->flags & FP_FUNCTION_HASHED) {
         *need = FP_HASH_TABLE_SIZE / 8;
         return *need <= f->layout.path_slots &&
-               f->paths.truncation->laps.len <= f->layout.edge_slots;
+               (!paths || f->paths.truncation->laps.len <= f->layout.edge_slots);
     }
+    if (!paths) return true;
     *need = fp_mul_saturated(num_ids(f), fp_layout_stride(f));
     if (f->flags & FP_FUNCTION_TWICE) *need = fp_mul_saturated(*need, 2);
     return *need <= f->layout.path_slots;

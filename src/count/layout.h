@@ -60,6 +60,9 @@ static inline uint64_t fp_layout_call(const struct fp_function *f, uint32_t call
  * needs: flags of the mode, the truncation. */
 void fp_layout_paths(struct fp_function *f, uint64_t num_ids, uint64_t array_paths);
 
+/* A table for the values of a function whose paths are not counted. Sets FP_FUNCTION_HASHED. */
+void fp_layout_values(struct fp_function *f);
+
 /* A second copy of the array. needs: an array, and no cycles. */
 void fp_layout_twice(struct fp_function *f);
 

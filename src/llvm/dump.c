@@ -34,7 +34,9 @@ static void say_counters(struct dump *d)
     uint32_t nlaps = d->f->paths.truncation->laps.len;
     if (d->plan)
         fp_say(&d->out, "  paths: %" PRIu64 ", laps: %u\n", d->numbering->num_paths, nlaps);
-    if (d->f->flags & FP_FUNCTION_HASHED) {
+    if (d->f->flags & FP_FUNCTION_HASHED && !d->plan) {
+        say_words(d, "values of calls: hash table", layout->path_slots, FP_HASH_PREFIX);
+    } else if (d->f->flags & FP_FUNCTION_HASHED) {
         if (layout->sparse_slots)
             say_words(d, "counters of paths: sparse array", layout->sparse_slots, FP_HASH_PREFIX);
         else

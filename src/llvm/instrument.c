@@ -127,8 +127,9 @@ static uint32_t mode_flags(enum fp_mode mode)
 static bool wants_values(const struct fp_work *work)
 {
     const struct fp_flags *flags = &work->flags;
-    return flags->values && flags->early && flags->mode == FP_MODE_PATH && !flags->cycles &&
-           !work->division;
+    bool mode = flags->mode == FP_MODE_PATH || flags->mode == FP_MODE_EDGE ||
+                flags->mode == FP_MODE_EDGE_MIN;
+    return flags->values && flags->early && mode && !flags->cycles && !work->division;
 }
 
 /* Costs are instructions, of all blocks that run: neither cycles nor samples. */

@@ -115,6 +115,7 @@ void fp_job_choose_edges(struct fp_job *job)
 {
     struct fp_function *f = job->f;
     if (!(f->flags & FP_FUNCTION_EDGES)) return;
+    if (f->flags & FP_FUNCTION_VALUES) fp_layout_values(f);
     struct fp_flow *flow =
         fp_flow_make(job->arena, f->paths.cfg, &f->paths.truncation->order, job->ir->weights);
     f->paths.flow = flow;

@@ -690,11 +690,12 @@ static bool decode_llvm(struct decoder *d)
 }
 
 /* Flags about path counters need path counters, and flags about edge counters need edge
- * counters. */
+ * counters. Beside edges a hash table has values alone. */
 static bool check_flags(struct decoder *d)
 {
     uint32_t flags = d->f->flags;
     uint32_t of_paths = FP_FUNCTION_HASHED | FP_FUNCTION_CYCLES | FP_FUNCTION_SAMPLED;
+    if (flags & FP_FUNCTION_VALUES) of_paths &= ~(uint32_t)FP_FUNCTION_HASHED;
     if ((flags & FP_FUNCTION_PATHS || !(flags & of_paths)) &&
         (flags & FP_FUNCTION_EDGES || !(flags & FP_FUNCTION_CHORDS)))
         return true;

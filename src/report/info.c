@@ -41,7 +41,7 @@ static struct info_totals totals_of(const struct fp_program *p)
         t.paths += (f->flags & FP_FUNCTION_PATHS) != 0;
         t.edges += (f->flags & FP_FUNCTION_EDGES) != 0;
         t.exits += (f->flags & FP_FUNCTION_EXITS) != 0;
-        t.hashed += (f->flags & FP_FUNCTION_HASHED) != 0;
+        t.hashed += f->flags & FP_FUNCTION_HASHED && f->flags & FP_FUNCTION_PATHS;
         t.cut += f->paths.truncation->ncuts != 0;
         t.doors += f->paths.truncation->ndoors != 0;
         t.ncuts += f->paths.truncation->ncuts;

@@ -187,6 +187,27 @@ def case_values(b):
     same(b, exe, expected, "same output by values")
 
 
+def case_values_beside_edges(b):
+    """Edges and values say as much of calls as paths and values do: the same code is made of both."""
+    source, exe, profile = map(b.path, ("e.c", "e", "e.prof"))
+    with open(source, "w") as f:
+        f.write(VALUES)
+    texts = []
+    for mode in ("path", "edge", "edge-min"):
+        build(b, source, exe, "--fp-at=early", "--fp-values", "--fp-mode=" + mode)
+        if os.path.exists(profile):
+            os.remove(profile)
+        expected = trained(b, exe, profile)
+        text = b.path(mode + ".ll")
+        said = build(b, source, text, "--fp-use=" + profile, "--fp-remarks", "--fp-paths=no", "-S", "-emit-llvm")
+        expect(" 2 calls by their values" in said, mode + ": both calls are known", said)
+        with open(text) as f:
+            texts.append(f.read())
+    expect(texts[0] == texts[1] == texts[2] and "@often" in texts[0], "the same code")
+    build(b, source, exe, "--fp-use=" + profile)
+    same(b, exe, expected, "same output by edges and values")
+
+
 for name in ("control_flow.c", "exceptions.cc", "many_paths.c"):
     for kind, how in (("", []), ("_inlined", ["--fp-inline=small"])):
         globals()["case_%s%s" % (name.split(".")[0], kind)] = \
