@@ -176,8 +176,8 @@ struct rt_pep_process {
     uint32_t has_sites;          /* some module has traps */
     uint32_t has_bodies;         /* slots of `bodies` that were ever used */
     struct rt_body_span *bodies; /* RT_MOST_BODIES; NULL: no module has a second body */
-    uint32_t masks_kept; /* the program cannot block the two signals that sampling needs */
-    uint32_t sampling;   /* samples are taken now */
+    uint32_t masks_kept;         /* the program cannot block the two signals that sampling needs */
+    uint32_t sampling;           /* samples are taken now */
     struct sigaction trap_before, tick_before; /* actions that the program has set for the two */
 };
 

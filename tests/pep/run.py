@@ -182,7 +182,7 @@ class Tester(harness.Bench):
         for at in ("late", "early"):
             flags = "--fp-at=" + at, "--fp-pep=" + how
             _, truth = self.measured(self.build("active", "active.exact", "--fp-mode=path", flags[0]), "400000")
-            _, profile = self.measured(self.build("active", "active." + at, "--fp-mode=pep", *flags), "2000000", FOOTPATH_TICK_MS="1")
+            _, profile = self.measured(self.build("active", "active." + at, "--fp-mode=pep", *flags), "6000000", FOOTPATH_TICK_MS="1")
             values = dict(line.split() for line in self.tool("compare", truth, profile).splitlines())
             if min(float(values["wall"]), float(values["relative"]), float(values["absolute"])) < 0.95:
                 raise Failure("%s, %s: %s" % (how, at, values))
