@@ -54,9 +54,21 @@ static bool wants_gate(const struct fp_job *job)
            job->work->flags.threads == FP_THREADS_LOCAL && looks_seldom(job);
 }
 
+static void find_short_loops(struct fp_job *job)
+{
+    const struct fp_function *f = job->f;
+    uint32_t *instructions = FP_NEW_ARRAY(job->arena, uint32_t, f->paths.cfg->nblocks);
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
+        instructions[b] = f->source.blocks[fp_job_old_block(job, b)].instructions;
+    job->ir->short_loops =
+        fp_short_loops(job->arena, f->paths.truncation, job->ir->weights, instructions);
+}
+
 /* Short loops count in turn, in two copies of an array. Tables, cycles and samples have no such
  * array. With --fp-exits a path in flight is known by one counter. Before optimisations, and
- * without them, rounds are not short. Threads that share counters wait for each other anyway. */
+ * without them, rounds are not short. Threads that share counters wait for each other anyway.
+ * Whether there are two arrays does not depend on copies of blocks: a copy of P3 has none, and its
+ * function must be the reference's. */
 static void choose_short_loops(struct fp_job *job)
 {
     enum {
@@ -66,11 +78,7 @@ static void choose_short_loops(struct fp_job *job)
     const struct fp_work *work = job->work;
     struct fp_function *f = job->f;
     if (f->flags & NO_TURNS || !work->optimizing || work->flags.threads != FP_THREADS_LOCAL) return;
-    uint32_t *instructions = FP_NEW_ARRAY(job->arena, uint32_t, f->paths.cfg->nblocks);
-    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
-        instructions[b] = f->source.blocks[fp_job_old_block(job, b)].instructions;
-    job->ir->short_loops =
-        fp_short_loops(job->arena, f->paths.truncation, job->ir->weights, instructions);
+    find_short_loops(job);
     if (job->ir->short_loops) fp_layout_twice(f);
 }
 
@@ -86,8 +94,9 @@ void fp_job_number(struct fp_job *job)
     paths->numbering = fp_number(job->arena, paths->dag, order, weights);
     fp_layout_paths(job->f, paths->numbering->num_ids, job->work->flags.array_paths);
     job->f->layout.gated = wants_gate(job);
-    fp_job_copy_blocks(job);
     choose_short_loops(job);
+    fp_job_copy_blocks(job);
+    if (job->ir->short_loops) find_short_loops(job); /* of the blocks that there are now */
 }
 
 /* Laps that the program counts itself need no counter in their loop. Only where control
