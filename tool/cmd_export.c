@@ -4,6 +4,7 @@
 #include "guide/makeguide.h"
 #include "api/handle.h"
 #include "cli_combined.h"
+#include "cli_past.h"
 #include "paths/legacyexport.h"
 #include "report/coverreport.h"
 #include "report/exports.h"
@@ -122,7 +123,8 @@ static int export_json(struct fp_profile *profile, const struct export_request *
 {
     struct fp_writer out = {0};
     struct footpath *fp = fp_handle_of_profile(profile, &(struct footpath_options){.edges = 1});
-    fp_show_json(&out, fp);
+    struct cli_past_request past = {.profile = profile, .binary = request->inputs.binary};
+    fp_show_json_with(&out, fp, cli_json_past, &past);
     footpath_close(fp);
     return cli_output(request->output, &out);
 }

@@ -3,6 +3,7 @@
 
 #include "api/handle.h"
 #include "cli_combined.h"
+#include "cli_past.h"
 #include "cli_suggest.h"
 #include "report/show.h"
 
@@ -17,6 +18,7 @@ static struct {
     struct cli_show_combined combined;
     uint64_t top; /* UINT64_MAX: not asked */
     bool json, plain, inclusive;
+    unsigned past; /* of enum cli_past */
     struct fp_sources sources;
 } given = {.top = UINT64_MAX, .combined.above = -1};
 
@@ -41,6 +43,10 @@ static const struct cli_option options[] = {
      .flag = &given.inclusive},
     {"--edges", NULL, "edges instead of paths", .chosen = &given.view, .choice = FP_SHOW_EDGES},
     {"--blocks", NULL, "blocks instead of paths", .chosen = &given.view, .choice = FP_SHOW_BLOCKS},
+    {"--pairs", NULL, "sampled: pairs of paths that followed each other", .chosen = &given.past,
+     .choice = CLI_PAST_PAIRS},
+    {"--callers", NULL, "sampled: where functions were called", .chosen = &given.past,
+     .choice = CLI_PAST_CALLERS},
     {"--plain", NULL, "lines with tabs between the fields, for scripts", .flag = &given.plain},
     {"--json", NULL, "everything, as JSON", .flag = &given.json},
     {"--sort", "KEY", "combined: by variation (default), deviation, mean, count, unseen",
@@ -63,8 +69,15 @@ static int show_runs(struct footpath *fp)
     size_t count;
     footpath_functions(fp, &count);
     if (!count && !cli_check_function(fp->profile, given.function)) return EXIT_FAILED;
+    struct cli_past_request past = {
+        .profile = fp->profile,
+        .filter = given.function,
+        .binary = given.inputs.binary,
+        .view = {how.top, how.colours, how.width, &fp->sources, {0}},
+    };
+    if (given.past && !given.json) return cli_show_past(&past, given.past);
     if (given.json)
-        fp_show_json(&out, fp);
+        fp_show_json_with(&out, fp, cli_json_past, &past);
     else
         (given.plain ? fp_show_plain : fp_show_text)(&out, fp, &how);
     return cli_output(NULL, &out);
@@ -103,6 +116,9 @@ static int run(struct cli_command *command, int argc, char **argv)
     footpath_summarize(fp, &summary);
     if (summary.combined && given.plain)
         cli_usage(command, "--plain is for profiles of runs; a combined profile has --json");
+    if (given.past && (summary.combined || given.plain))
+        cli_usage(command,
+                  "--pairs and --callers are for profiles of runs, in text or with --json");
     int status = summary.combined ? show_combined(fp) : show_runs(fp);
     footpath_close(fp);
     fp_sources_free(&given.sources);

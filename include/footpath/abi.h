@@ -58,9 +58,11 @@ enum {
     FP_SITE_START = 16,  /* no path ends here, one begins */
     FP_SITE_KNOWN = 32,  /* running, but the id is `value` alone */
     FP_SITE_LEAVES = 64, /* running, and no path follows in this call */
-    FP_SITE_COST = 8,    /* the bits from here on: instructions of the paths that end here, on
+    FP_SITE_LAP = 128,   /* a lap of a loop: the path goes on */
+    FP_SITE_LAST = 256,  /* no path follows in this call, whatever the register is */
+    FP_SITE_COST = 9,    /* the bits from here on: instructions of the paths that end here, on
                             average; 0: not known */
-    FP_SITE_MOST_COST = (1 << 24) - 1,
+    FP_SITE_MOST_COST = (1 << 23) - 1,
 };
 
 /* A running register is a word of the stack that is never set, only moved. Where a path
@@ -80,7 +82,9 @@ struct fp_site {
 
 /* With --fp-pep=flag instrumented code reads this byte of its thread, and when it is
  * not 0 calls one of these with the counters, the path and what such a path costs. */
-#define FP_FLAG_SECTION "footpath_flag" /* not empty where code reads it */
+#define FP_SAMPLE_LAP (UINT64_C(1) << 63)  /* in the path: as FP_SITE_LAP */
+#define FP_SAMPLE_LAST (UINT64_C(1) << 62) /* as FP_SITE_LAST */
+#define FP_FLAG_SECTION "footpath_flag"    /* not empty where code reads it */
 #define FP_SAMPLING_SYMBOL "__footpath_sampling"
 #define FP_SAMPLE_ARRAY_SYMBOL "__footpath_sample_array"
 #define FP_SAMPLE_HASH_SYMBOL "__footpath_sample_hash"

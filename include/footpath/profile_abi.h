@@ -62,7 +62,15 @@ enum fp_run_flag {
     FP_RUN_SIGNALLED = 2,  /* ended by a signal */
     FP_RUN_MERGED = 4,     /* the sum of several runs */
     FP_RUN_CAUGHT = 16,    /* the record ends with functions that are not exact */
+    FP_RUN_HISTORY = 32,   /* the record ends with what came before samples */
     FP_RUN_LEAVING = 8,    /* with FP_RUN_UNFINISHED: written right before exec or daemon */
+};
+
+/* What an entry of the history is: a pair of paths, or with FP_HISTORY_CALLER a path and where
+ * its call came from. */
+enum fp_history_kind {
+    FP_HISTORY_HASHED = 1, /* the function's paths are counted in a hash table */
+    FP_HISTORY_CALLER = 2,
 };
 
 /* Of a block in a list of paths in flight: the count in front of the branch at its end was made

@@ -233,6 +233,7 @@ enum { RT_LONGEST_PATH = 4096 };
 
 struct rt_identity {
     uintptr_t load_bias; /* run-time address less link-time address */
+    uintptr_t low, high; /* it lies between these at run time */
     size_t build_id_len;
     unsigned char build_id[64];
     char *path;
@@ -260,6 +261,7 @@ struct rt_settings {
     uid_t user;               /* that the program was started as; nobody where it is privileged */
     uint32_t samples, stride; /* sampled paths: samples per tick; first stride */
     bool full_stride;         /* a stride between all samples, not only before the first */
+    bool history;             /* what came before samples is kept */
     uint64_t tick_ns;
     uint64_t dump_ns;   /* between two profiles of a program that goes on, or 0 */
     const char *out;    /* pattern from the environment or the program; NULL: the default */

@@ -274,15 +274,29 @@ __attribute__((used)) RT_ENTRY static void gate_miss(uint64_t gate, uint64_t cou
 }
 
 /* A path ended while its thread's flag was set. */
-__attribute__((used)) RT_ENTRY static void sample_array(uint64_t counters, uint64_t id,
-                                                        uint64_t cost)
+static void sample_at(struct rt_ending end, uint64_t path, const uint64_t *from)
 {
-    rt_sample_point(counters, id, cost, false);
+    end.id = path & ~(FP_SAMPLE_LAP | FP_SAMPLE_LAST);
+    end.lap = path & FP_SAMPLE_LAP;
+    end.last = path & FP_SAMPLE_LAST;
+    end.pc = *from - 1;
+    end.sp = (uint64_t)(from + 1);
+    rt_sample_point(&end);
 }
 
-__attribute__((used)) RT_ENTRY static void sample_hash(uint64_t table, uint64_t id, uint64_t cost)
+/* from: where the return address to the instrumented code lies. */
+__attribute__((used)) RT_ENTRY static void sample_array(uint64_t counters, uint64_t path,
+                                                        uint64_t cost, const uint64_t *from,
+                                                        uint64_t bp)
 {
-    rt_sample_point(table, id, cost, true);
+    sample_at((struct rt_ending){.counters = counters, .cost = cost, .bp = bp}, path, from);
+}
+
+__attribute__((used)) RT_ENTRY static void sample_hash(uint64_t table, uint64_t path, uint64_t cost,
+                                                       const uint64_t *from, uint64_t bp)
+{
+    sample_at((struct rt_ending){.counters = table, .cost = cost, .bp = bp, .hashed = true}, path,
+              from);
 }
 
 /* With shared or atomic counters all threads have one table. */
@@ -292,7 +306,8 @@ __attribute__((used)) RT_ENTRY static void hash_shared(uint64_t table, uint64_t 
 }
 
 /* Instrumented code calls these as functions that preserve all registers but r11. */
-#define ENTRY(name, quickly, target)                                                   \
+#define ENTRY(name, quickly, target) ENTRY_WITH(name, quickly, "", target)
+#define ENTRY_WITH(name, quickly, more, target)                                        \
     __asm__(".pushsection .text\n"                                                     \
             ".globl " name "\n.hidden " name "\n.type " name ",@function\n" name ":\n" \
             ".cfi_startproc\n" quickly "push %rax\n.cfi_adjust_cfa_offset 8\n"         \
@@ -303,8 +318,7 @@ __attribute__((used)) RT_ENTRY static void hash_shared(uint64_t table, uint64_t 
             "push %r8\n.cfi_adjust_cfa_offset 8\n"                                     \
             "push %r9\n.cfi_adjust_cfa_offset 8\n"                                     \
             "push %r10\n.cfi_adjust_cfa_offset 8\n"                                    \
-            "push %r11\n.cfi_adjust_cfa_offset 8\n"                                    \
-            "call " target "\n"                                                        \
+            "push %r11\n.cfi_adjust_cfa_offset 8\n" more "call " target "\n"           \
             "pop %r11\n.cfi_adjust_cfa_offset -8\n"                                    \
             "pop %r10\n.cfi_adjust_cfa_offset -8\n"                                    \
             "pop %r9\n.cfi_adjust_cfa_offset -8\n"                                     \
@@ -372,8 +386,10 @@ ENTRY(FP_HASH_MISS_SYMBOL, COUNT_IN_SECOND, "hash_miss");
 ENTRY(FP_SPARSE_MISS_SYMBOL, COUNT_IN_FIRST, "hash_miss");
 ENTRY(FP_HASH_SHARED_SYMBOL, "", "hash_shared");
 ENTRY(FP_GATE_MISS_SYMBOL, "", "gate_miss");
-ENTRY(FP_SAMPLE_ARRAY_SYMBOL, "", "sample_array");
-ENTRY(FP_SAMPLE_HASH_SYMBOL, "", "sample_hash");
+/* Nine registers above: the return address. */
+#define WHERE "lea 72(%rsp), %rcx\nmov %rbp, %r8\n"
+ENTRY_WITH(FP_SAMPLE_ARRAY_SYMBOL, "", WHERE, "sample_array");
+ENTRY_WITH(FP_SAMPLE_HASH_SYMBOL, "", WHERE, "sample_hash");
 
 extern const char entry_of_miss[] __asm__(FP_HASH_MISS_SYMBOL) FP_HIDDEN;
 extern const char entry_of_sparse[] __asm__(FP_SPARSE_MISS_SYMBOL) FP_HIDDEN;

@@ -30,7 +30,7 @@ extern const char hash_empty __asm__(FP_HASH_EMPTY_SYMBOL) FP_HIDDEN; /* rt_hash
 
 struct rt_local rt_local __attribute__((section("footpath_local"), used));
 
-struct rt_module rt_this = {.version = 9};
+struct rt_module rt_this = {.version = 10};
 
 /* A note of type 1 named "footpath". Its content is the distance from there to rt_this. */
 __asm__(".pushsection .note.footpath,\"a\",@note\n"
@@ -98,6 +98,14 @@ static void identify(const struct dl_phdr_info *info, struct rt_identity *id, ch
     const unsigned char *build_id = find_note(info, "GNU", NT_GNU_BUILD_ID, &len);
     id->load_bias = info->dlpi_addr;
     id->build_id_len = build_id && len <= sizeof id->build_id ? len : 0;
+    id->low = UINTPTR_MAX, id->high = 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + segment->p_vaddr, end = start + segment->p_memsz;
+        if (segment->p_type != PT_LOAD) continue;
+        if (start < id->low) id->low = start;
+        if (end > id->high) id->high = end;
+    }
     memcpy(id->build_id, build_id ? build_id : id->build_id, id->build_id_len);
     struct rt_text path = {room, 0, RT_LONGEST_PATH};
     id->path = room;

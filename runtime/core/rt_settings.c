@@ -36,6 +36,7 @@ static const char *const known[] = {
     "FOOTPATH_TICK_MS", "FOOTPATH_DUMP_SIGNAL",  "FOOTPATH_CC_FLAGS", "FOOTPATH_PLUGIN",
     "FOOTPATH_CLANG",   "FOOTPATH_DUMP_SECONDS", "FOOTPATH_SAMPLING", "FOOTPATH_SECCOMP",
     "FOOTPATH_MAP",     "FOOTPATH_BUILD_LOG",    "FOOTPATH_SOURCE",   "FOOTPATH_STORE",
+    "FOOTPATH_HISTORY",
 };
 
 static bool is_known(const char *variable, size_t len)
@@ -248,6 +249,7 @@ static void read_sampling(void)
     rt_settings.tick_ns = number_of("FOOTPATH_TICK_MS", 1000000, 10000000);
     rt_settings.dump_ns = number_of("FOOTPATH_DUMP_SECONDS", 1000000000, 0);
     if (!rt_settings.stride) rt_settings.stride = 1;
+    rt_settings.history = number_of("FOOTPATH_HISTORY", 1, 1) != 0;
     rt_settings.full_stride = how && !strcmp(how, "full");
     if (how && *how && strcmp(how, "full") && strcmp(how, "simple"))
         rt_warn("FOOTPATH_SAMPLING=", how, " is neither simple nor full", NULL);

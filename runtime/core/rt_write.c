@@ -293,6 +293,7 @@ void rt_clear_counters(void)
 #ifdef RT_IN_EXECUTABLE
     rt_exe_clear_caught();
 #endif
+    rt_history_clear();
 }
 
 /* ---- the record ---- */
@@ -384,7 +385,10 @@ void rt_put_run(struct rt_buffer *out, enum rt_why why, const struct rt_frame *f
     uint64_t more_flags = 0;
 #ifdef RT_IN_EXECUTABLE
     if (rt_exe_has_caught()) more_flags = FP_RUN_CAUGHT;
+    uint64_t caught = more_flags;
 #endif
+    bool history = rt_history_has();
+    if (history) more_flags |= FP_RUN_HISTORY;
     put_head(out, why, more_flags, id, program);
     /* without marks there are no paths in flight to ask threads for */
     if (rt_has_marks())
@@ -393,6 +397,7 @@ void rt_put_run(struct rt_buffer *out, enum rt_why why, const struct rt_frame *f
         gather(&g);
     rt_buffer_free(&g.in_flight);
 #ifdef RT_IN_EXECUTABLE
-    if (more_flags) rt_exe_put_caught(out);
+    if (caught) rt_exe_put_caught(out);
 #endif
+    if (history) rt_history_put(out);
 }

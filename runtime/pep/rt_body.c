@@ -73,6 +73,27 @@ static bool is_second_body(uint64_t address)
     return address - at(record()->code) < record()->code_size;
 }
 
+/* Steps rise in both bodies, but for those without a second body. What reports the sites of an
+ * address belongs to the address. */
+uint64_t rt_body_first(uint64_t address)
+{
+    const struct fp_body_step *all = steps(), *found = NULL;
+    uint64_t origin = at(record()->origin), distance = address - origin;
+    if (!is_second_body(address)) return address;
+    for (size_t low = 0, high = record()->nsteps; low < high;) {
+        size_t middle = low + (high - low) / 2, k = middle;
+        while (k > low && !all[k].second) k--;
+        if (all[k].second && all[k].second - all[k].before <= distance)
+            found = &all[k], low = middle + 1;
+        else if (all[k].second)
+            high = k;
+        else
+            low = middle + 1;
+    }
+    if (!found) return address;
+    return origin + found->first + (distance < found->second ? 0 : distance - found->second);
+}
+
 /* The module with a second body that an address is in, or NULL. Such a module stays: this thread
  * executes its code, or will. */
 static const struct rt_module *module_of(const struct rt_process *process, uint64_t address)
@@ -151,26 +172,18 @@ static void change_return(struct rt_process *process, const ucontext_t *context)
     }
 }
 
-/* Is there room below an address, as far as the signal stack is concerned? Other stacks are taken
- * for large enough. */
-static bool has_room(const ucontext_t *context, uint64_t sp, uint64_t room)
-{
-    const stack_t *stack = &context->uc_stack;
-    uint64_t left = sp - (uint64_t)stack->ss_sp;
-    return stack->ss_flags & SS_DISABLE || left >= stack->ss_size || left >= room;
-}
-
 void rt_body_enter(struct rt_process *process, ucontext_t *context)
 {
     enum { ROOM_FOR_SITES = 4096, ROOM_TO_WALK = 6144 };
     greg_t *regs = context->uc_mcontext.gregs;
     uint64_t pc = (uint64_t)regs[REG_RIP], here = (uint64_t)__builtin_frame_address(0);
-    if (is_in_second(process, pc) || !has_room(context, (uint64_t)regs[REG_RSP], ROOM_FOR_SITES))
+    if (is_in_second(process, pc) ||
+        !rt_sample_has_room(context, (uint64_t)regs[REG_RSP], ROOM_FOR_SITES))
         return;
     uint64_t second = find_second(process, pc);
     if (second)
         regs[REG_RIP] = (greg_t)second;
-    else if (has_room(context, here, ROOM_TO_WALK) && !rt_is_confined())
+    else if (rt_sample_has_room(context, here, ROOM_TO_WALK) && !rt_is_confined())
         change_return(process, context);
 }
 
@@ -277,6 +290,10 @@ void rt_body_site(struct body_frame *frame)
         self->recording = (uint64_t)frame;
         __asm__ volatile("" : : : "memory");
         self->stack = (uint64_t)frame->regs[REG_RSP] - FP_BODY_RED_ZONE;
+        /* the tables of the first body hold here too */
+        self->here = (struct rt_ending){.pc = at(record()->origin) + step->first,
+                                        .sp = (uint64_t)frame->regs[REG_RSP],
+                                        .bp = (uint64_t)frame->regs[REG_RBP]};
         record_sites(self, place_of(step->place), frame->regs);
         __asm__ volatile("" : : : "memory");
         self->recording = 0;

@@ -6,6 +6,7 @@
 #define FP_RT_PEP_H
 
 #include "core/rt_core.h"
+#include "pep/rt_history.h"
 
 /* ---- samples and ticks: rt_sample.c ---- */
 
@@ -28,8 +29,11 @@ void rt_sample_forget_module(bool process_ends) FP_HIDDEN;
 int rt_sample_signal(void) FP_HIDDEN;
 /* This thread's, or NULL where samples are not taken. */
 struct rt_pep_local *rt_sample_state(void) FP_HIDDEN;
-/* A path ends here; paths that end here cost so much on average. Takes a sample of it, or not. */
-void rt_sample_point(uint64_t counters, uint64_t id, uint64_t cost, bool hashed) FP_HIDDEN;
+/* A path ends here. Takes a sample of it, or not. */
+void rt_sample_point(const struct rt_ending *end) FP_HIDDEN;
+/* Is there room below an address, as far as the signal stack of the context is concerned? Other
+ * stacks are taken for large enough. */
+bool rt_sample_has_room(const ucontext_t *context, uint64_t sp, uint64_t room) FP_HIDDEN;
 
 /* ---- the two signals that sampling needs: rt_mask.c ---- */
 
@@ -107,6 +111,9 @@ void rt_body_withdraw(struct rt_process *process) FP_HIDDEN;
 /* A tick: the thread is to go on in the second body, from where the context is or from where it
  * next comes back to code that has one. */
 void rt_body_enter(struct rt_process *process, ucontext_t *context) FP_HIDDEN;
+/* The address in the first body that one in this module's second body stands for; any other address
+ * stays. needs: rt_body_is_here. */
+uint64_t rt_body_first(uint64_t address) FP_HIDDEN;
 /* Does this thread record a site now? Then a tick must leave its state alone. */
 bool rt_body_is_recording(struct rt_pep_local *self, const ucontext_t *context) FP_HIDDEN;
 
@@ -164,6 +171,8 @@ struct rt_pep_local {
     uint32_t calls_epoch;            /* the epoch in which `calls` and `branch` were seen */
     uint64_t recording;    /* the stack pointer of what records a site in the second body, or 0 */
     uint64_t branch_place; /* as `branch`, in the second body: the address of its first place */
+    struct rt_ending here; /* where the site is that is being passed */
+    struct rt_history *history; /* what came before samples; NULL at first */
 };
 
 struct rt_pep_process {

@@ -127,7 +127,7 @@ static void keep(const struct rt_process *process, struct rt_pep_local *s, struc
     count_sampled(process, s, s->time * s->nsampled / (s->nsampled + s->samples_left));
 }
 
-void rt_sample_point(uint64_t counters, uint64_t id, uint64_t cost, bool hashed)
+void rt_sample_point(const struct rt_ending *end)
 {
     struct rt_process *process = rt_this.process;
     struct rt_pep_local *s = process && process->pep.sampling ? state(process) : NULL;
@@ -135,13 +135,15 @@ void rt_sample_point(uint64_t counters, uint64_t id, uint64_t cost, bool hashed)
         rt_sampling = 0;
         return;
     }
+    rt_history_ending(&s->history, end, !s->skip);
     if (s->skip) {
         s->skip--;
         return;
     }
+    uint64_t id = end->id | (end->hashed ? RT_SAMPLED_HASHED : 0);
     __atomic_store_n(&s->busy, 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    keep(process, s, (struct rt_sampled){counters, id | (hashed ? RT_SAMPLED_HASHED : 0)}, cost);
+    keep(process, s, (struct rt_sampled){end->counters, id}, end->cost);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     __atomic_store_n(&s->busy, 0, __ATOMIC_RELAXED);
     if (rt_settings.full_stride) s->skip = rt_settings.stride - 1;
@@ -210,6 +212,19 @@ static void pass_on(struct sigaction *kept, int signal, siginfo_t *info, ucontex
         action.sa_sigaction(signal, info, context);
 }
 
+bool rt_sample_has_room(const ucontext_t *context, uint64_t sp, uint64_t room)
+{
+    const stack_t *stack = &context->uc_stack;
+    uint64_t left = sp - (uint64_t)stack->ss_sp;
+    return stack->ss_flags & SS_DISABLE || left >= stack->ss_size || left >= room;
+}
+
+static bool has_room_to_walk(const ucontext_t *context)
+{
+    enum { ROOM_TO_WALK = 6144 };
+    return rt_sample_has_room(context, (uint64_t)__builtin_frame_address(0), ROOM_TO_WALK);
+}
+
 /* The kernel may be late with ticks, and says how many it left out. */
 static uint64_t time_of_tick(int overrun)
 {
@@ -243,6 +258,7 @@ static void take_tick(siginfo_t *info, void *context)
         s->readable = s->readable_end = 0;
         s->ncalls = 0; /* what happened since the last tick was not seen */
         rt_mask_send_held();
+        rt_history_tick(s->history, has_room_to_walk(context));
         set_flags(process, 1);
         if (process->pep.has_sites && may_trap(process, context))
             rt_traps_want(process, s, context);

@@ -112,8 +112,16 @@ void rt_seen_end(struct rt_pep_local *self, const struct rt_seen *seen)
         else if (call)
             end_call(self, call);
     }
+    struct rt_ending end = self->here;
+    end.counters = counters, end.id = id;
+    end.cost = site->flags >> FP_SITE_COST;
+    end.hashed = site->flags & FP_SITE_HASHED;
+    end.lap = site->flags & FP_SITE_LAP;
+    end.last = site->flags & FP_SITE_LAST;
     if (known)
-        rt_sample_point(counters, id, site->flags >> FP_SITE_COST, site->flags & FP_SITE_HASHED);
+        rt_sample_point(&end);
+    else
+        rt_history_forget(self->history);
 }
 
 void rt_seen_start(struct rt_pep_local *self, const struct rt_seen *seen)
@@ -203,8 +211,13 @@ void rt_trap_hit(struct rt_pep_local *self, uint64_t address, ucontext_t *contex
 {
     const struct rt_place *place = rt_places_at(address);
     bool seen = look_at_function(self, place);
-    enum { RED_ZONE = 128 };
+    enum { RED_ZONE = 128, ROOM_TO_LOOK_UP = 4096 };
+    bool room = rt_sample_has_room(context, (uint64_t)__builtin_frame_address(0), ROOM_TO_LOOK_UP);
     self->stack = (uint64_t)context->uc_mcontext.gregs[REG_RSP] - RED_ZONE;
+    self->here = (struct rt_ending){.in_handler = room,
+                                    .pc = address,
+                                    .sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP],
+                                    .bp = (uint64_t)context->uc_mcontext.gregs[REG_RBP]};
     for (const struct rt_place *p = seen ? place : NULL; p; p = next_of(p))
         if (p->site->flags & FP_SITE_ARRIVAL) arrive(self, p->site);
     self->branch = 0;
@@ -319,6 +332,7 @@ static void forget_other_epochs(const struct rt_process *process, struct rt_pep_
     if (self->calls_epoch == now) return;
     self->calls_epoch = now;
     self->ncalls = 0;
+    rt_history_forget(self->history);
     self->branch = 0;
 }
 

@@ -319,7 +319,9 @@ static void load_records(struct trial *a)
             known->in_run = true;
             if (a->nrecords > 1) list_copies(a, known);
         }
-        fp_module_add_run(scratch, &known->module, &a->records[i]);
+        struct fp_run counts = a->records[i];
+        counts.nhistory = 0; /* a combined profile has no pairs and no callers */
+        fp_module_add_run(scratch, &known->module, &counts);
         note_module(a, i);
     }
     for (size_t i = 0; i < a->nrecords; i++) fp_module_sort(&a->modules[i]->module);

@@ -80,12 +80,12 @@ struct both {
 };
 
 /* Two distributions side by side, which need not be of the same length. */
-struct drift_sides {
+struct distributions {
     FP_VEC(struct both) at;
     double now, then; /* sums */
 };
 
-static double common_of(const struct drift_sides *s)
+static double common_of(const struct distributions *s)
 {
     double common = 0;
     if (s->now <= 0 || s->then <= 0) return 0;
@@ -97,7 +97,7 @@ static double common_of(const struct drift_sides *s)
 /* How far two sets of draws from one distribution lie apart: half the sum of the expected
  * distances. A share of n draws has the deviation sqrt(q(1-q)/n), and is a normal one where the
  * draws are many. The distribution is taken from both sides. */
-static double chance_of(const struct drift_sides *s)
+static double chance_of(const struct distributions *s)
 {
     const double pi = 3.14159265358979323846;
     double distance = 0;
@@ -110,7 +110,7 @@ static double chance_of(const struct drift_sides *s)
     return fmin(distance / 2, 1);
 }
 
-static double unseen_of(const struct drift_sides *s)
+static double unseen_of(const struct distributions *s)
 {
     double unseen = 0;
     for (size_t i = 0; i < s->at.len; i++)
@@ -120,7 +120,7 @@ static double unseen_of(const struct drift_sides *s)
 
 /* False where a path of the other side has no number here: paths end at other edges. */
 static bool paths_side_by_side(struct fp_arena *arena, const struct fp_counts *counts,
-                               const struct fp_known *known, struct drift_sides *s)
+                               const struct fp_known *known, struct distributions *s)
 {
     const struct fp_numbering *numbering = counts->function->paths.numbering;
     struct fp_table by_id;
@@ -154,7 +154,7 @@ struct branch_sums {
 static void add_branch(struct fp_arena *arena, const struct fp_cfg *cfg, uint32_t block,
                        const uint64_t *now, const uint64_t *then, struct branch_sums *sums)
 {
-    struct drift_sides s = {0};
+    struct distributions s = {0};
     double likely_now = 0, likely_then = 0, on_likely_then = 0;
     for (uint32_t e = cfg->first_out[block]; e < cfg->first_out[block + 1]; e++) {
         struct both way = {(double)now[e], (double)then[e]};
@@ -188,7 +188,7 @@ static void compare_function(struct fp_arena *arena, const struct fp_measured *m
                              const struct fp_known *known, double flow_then,
                              struct fp_drift_function *f)
 {
-    struct drift_sides paths = {0};
+    struct distributions paths = {0};
     const struct fp_cfg *cfg = measured->function->paths.cfg;
     struct branch_sums b = branches_of(arena, cfg, measured->edges->edges, known->edges);
     bool by_paths = paths_side_by_side(arena, measured->counts, known, &paths);

@@ -49,6 +49,7 @@ static struct fp_module *module_of(struct fp_profile *profile, const struct fp_m
     struct fp_module *module = FP_NEW(&profile->arena, struct fp_module);
     module->id = copy_id(&profile->arena, id);
     fp_table_init(&module->in_flight_at, &profile->arena);
+    fp_table_init(&module->history_at, &profile->arena);
     fp_vec_push(&profile->arena, &profile->modules, module);
     return module;
 }
@@ -74,6 +75,29 @@ static void add_in_flight(struct fp_arena *arena, struct fp_module *module,
     *index = module->in_flight.len;
 }
 
+static bool same_history(const struct fp_history *a, const struct fp_history *b)
+{
+    return a->kind == b->kind && a->base == b->base && a->id == b->id && a->other == b->other &&
+           a->code == b->code;
+}
+
+static void add_history(struct fp_arena *arena, struct fp_module *module,
+                        const struct fp_history *entry)
+{
+    uint64_t key = fp_hash64(entry->kind << 62 ^ entry->base) ^ entry->id, *index;
+    key = fp_hash64(fp_hash64(key) ^ entry->other) ^ entry->code;
+    for (;; key++) { /* another one with the same hash: try the next key */
+        index = fp_table_add(&module->history_at, key);
+        if (!*index) break;
+        struct fp_history *known = &module->history.at[*index - 1];
+        if (!same_history(known, entry)) continue;
+        known->count = fp_add_saturated(known->count, entry->count);
+        return;
+    }
+    fp_vec_push(arena, &module->history, *entry);
+    *index = module->history.len;
+}
+
 static void add_caught(struct fp_arena *arena, struct fp_module *module,
                        const struct fp_caught *entry)
 {
@@ -92,6 +116,7 @@ static struct fp_run note_of(struct fp_arena *arena, const struct fp_run *run)
     note.counters = NULL, note.ncounters = 0;
     note.tables = NULL, note.ntables = 0;
     note.in_flight = NULL, note.nin_flight = 0;
+    note.history = NULL, note.nhistory = 0;
     note.caught = NULL, note.ncaught = 0;
     note.map = NULL;
     note.host = fp_arena_strdup(arena, run->host);
@@ -125,6 +150,8 @@ void fp_module_add_run(struct fp_arena *arena, struct fp_module *module, const s
         fp_counters_add(&module->tables, run->tables[i].table, run->tables[i].path,
                         run->tables[i].count, &place);
     for (size_t i = 0; i < run->nin_flight; i++) add_in_flight(arena, module, &run->in_flight[i]);
+    for (size_t i = 0; i < run->nhistory; i++) add_history(arena, module, &run->history[i]);
+    module->history_dropped = fp_add_saturated(module->history_dropped, run->history_dropped);
     for (size_t i = 0; i < run->ncaught; i++) add_caught(arena, module, &run->caught[i]);
 }
 
@@ -549,6 +576,9 @@ static struct fp_run merged_module(struct fp_profile *profile, struct fp_module 
     run.ntables = module->tables.len;
     run.in_flight = module->in_flight.at;
     run.nin_flight = module->in_flight.len;
+    run.history = module->history.at;
+    run.nhistory = module->history.len;
+    run.history_dropped = module->history_dropped;
     run.caught = module->caught.at;
     run.ncaught = module->caught.len;
     return run;

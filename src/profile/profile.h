@@ -22,9 +22,12 @@ struct fp_module {
     struct fp_counters counters; /* words of its section, summed over runs */
     struct fp_counters tables;   /* of its hash tables */
     FP_VEC(struct fp_in_flight) in_flight;
-    struct fp_table in_flight_at;    /* by what it holds -> 1 + index there */
-    FP_VEC(struct fp_caught) caught; /* functions that are not exact, each once */
-    struct fp_run about;             /* its first run, without counts; start and end of all */
+    struct fp_table in_flight_at;      /* by what it holds -> 1 + index there */
+    FP_VEC(struct fp_caught) caught;   /* functions that are not exact, each once */
+    FP_VEC(struct fp_history) history; /* what came before samples, each once */
+    struct fp_table history_at;        /* by what it holds -> 1 + index there */
+    uint64_t history_dropped;
+    struct fp_run about; /* its first run, without counts; start and end of all */
     const struct fp_embedded_map *embedded; /* its map, where the profile has it */
     bool have_program;
     struct fp_program program;

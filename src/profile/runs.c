@@ -23,11 +23,26 @@ void fp_module_encode(struct fp_writer *w, const struct fp_module_id *m)
     fp_write_uints(w, fields, sizeof fields / sizeof *fields);
 }
 
+static void encode_history(struct fp_writer *w, const struct fp_run *run)
+{
+    fp_write_uint(w, run->history_dropped);
+    fp_write_uint(w, run->nhistory);
+    for (size_t i = 0; i < run->nhistory; i++) {
+        const struct fp_history *h = &run->history[i];
+        const uint64_t head[] = {h->kind, h->base, h->id, h->other};
+        fp_write_uints(w, head, sizeof head / sizeof *head);
+        if (h->kind & FP_HISTORY_CALLER) fp_write_uint(w, h->code);
+        fp_write_uint(w, h->count);
+    }
+}
+
 void fp_run_encode(struct fp_writer *w, const struct fp_run *run)
 {
     const uint64_t fields[] = {run->runs, run->start_ns, run->end_ns, run->pid};
-    uint64_t flags = run->flags & ~(uint64_t)FP_RUN_CAUGHT;
-    fp_write_uint(w, run->ncaught ? flags | FP_RUN_CAUGHT : flags);
+    uint64_t flags = run->flags & ~(uint64_t)(FP_RUN_CAUGHT | FP_RUN_HISTORY);
+    if (run->ncaught) flags |= FP_RUN_CAUGHT;
+    if (run->nhistory) flags |= FP_RUN_HISTORY;
+    fp_write_uint(w, flags);
     fp_write_u64(w, run->id);
     fp_write_uints(w, fields, sizeof fields / sizeof *fields);
     fp_write_string(w, run->host);
@@ -61,6 +76,7 @@ void fp_run_encode(struct fp_writer *w, const struct fp_run *run)
         fp_write_u64(w, run->caught[i].function);
         fp_write_uint(w, run->caught[i].count);
     }
+    if (run->nhistory) encode_history(w, run);
 }
 
 static void decode_counters(struct fp_arena *arena, struct fp_reader *r, struct fp_run *run)
@@ -114,6 +130,23 @@ static void decode_caught(struct fp_arena *arena, struct fp_reader *r, struct fp
     }
 }
 
+static void decode_history(struct fp_arena *arena, struct fp_reader *r, struct fp_run *run)
+{
+    if (!(run->flags & FP_RUN_HISTORY)) return;
+    run->history_dropped = fp_read_uint(r);
+    run->nhistory = fp_read_count(r, 5);
+    run->history = FP_NEW_ARRAY(arena, struct fp_history, run->nhistory);
+    for (size_t i = 0; i < run->nhistory && !r->failed; i++) {
+        struct fp_history *h = &run->history[i];
+        h->kind = fp_read_index(r, 2 * FP_HISTORY_CALLER, "a kind of history");
+        h->base = fp_read_uint(r);
+        h->id = fp_read_uint(r);
+        h->other = fp_read_uint(r);
+        if (h->kind & FP_HISTORY_CALLER) h->code = fp_read_uint(r);
+        h->count = fp_read_uint(r);
+    }
+}
+
 bool fp_module_decode(struct fp_arena *arena, struct fp_reader *r, struct fp_module_id *m)
 {
     m->path = fp_read_string(r, arena);
@@ -145,6 +178,7 @@ bool fp_run_decode(struct fp_arena *arena, struct fp_reader *r, struct fp_run *r
     decode_tables(arena, r, run);
     decode_in_flight(arena, r, run);
     decode_caught(arena, r, run);
+    decode_history(arena, r, run);
     return !r->failed;
 }
 

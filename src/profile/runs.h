@@ -36,6 +36,17 @@ struct fp_caught {
     uint64_t count;
 };
 
+/* What came before a sample: a pair of paths of one call, or a path and where its call came
+ * from. Of functions whose paths are counted in a hash table, `base` is the table's place in its
+ * section; else the word in the counter section that is the function's first. */
+struct fp_history {
+    uint64_t kind; /* of enum fp_history_kind */
+    uint64_t base, id;
+    uint64_t other; /* the path before; of a caller, the return address as linked, or 0 */
+    uint64_t code;  /* of a caller: where the code of the frame begins, as linked; or 0 */
+    uint64_t count;
+};
+
 /* A map in the profile, for a module whose file has none or may be gone: the bytes of its map
  * sections. */
 struct fp_embedded_map {
@@ -61,6 +72,9 @@ struct fp_run {
     size_t nin_flight;
     struct fp_caught *caught;
     size_t ncaught;
+    struct fp_history *history; /* the same one may come several times */
+    size_t nhistory;
+    uint64_t history_dropped;          /* samples for which there was no room */
     const struct fp_embedded_map *map; /* for writing: the module's map, or NULL */
 };
 

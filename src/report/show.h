@@ -21,5 +21,8 @@ void fp_show_text(struct fp_writer *out, struct footpath *fp,
 void fp_show_plain(struct fp_writer *out, struct footpath *fp,
                    const struct fp_show_options *options);
 void fp_show_json(struct fp_writer *out, struct footpath *fp);
+/* The same; `more` writes further keys of the object. */
+void fp_show_json_with(struct fp_writer *out, struct footpath *fp,
+                       void (*more)(struct fp_json *j, void *context), void *context);
 
 #endif

@@ -188,6 +188,12 @@ static void json_function(struct fp_json *j, struct footpath *fp, const struct f
 
 void fp_show_json(struct fp_writer *out, struct footpath *fp)
 {
+    fp_show_json_with(out, fp, NULL, NULL);
+}
+
+void fp_show_json_with(struct fp_writer *out, struct footpath *fp,
+                       void (*more)(struct fp_json *j, void *context), void *context)
+{
     struct fp_json j = {.out = out};
     struct footpath_summary summary;
     size_t count;
@@ -202,6 +208,7 @@ void fp_show_json(struct fp_writer *out, struct footpath *fp)
     fp_json_key(&j, "functions"), fp_json_begin(&j, '[');
     for (size_t i = 0; i < count; i++) json_function(&j, fp, &functions[i]);
     fp_json_end(&j, ']');
+    if (more) more(&j, context);
     fp_json_end(&j, '}');
     fp_write_u8(out, '\n');
 }

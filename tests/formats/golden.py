@@ -72,6 +72,7 @@ FILES = {
     "values.prof": profile("values.prof"),
     "code.prof": profile("code.prof"),
     "llvm.prof": exported("llvm.prof", "llvm.profdata"),
+    "history.prof": profile("history.prof"),
     "plain.elf": profile("plain.prof", "--binary", "plain.elf"),
     "old-2.elf": profile("old-2.prof", "--binary", "old-2.elf"),
     "old-3.elf": profile("old-3.prof", "--binary", "old-3.elf"),

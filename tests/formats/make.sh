@@ -11,7 +11,7 @@ work=/golden
 [ "$(hostname)" = golden ] || exec unshare --uts sh -c 'hostname golden && exec "$0" "$@"' "$here/make.sh" "$bin"
 export PATH="$bin:$PATH" FOOTPATH_MAP=0
 rm -rf "$work" && mkdir "$work" && cd "$work"
-cp "$here/program.c" .
+cp "$here/program.c" "$here/../pep/programs/paths.c" .
 
 # the program: in each form of the map, less all that only a run needs
 sections="-j .footpath_map -j footpath_cnt -j footpath_hash -j .note.gnu.build-id -j .debug_footpath_live"
@@ -50,6 +50,10 @@ FOOTPATH_MAP=1 FOOTPATH_OUT=values.prof ./program
 # where clang's own profiles count
 footpath-cc -O0 --fp-at=pgo --fp-values program.c -o program
 FOOTPATH_MAP=1 FOOTPATH_OUT=llvm.prof ./program
+
+# samples, with what came before them
+footpath-cc -O1 --fp-mode=pep --fp-pep=flag paths.c -o program
+FOOTPATH_MAP=1 FOOTPATH_TICK_MS=1 FOOTPATH_OUT=history.prof ./program 1000000 >/dev/null
 
 # machine code: addresses
 gcc -O1 -s program.c -o program

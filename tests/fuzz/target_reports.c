@@ -9,6 +9,7 @@
 #include "report/coverreport.h"
 #include "report/dot.h"
 #include "report/exports.h"
+#include "report/pastreport.h"
 #include "api/handle.h"
 #include "report/show.h"
 #include "report/sourceprofile.h"
@@ -34,6 +35,24 @@ void fuzz_repair(unsigned char *bytes, size_t len)
     fuzz_repair_profile(bytes + 4 + map, len - 4 - map);
 }
 
+static void no_place(void *context, struct fp_arena *arena, const struct fp_past_caller *caller,
+                     struct fp_call_place *place)
+{
+    (void)context, (void)arena, (void)caller, (void)place;
+}
+
+static void past(struct fp_json *j, void *context)
+{
+    struct fp_past_view view = {.top = 50, .width = 80, .places = {no_place, NULL}};
+    struct fp_arena arena = {0};
+    struct fp_past found;
+    fp_past_make(&arena, context, NULL, &found);
+    fp_pairs_text(j->out, &found, &view);
+    fp_callers_text(j->out, &found, &view);
+    fp_past_json(j, &found, &view);
+    fp_arena_free(&arena);
+}
+
 static void show(struct fp_writer *out, struct fp_arena *arena, struct fp_profile *profile)
 {
     struct fp_report *report =
@@ -43,7 +62,7 @@ static void show(struct fp_writer *out, struct fp_arena *arena, struct fp_profil
     for (int view = FP_SHOW_PATHS; view <= FP_SHOW_BLOCKS; view++)
         fp_show_text(out, fp,
                      &(struct fp_show_options){.view = (enum fp_show_view)view, .top = 50});
-    fp_show_json(out, fp);
+    fp_show_json_with(out, fp, past, profile);
     footpath_close(fp);
     fp_annotate_text(out, report, &sources, &(struct fp_annotate_options){.top = 20, .paths = 26});
     fp_annotate_json(out, report, &sources, &(struct fp_annotate_options){.top = 20, .paths = 26});

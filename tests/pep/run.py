@@ -7,7 +7,7 @@ Each for --fp-pep=body, trap and flag: active (functions that are called once ha
 forks, faults, cancel, stacks, confined (output and end as without samples), everything (all of that at once),
 debugger (gdb comes and goes), shares (samples in proportion to
 the CPU time of threads), shares_beside (the same beside a load), paths (against exact counts), statically (says what to do),
-watch (a profile now and then, shown live), slots (lengths of instructions, against objdump),
+history (pairs and callers), watch (a profile now and then, shown live), slots (lengths of instructions, against objdump),
 sanitizers (samples as without, or a word why not), guide (a profile of samples guides
 the next build, whose samples are right), ways (exceptions, longjmp, tables, tail calls), storm
 (threads, dlopen, fork, signals, cancellation at once; body alone). Of body alone: links (linkers and
@@ -20,7 +20,9 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs"))
 import harness  # noqa: E402
+import schema  # noqa: E402
 import limits  # noqa: E402
 from harness import Failure, equal, expect, run  # noqa: E402
 
@@ -206,6 +208,62 @@ class Tester(harness.Bench):
         if size > 9 * 4096 or not self.samples(profile):
             raise Failure("the profile has grown to %d bytes" % size)
 
+    def past(self, profile):
+        return json.loads(self.tool("show", "--json", profile)).get("history")
+
+    def history(self, how):
+        """Samples tell the path before them and their caller, as a trace of all path ends does. The program does not notice."""
+        n = "3000000"
+        plain = self.path("plain")
+        self.clang(self.args.opt, os.path.join(HERE, "paths.c"), "-o", plain)
+        exe = self.build("paths", "paths.history." + how, "-g", "--fp-mode=pep", "--fp-pep=" + how)
+        done, profile = self.measured(exe, n, FOOTPATH_TICK_MS="1")
+        expect(done.stdout == run(plain, n).stdout, "another output: " + done.stdout)
+        past, shown = self.past(profile), json.loads(self.tool("show", "--json", profile))
+        expect(past["broken"] == past["unknown"] == past["dropped"] == 0, "pairs that do not fit", past)
+        with open(os.path.join(harness.ROOT, "docs", "formats", "show.schema.json")) as f:
+            wrong = list(schema.problems(shown, json.load(f)))
+        expect(not wrong, "not as the schema says", wrong[:3])
+        counts = {(f["name"], path["id"]): path["count"] for f in shown["functions"] for path in f["paths"]}
+        called = {(site["function"], path["id"]) for site in past["callers"] for path in site["paths"]}
+        expect(called <= set(counts), "callers of paths without samples", called - set(counts))
+        share = sum(counts[path] for path in called) / sum(counts.values())
+        expect(share >= (1 if how == "trap" else 0.9), "paths with %.3f of the counts have callers" % share)
+        source = open(os.path.join(HERE, "paths.c")).read().splitlines()
+        for site in past["callers"]:
+            name = site["function"]
+            expect(name == "main" or site.get("caller") in ("main", name), "a call from elsewhere", site)
+            if name != "main" and site["caller"] == "main":
+                expect(name + "(" in source[site["caller_line"] - 1], "%s is not called at line %d" % (name, site["caller_line"]))
+        trace = self.build("paths", "paths.trace." + how, "-g", "--fp-mode=pep", "--fp-pep=flag")
+        every = self.measured(trace, n, FOOTPATH_SAMPLES="16000000", FOOTPATH_STRIDE="1", FOOTPATH_TICK_MS="20")[1]
+        share = self.overlap(self.past(every), past)
+        expect(share > 0.85, "pairs have %.3f in common with a trace" % share)
+        self.tool("merge", profile, profile, "-o", self.path("twice.prof"))
+        for which in ("pairs", "callers"):
+            once, twice = (sum(x["count"] for x in p[which]) for p in (past, self.past(self.path("twice.prof"))))
+            expect(once and twice == 2 * once, "%s of the sum: %d, %d" % (which, once, twice))
+        for words, wanted in ((["--pairs"], "after"), (["--callers"], "from main")):
+            expect(wanted in self.tool("show", *words, profile), words[0])
+        silent = self.measured(exe, n, FOOTPATH_TICK_MS="1", FOOTPATH_HISTORY="0")[1]
+        expect(self.past(silent) is None, "history where none was wanted")
+        run(self.bin("footpath"), "show", "--pairs", silent, status=1)
+
+    @staticmethod
+    def overlap(exact, guess):
+        """What both have in common of what follows each path, weighted by how often the path is followed."""
+        both = ({}, {})
+        for found, past in zip(both, (exact, guess)):
+            for pair in past["pairs"]:
+                found.setdefault((pair["function"], pair["before"]), {})[pair["id"]] = pair["count"]
+        common = weights = 0
+        for key, ways in both[0].items():
+            other, all_ways = both[1].get(key, {}), sum(ways.values())
+            weights += all_ways
+            if other:
+                common += all_ways * sum(min(n / all_ways, other.get(x, 0) / sum(other.values())) for x, n in ways.items())
+        return common / weights
+
     def slots(self):
         """Every instruction of a program is read right or not at all, nearly all are read."""
         listing = run("objdump", "-d", "--insn-width=15", self.bin("footpath")).stdout
@@ -303,7 +361,7 @@ class Tester(harness.Bench):
 
 
 CASES = {"%s_%s" % (case, how): lambda t, case=case, how=how: getattr(t, case)(how)
-         for case in ("active", "faults", "cancel", "stacks", "confined", "signals", "forks", "shares", "paths", "statically", "watch", "sanitizers", "guide", "ways")
+         for case in ("active", "faults", "cancel", "stacks", "confined", "signals", "forks", "shares", "paths", "statically", "watch", "sanitizers", "guide", "ways", "history")
          for how in ("body", "trap", "flag")}
 for alone in ("slots", "storm", "links", "strip", "own_traps", "info"):
     CASES[alone] = getattr(Tester, alone)

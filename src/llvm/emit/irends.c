@@ -73,15 +73,16 @@ static struct fp_sample_point end_on(const struct fp_code *c, uint32_t d, uint32
     LLVMValueRef reg = op.kind == FP_OP_COUNT_REG ? c->reg[block] : NULL;
     struct fp_sample_point end = {c->counters, c->hashed, reg, op.value,
                                   FP_NONE,     0,         0,   cost_on(c, d)};
-    if (!c->word) return end;
     const struct fp_dag_edge *last = &c->dag->edges[last_edge(c, d)];
     uint32_t then = last->kind == FP_DAG_END ? c->cfg->edges[last->cfg_edge].dst : FP_NONE;
     bool goes_on = then != FP_NONE && then != c->ed->ir->hub;
+    if (then == FP_NONE) end.flags = FP_SITE_LAST;
+    if (!c->word) return end;
     if (goes_on) end.next = next_from(c, c->dag->start_of[then]);
     if (!goes_on && op.kind == FP_OP_COUNT) return end;
     end.reg = c->word;
-    end.flags = FP_SITE_RUNNING | (op.kind == FP_OP_COUNT ? FP_SITE_KNOWN : 0u) |
-                (goes_on ? 0u : FP_SITE_LEAVES);
+    end.flags |= FP_SITE_RUNNING | (op.kind == FP_OP_COUNT ? FP_SITE_KNOWN : 0u) |
+                 (goes_on ? 0u : FP_SITE_LEAVES);
     return end;
 }
 
@@ -96,6 +97,7 @@ static struct fp_sample_point lap_end(const struct fp_code *c, int64_t id)
     int64_t lap = id - (int64_t)c->plan->numbering->num_paths;
     struct fp_sample_point end = {c->counters, false, NULL, id, FP_NONE, 0, 0, cost_of_lap(c, lap)};
     if (c->hashed) end.counters = c->laps, end.value = lap;
+    end.flags = FP_SITE_LAP;
     return end;
 }
 

@@ -103,7 +103,9 @@ static void call_sample(struct fp_editor *ed, const struct fp_sample_point *end)
 {
     const char *name = end->hashed ? FP_SAMPLE_HASH_SYMBOL : FP_SAMPLE_ARRAY_SYMBOL;
     LLVMValueRef counters = LLVMConstBitCast(end->counters, fp_edit_pointer_type(ed, ed->i64));
-    LLVMValueRef id = LLVMConstInt(ed->i64, (uint64_t)end->value, 1);
+    uint64_t kind = (end->flags & FP_SITE_LAP ? FP_SAMPLE_LAP : 0) |
+                    (end->flags & FP_SITE_LAST ? FP_SAMPLE_LAST : 0);
+    LLVMValueRef id = LLVMConstInt(ed->i64, (uint64_t)end->value + kind, 1);
     if (end->reg) id = LLVMBuildAdd(ed->builder, end->reg, id, "");
     fp_edit_sample_call(ed, name, counters, id, LLVMConstInt(ed->i64, end->cost, 0));
 }
