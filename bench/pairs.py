@@ -1,6 +1,6 @@
 """Pairs of sampled paths and their callers: how well they tell what an exact trace tells, and what they cost.
 
-    python3 bench/pairs.py [--programs bzip2,lua,mawk,minisat] [--samples 64000] [--rounds 11]
+    python3 bench/pairs.py [--programs bzip2,lua,mawk,minigzip,minisat] [--samples 64000] [--rounds 11]
 
 The exact trace is of the same run in a build with --fp-pep=flag in which every path end is a sample: FOOTPATH_SAMPLES beyond
 all path ends of a tick, and a stride of 1. Then each path end has the one before it, but for the first ones of each tick. The
@@ -83,7 +83,7 @@ def cost(program, rounds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", default="bzip2,lua,mawk,minisat")
+    parser.add_argument("--programs", default="bzip2,lua,mawk,minigzip,minisat")
     parser.add_argument("--samples", type=int, default=64000)
     parser.add_argument("--rounds", type=int, default=11)
     args = parser.parse_args()

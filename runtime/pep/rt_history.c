@@ -55,6 +55,7 @@ struct rt_history {
     uint32_t busy, forgotten;
     uint32_t nactive; /* calls that were seen since the tick, the innermost last */
     uint64_t dropped;
+    uint32_t used[LEVELS]; /* some entry of the level is taken */
     struct active_call active[MOST_ACTIVE];
     uint32_t wanted; /* places that are to be looked up */
     struct cached_way cache[1 << CACHED_BITS];
@@ -98,7 +99,10 @@ static void count(struct rt_history *h, struct history_entry key)
     struct history_entry *level = h->entries;
     for (int i = 0; i < LEVELS; level += level_size[i++])
         for (uint32_t k = 0; k < PLACES; k++)
-            if (count_at(&level[(hash + k) & (level_size[i] - 1)], &key)) return;
+            if (count_at(&level[(hash + k) & (level_size[i] - 1)], &key)) {
+                __atomic_store_n(&h->used[i], 1, __ATOMIC_RELEASE);
+                return;
+            }
     __atomic_store_n(&h->dropped, h->dropped + 1, __ATOMIC_RELAXED);
 }
 
@@ -236,9 +240,27 @@ static bool is_ours(const struct history_entry *entry)
 
 typedef void entry_call(struct history_entry *entry, void *context);
 
+/* Pages of a level that nobody used are not touched. */
+static void each_of(struct rt_history *h, entry_call *call, void *context)
+{
+    struct history_entry *level = h->entries;
+    for (int i = 0; i < LEVELS; level += level_size[i++]) {
+        if (!__atomic_load_n(&h->used[i], __ATOMIC_ACQUIRE)) continue;
+        for (uint32_t k = 0; k < level_size[i]; k++)
+            if (__atomic_load_n(&level[k].count, __ATOMIC_ACQUIRE) && is_ours(&level[k]))
+                call(&level[k], context);
+    }
+}
+
+/* One module of all tells what was dropped. */
+static bool tells_dropped(void)
+{
+    return rt_this.process && rt_this.process->pep.sampler == &rt_local.pep;
+}
+
 /* Calls with every entry of this module that counts; gives how many were dropped, by all
  * modules. */
-static uint64_t each_entry(entry_call *call, void *context)
+static uint64_t each_entry(entry_call *call, bool forget_dropped, void *context)
 {
     struct rt_process *process = rt_this.process;
     uint64_t dropped = 0;
@@ -250,9 +272,8 @@ static uint64_t each_entry(entry_call *call, void *context)
         struct rt_history *h = __atomic_load_n(&local->history, __ATOMIC_ACQUIRE);
         if (!h) continue;
         dropped += __atomic_load_n(&h->dropped, __ATOMIC_RELAXED);
-        for (size_t k = 0; k < sizeof h->entries / sizeof *h->entries; k++)
-            if (__atomic_load_n(&h->entries[k].count, __ATOMIC_ACQUIRE) && is_ours(&h->entries[k]))
-                call(&h->entries[k], context);
+        if (forget_dropped) __atomic_store_n(&h->dropped, 0, __ATOMIC_RELAXED);
+        each_of(h, call, context);
     }
     return dropped;
 }
@@ -266,7 +287,7 @@ static void note_one(struct history_entry *entry, void *context)
 bool rt_history_has(void)
 {
     bool has = false;
-    each_entry(note_one, &has);
+    each_entry(note_one, false, &has);
     return has;
 }
 
@@ -304,8 +325,8 @@ void rt_history_put(struct rt_buffer *out)
 {
     struct rt_buffer entries = {0};
     struct history_put put = {.out = &entries};
-    uint64_t dropped = each_entry(put_entry, &put);
-    rt_put_uint(out, dropped);
+    uint64_t dropped = each_entry(put_entry, false, &put);
+    rt_put_uint(out, tells_dropped() ? dropped : 0);
     rt_put_uint(out, put.count);
     rt_put_bytes(out, entries.bytes, entries.len);
     out->failed |= entries.failed;
@@ -320,5 +341,5 @@ static void clear_entry(struct history_entry *entry, void *context)
 
 void rt_history_clear(void)
 {
-    each_entry(clear_entry, NULL);
+    each_entry(clear_entry, tells_dropped(), NULL);
 }
