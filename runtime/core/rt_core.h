@@ -33,6 +33,7 @@
     __asm__(".hidden __start_" section "\n.hidden __stop_" section "\n")
 
 struct rt_frame;     /* core/rt_unwind.h */
+struct rt_way;       /* core/rt_unwind.h */
 struct rt_local;     /* rt.h */
 struct rt_process;   /* rt.h */
 struct rt_pep_local; /* pep/rt_pep.h */
@@ -207,6 +208,7 @@ struct rt_module {
     bool (*is_second_body)(uint64_t address);
     /* Counts a sampled path of this module, so many times. NULL: has no sampled paths. */
     void (*count_sample)(uint64_t counters, uint64_t id, uint64_t times);
+    bool (*way_at)(uint64_t pc, struct rt_way *way); /* from a place in the module; or NULL */
     /* The module that handled signals for all modules is unloaded: this one takes over. */
     void (*take_over)(void);
     void (*confine)(void); /* the program confines itself: rt_confine.c */

@@ -210,13 +210,33 @@ void rt_history_ending(struct rt_history **link, const struct rt_ending *end, bo
     h->busy = 0;
 }
 
+bool rt_history_way(uint64_t pc, struct rt_way *way)
+{
+    return pc >= rt_identity->low && pc < rt_identity->high && rt_unwind_way(pc, way);
+}
+
+/* The thread may have left the module of the place, and another thread may be unloading it. Such a
+ * module offers no way any more. needs: rt_traps_hold. */
+static void look_up_elsewhere(const struct rt_process *process, struct cached_way *cached)
+{
+    bool known = false;
+    for (size_t i = 0; !known && i < process->core.nmodules; i++) {
+        struct rt_module *module = __atomic_load_n(&process->core.modules[i], __ATOMIC_ACQUIRE);
+        known = module && module->way_at && module->way_at(cached->pc, &cached->way);
+    }
+    cached->state = known && cached->way.simple ? WAY_KNOWN : WAY_NOT_KNOWN;
+}
+
 void rt_history_tick(struct rt_history *h, bool may_look)
 {
     rt_history_forget(h);
     if (!may_look || !h || !h->wanted || h->busy) return;
     h->wanted = 0;
+    rt_traps_hold(rt_this.process);
     for (uint32_t i = 0; i < 1 << CACHED_BITS; i++)
-        if (h->cache[i].pc && h->cache[i].state == WAY_WANTED) look_up(&h->cache[i]);
+        if (h->cache[i].pc && h->cache[i].state == WAY_WANTED)
+            look_up_elsewhere(rt_this.process, &h->cache[i]);
+    rt_traps_release(rt_this.process);
 }
 
 void rt_history_forget(struct rt_history *history)

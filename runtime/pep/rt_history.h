@@ -27,6 +27,8 @@ void rt_history_ending(struct rt_history **link, const struct rt_ending *end,
                        bool counted) FP_HIDDEN;
 /* A tick: looks up the places that were met for the first time outside of handlers, if it may. */
 void rt_history_tick(struct rt_history *history, bool may_look) FP_HIDDEN;
+/* In this module, for struct rt_module: the way from a place. False: it is not in this module. */
+bool rt_history_way(uint64_t pc, struct rt_way *way) FP_HIDDEN;
 /* The thread may have missed path ends: the next one has nothing before it. */
 void rt_history_forget(struct rt_history *history) FP_HIDDEN;
 

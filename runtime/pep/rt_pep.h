@@ -76,6 +76,9 @@ void rt_traps_want(struct rt_process *process, struct rt_pep_local *self,
 bool rt_traps_are_in(const struct rt_process *process, const struct rt_pep_local *self) FP_HIDDEN;
 void rt_traps_enough(struct rt_process *process, struct rt_pep_local *self) FP_HIDDEN;
 void rt_traps_none(struct rt_process *process) FP_HIDDEN;
+/* No traps come or go meanwhile, and no module with samples is unloaded. In handlers of ours. */
+void rt_traps_hold(struct rt_process *process) FP_HIDDEN;
+void rt_traps_release(struct rt_process *process) FP_HIDDEN;
 /* From rt_traps_before_fork to rt_traps_after_fork there are no traps. */
 void rt_traps_before_fork(struct rt_process *process) FP_HIDDEN;
 void rt_traps_after_fork(struct rt_process *process) FP_HIDDEN;

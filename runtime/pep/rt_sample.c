@@ -464,6 +464,7 @@ void rt_sample_start(void)
     if (!has_samples() || !process) return;
     rt_this.sampling = &rt_sampling;
     rt_this.count_sample = count;
+    rt_this.way_at = rt_history_way;
     if (rt_body_is_here())
         rt_body_offer(process);
     else if (rt_trap_has_sites())
@@ -550,6 +551,7 @@ static void leave_traps(struct rt_process *process)
     rt_this.set_traps = NULL;
     rt_this.arm_active = NULL;
     rt_this.count_sample = NULL;
+    rt_this.way_at = NULL;
     rt_traps_after_fork(process);
 }
 

@@ -54,6 +54,16 @@ static void unlock(struct rt_process *process)
     __atomic_store_n(&process->pep.trap_lock, 0, __ATOMIC_RELEASE);
 }
 
+void rt_traps_hold(struct rt_process *process)
+{
+    lock(process);
+}
+
+void rt_traps_release(struct rt_process *process)
+{
+    unlock(process);
+}
+
 /* ---- a trap ---- */
 
 /* The call whose running register lies at `frame`, or NULL. Calls whose register lies below
