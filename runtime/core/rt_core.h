@@ -449,6 +449,7 @@ struct rt_core_process {
     uint32_t complained;                        /* a warning that is given once was given */
     uint32_t exiting;                           /* the process, not only a library, ends */
     uint32_t paused;                            /* by footpath_pause */
+    uint32_t sees_forks;                        /* the program does, for all modules */
     uint64_t run_id, run_start_ns;              /* of the run, in all its records */
     pid_t run_pid;            /* whose run it is; in the child of a fork still the parent */
     struct rt_module *dumper; /* whose thread writes every FOOTPATH_DUMP_SECONDS, or NULL */

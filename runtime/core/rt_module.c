@@ -193,6 +193,16 @@ static void after_fork_in_child(void)
     rt_release_signals(&held);
 }
 
+/* libc may call a handler of a library that another thread is unloading. So where the program sees
+ * forks, for all modules, a library that is loaded later does not ask for them. */
+static void watch_forks(void)
+{
+    struct rt_process *process = rt_this.process;
+    if (process && process->core.sees_forks) return;
+    pthread_atfork(before_fork, rt_sample_after_fork_in_parent, after_fork_in_child);
+    if (process && rt_is_program()) process->core.sees_forks = 1;
+}
+
 static void take_over(void)
 {
     rt_end_watch();
@@ -258,7 +268,7 @@ STARTS void rt_start(int count, char **arguments, char **environment)
     rt_end_watch();
     rt_sample_start();
     rt_periodic_start(false);
-    pthread_atfork(before_fork, rt_sample_after_fork_in_parent, after_fork_in_child);
+    watch_forks();
     errno = saved;
 }
 

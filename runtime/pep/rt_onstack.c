@@ -59,8 +59,7 @@ bool rt_on_stack_wanted(const struct sigaction *action)
 {
     bool handler = action->sa_flags & SA_SIGINFO ||
                    (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
-    return handler && action->sa_flags & SA_ONSTACK && rt_this.process->pep.has_sites &&
-           !is_call(action);
+    return handler && action->sa_flags & SA_ONSTACK && !is_call(action);
 }
 
 void rt_on_stack_instead(int signal, struct sigaction *action)
