@@ -1,11 +1,9 @@
-/* Requests to Valgrind. Hides memory from helgrind: threads share counters and the runtime's own tables by atomic
- * instructions and by the order in which threads begin and end. Helgrind does not follow
- * that and would report races. Valgrind takes requests as instructions that do nothing
- * otherwise (Valgrind manual, "The Client Request mechanism"): four rotations that add up to
- * 128 bits, and an exchange of a register with itself.
- *
- * Not handled: DRD, which has requests of its own.
- */
+/* Requests to Valgrind. Hides memory from helgrind: threads share counters and the runtime's own
+ * tables by atomic instructions and by the order in which threads begin and end. Helgrind does
+ * not follow that and would report races. Valgrind takes requests as instructions that do nothing
+ * otherwise (Valgrind manual, "The Client Request mechanism"): four rotations that add up to 128
+ * bits, and an exchange of a register with itself. Not handled: DRD, which has requests of its
+ * own. */
 #include "rt.h"
 
 enum { HELGRIND_MAKE_UNTRACKED = 0x48470127, RUNNING_ON_VALGRIND = 0x1001 };

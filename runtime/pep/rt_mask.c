@@ -9,8 +9,8 @@
  * a handler kills the program, as it should, and siglongjmp out of the handler restores the mask,
  * as it should. A thread is not cancelled meanwhile.
  *
- * Not handled: sigwait and sigpending of a signal that is held. Masks that the program sets by bare system calls. A program that is executed
- * (exec) inherits the real mask, not the remembered one.
+ * Not handled: sigwait and sigpending of a signal that is held. Masks that the program sets by bare
+ * system calls. A program that is executed (exec) inherits the real mask, not the remembered one.
  */
 #include "rt.h"
 

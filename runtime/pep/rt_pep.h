@@ -55,7 +55,8 @@ extern struct sigaction rt_on_stack[];
 bool rt_on_stack_wanted(const struct sigaction *action) FP_HIDDEN;
 /* Puts a handler of ours into the action. */
 void rt_on_stack_instead(int signal, struct sigaction *action) FP_HIDDEN;
-/* Puts the program's back into an action that the kernel tells; before: what the program had set. */
+/* Puts the program's back into an action that the kernel tells; before: what the program had
+ * set. */
 void rt_on_stack_tell(const struct sigaction *before, struct sigaction *old) FP_HIDDEN;
 /* A tick: the thread has left such a handler. */
 void rt_on_stack_tick(struct rt_process *process, struct rt_pep_local *self) FP_HIDDEN;

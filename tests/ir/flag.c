@@ -15,7 +15,8 @@ void f(int n)
 // CHECK: [[FLAG:%.+]] = load volatile i8, {{.*}}@__footpath_sampling
 // CHECK-NEXT: [[IDLE:%.+]] = icmp eq i8 [[FLAG]], 0
 // CHECK-NEXT: br i1 [[IDLE]], {{.*}}!prof
-// CHECK: call preserve_allcc void @__footpath_sample_array({{.*}}, i64 1)
+// the path, with the bit of one that no path of this call follows; and its cost
+// CHECK: call preserve_allcc void @__footpath_sample_array({{.*}}, i64 4611686018427387905, i64 {{[1-9][0-9]*}})
 // CHECK: call void @a()
-// CHECK: call preserve_allcc void @__footpath_sample_array({{.*}}, i64 0)
+// CHECK: call preserve_allcc void @__footpath_sample_array({{.*}}, i64 4611686018427387904, i64 {{[1-9][0-9]*}})
 // CHECK: call void @b()
