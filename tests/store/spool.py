@@ -129,10 +129,11 @@ def case_read_only(b):
     b.run("./p", "10", env={"FOOTPATH_OUT": b.store()})
     b.tool("collect", "--once", b.store())
     b.run("./p", "10", env={"FOOTPATH_OUT": b.store()})
+    shutil.copy(b.bin("footpath"), b.path("footpath"))  # the build may lie where others may not look
     os.chmod(b.path("s.store"), 0o444)
     os.chmod(b.folder, 0o555)
     try:
-        done = b.tool("show", b.store(), **as_user)
+        done = b.run(b.path("footpath"), "show", b.store(), **as_user)
     finally:
         os.chmod(b.folder, 0o755)
         os.chmod(b.path("s.store"), 0o644)
