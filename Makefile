@@ -7,7 +7,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # The limit is for what is stuck. A busy machine only makes tests slower.
-CTEST = ctest --test-dir $(BUILD) --output-on-failure -j$(JOBS) --timeout 14400
+CTEST = scripts/ctest $(BUILD) -j$(JOBS) --timeout 14400
 export LLVM
 # in tests the verifier of LLVM looks at what the plugin made
 test test-long test-real test-torture sanitize: export FOOTPATH_VERIFY_IR = 1
@@ -71,7 +71,7 @@ tables: setup-all
 sanitize: setup-test
 	@scripts/build $(BUILD)-sanitize "$$(scripts/llvm default)" -DFOOTPATH_SANITIZE=ON -DGRAPH_COUNT=20000
 	@LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 \
-	    ctest --test-dir $(BUILD)-sanitize --output-on-failure -j$(JOBS) --timeout 14400 -LE long
+	    scripts/ctest $(BUILD)-sanitize -j$(JOBS) --timeout 14400 -LE long
 
 fuzz: setup-test
 	@scripts/fuzz $(or $(SECONDS),600)

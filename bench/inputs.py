@@ -133,6 +133,69 @@ for {set i 0} {$i < $n} {incr i} {
 }
 """
 
+PYTHON = r"""
+import sys
+def fib(k): return k if k < 2 else fib(k - 1) + fib(k - 2)
+def sieve(m):
+    p = [True] * (m + 1)
+    for i in range(2, m + 1):
+        if p[i]:
+            for j in range(i * i, m + 1, i): p[j] = False
+    return sum(p) - 2
+def words(k):
+    t = {}
+    for i in range(k):
+        w = "w%d" % (i * 7919 % 1013)
+        t[w] = t.get(w, 0) + 1
+    return len(",".join(sorted(w + str(c) for w, c in t.items())))
+class Object:
+    def __init__(self): self.v = 0
+    def add(self, x):
+        self.v += x
+        return self
+def queens(size, r=0, cols=(), d1=(), d2=()):
+    if r == size: return 1
+    return sum(queens(size, r + 1, cols + (c,), d1 + (r + c,), d2 + (r - c,)) for c in range(size)
+               if c not in cols and r + c not in d1 and r - c not in d2)
+o = Object()
+for i in range(int(sys.argv[1])):
+    fib(15), sieve(5000), words(2000), queens(5)
+    for k in range(2000): o.add(k % 5)
+    try: raise ValueError(i)
+    except ValueError as e: str(e)
+    [x for x in ("hello world " * 40).replace("o", "0").upper().split() if x.startswith("W")]
+print(o.v)
+"""
+
+PYTHON_TRAIN = r"""
+import sys
+def ack(m, k): return k + 1 if m == 0 else ack(m - 1, 1) if k == 0 else ack(m - 1, ack(m, k - 1))
+def matrix(k):
+    a = [[i * j % 7 for j in range(k)] for i in range(k)]
+    return sum(sum(a[i][l] * a[l][j] for l in range(k)) for i in range(k) for j in range(k))
+def heap(k):
+    h = []
+    for i in range(k):
+        h.append(i * 7919 % 2003)
+        c = len(h) - 1
+        while c > 0 and h[(c - 1) // 2] > h[c]:
+            h[(c - 1) // 2], h[c] = h[c], h[(c - 1) // 2]
+            c = (c - 1) // 2
+    return h[0]
+class Class:
+    def __init__(self, v): self.v = v
+    def step(self, x):
+        if x % 3 == 0: self.v += x
+        else: self.v -= 1
+for i in range(int(sys.argv[1])):
+    ack(2, 12), matrix(14), heap(2000)
+    o = Class(i)
+    for k in range(2000): o.step(k)
+    sum(len(w) for w in " ".join(str(n)[::-1] for n in range(1500)).split())
+    try: {}[i]
+    except KeyError: pass
+"""
+
 
 def go(rng, moves, genmoves):
     lines, used = ["boardsize 9", "clear_board", "set_random_seed 1"], set()
@@ -243,6 +306,8 @@ def make(folder):
     put("words.awk", lambda rng: AWK)
     put("bench.lua", lambda rng: LUA)
     put("bench.tcl", lambda rng: TCL)
+    put("bench.py", lambda rng: PYTHON)
+    put("train.py", lambda rng: PYTHON_TRAIN)
     put("go-small.gtp", lambda rng: go(rng, 24, 2))
     put("go-large.gtp", lambda rng: go(rng, 20, 16))
     put("chess-depth-7.uci", lambda rng: chess(7))

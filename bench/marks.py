@@ -10,8 +10,8 @@
 write() puts rows between them. A row that was not measured now stays as it is, with the commit, day
 and machine that it was measured on; so `BENCH=lua make tables` renews lua's rows alone. Where
 rows differ in that, there is a line for each commit, day and machine, and it names its rows.
-The last row, the mean, is made again from the rows as they are printed. Columns must be
-the same, otherwise the old rows go.
+The last row, the mean, is made again from the rows as they are printed; where groups are given, there is a mean
+for each. Columns must be the same, otherwise the old rows go.
 """
 import datetime
 import os
@@ -111,16 +111,26 @@ def stamp_lines(rows, stamps):
     return ["- %s: %s." % (at, "; ".join(names)) for at, names in sorted(groups.items(), reverse=True)]
 
 
-def render(columns, rows, stamps, mean, right):
+def mean_lines(columns, rows, mean, groups):
+    """One of all rows; where there are groups ({label: names}), one of each that has two rows or more."""
+    out = []
+    for label, names in (groups or {"": list(rows)}).items():
+        cells = [rows[n] for n in names if n in rows]
+        if len(cells) > 1:
+            means = [mean([c[i] for c in cells]) for i in range(len(columns) - 1)]
+            out.append("| **%s of %d%s** | %s |" % (mean.__name__, len(cells), label, " | ".join(means)))
+    return out
+
+
+def render(columns, rows, stamps, mean, right, groups=None):
     out = ["| " + " | ".join(columns) + " |", "|---|" + ("---:|" if right else "---|") * (len(columns) - 1)]
     out += ["| %s |" % " | ".join([name] + cells) for name, cells in rows.items()]
-    if mean and len(rows) > 1:
-        means = [mean([cells[i] for cells in rows.values()]) for i in range(len(columns) - 1)]
-        out.append("| **%s of %d** | %s |" % (mean.__name__, len(rows), " | ".join(means)))
+    if mean:
+        out += mean_lines(columns, rows, mean, groups)
     return "\n".join(out + [""] + stamp_lines(rows, stamps)) + "\n"
 
 
-def write(path, name, columns, rows, at, mean=None, order=(), right=False):
+def write(path, name, columns, rows, at, mean=None, order=(), right=False, groups=None):
     """Puts rows ({name: cells}) into table `name` of a document. `at`: a stamp, or one for each row. True if it changed."""
     if not rows:
         return False
@@ -135,7 +145,7 @@ def write(path, name, columns, rows, at, mean=None, order=(), right=False):
     stamps.update(at if isinstance(at, dict) else {n: at for n in rows})
     place = {n: i for i, n in enumerate(order)}
     kept = {n: kept[n] for n in sorted(kept, key=lambda n: place.get(n, len(place)))}
-    new = render(columns, kept, stamps, mean, right)
+    new = render(columns, kept, stamps, mean, right, groups)
     with open(path, "w") as f:
         f.write(before + new + after)
     return new != body

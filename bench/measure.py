@@ -2,14 +2,15 @@
 
     python3 bench/measure.py [--programs bzip2,lua] [--variants path,clang-edges] [--what instructions,time,compile,size]
 
-For each program and variant: extra instructions (cachegrind, less a trivial run),
+For each program and variant: extra instructions (cachegrind, less a trivial run, and of the whole process),
 CPU time (interleaved, minimum of N, with the spread), CPU time of the compiler,
-size of text and bss, peak memory. Results go to .cache/bench/results.json, each with
-the commit, the day and the machine; bench/tables.py makes the tables and the chart of
+size of text and bss, peak memory. Results go to .cache/bench/results.json after each program, each with
+the commit, the day and the machine, beside what is there; so several may run at once; bench/tables.py makes the tables and the chart of
 docs/performance.md from it.
 """
 import argparse
 import concurrent.futures
+import fcntl
 import json
 import os
 import re
@@ -55,6 +56,8 @@ VARIANTS = {
     # paths also end where loops that look hot are entered
     "path-loops": footpath("--fp-mode=path", "--fp-cuts=loops"),
     "path-early": footpath("--fp-mode=path", "--fp-at=early"),
+    # small functions are put in line before they are counted, as clang does before its counters
+    "path-early-small": footpath("--fp-mode=path", "--fp-at=early", "--fp-inline=small"),
     "path-exits": footpath("--fp-mode=path", "--fp-exits"),
     "path-shared": footpath("--fp-mode=path", "--fp-threads=shared"),
     # trained by another build on another input
@@ -64,8 +67,9 @@ VARIANTS = {
     "pep-guided": dict(footpath("--fp-mode=pep"), train="pep", guide="--fp-guide=", times=20),
     "pep-trap": footpath("--fp-mode=pep", "--fp-pep=trap"),
     "pep-flag": footpath("--fp-mode=pep", "--fp-pep=flag"),
-    # faster builds, trained on another input: ours, and clang's own
-    "path-train": footpath("--fp-mode=path", "--fp-at=early", "--fp-inline=small", "--fp-cuts=few", "--fp-values"),
+    # faster builds, trained on another input: ours, and clang's own; what `footpath pgo` trains with, and `footpath pgo --edges`
+    "path-train": footpath("--fp-mode=path", "--fp-at=early", "--fp-inline=small", "--fp-cuts=few", "--fp-array-paths=16384", "--fp-values"),
+    "edge-train": footpath("--fp-mode=edge-min", "--fp-at=early", "--fp-inline=small", "--fp-values"),
     "use": dict(footpath(), train="path-train", guide="--fp-use="),
     "use-more": dict(footpath("--fp-paths=more"), train="path-train", guide="--fp-use="),
     "use-weights": dict(footpath("--fp-paths=no"), train="path-train", guide="--fp-use="),
@@ -81,8 +85,13 @@ def environment(folder):
                 LLVM_PROFILE_FILE=os.path.join(folder, "run.profraw"), LC_ALL="C")
 
 
-def train(program, variant, times=1):
-    """A profile of the variant's training run, made once. Samples need several runs."""
+def children_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def train(program, variant, times=1, seconds=0):
+    """A profile of the variant's training run, made once. Samples need several runs: so many, and so much CPU time."""
     folder = os.path.join(WORK, "train", variant, program.name)
     profile = os.path.join(folder, "train.prof")
     if os.path.exists(profile):
@@ -93,8 +102,10 @@ def train(program, variant, times=1):
     line = run_command(program, variant, "train" if program.train else "small", exe)
     env = dict(environment(folder), FOOTPATH_OUT=profile, FOOTPATH_TICK_MS="1",
                LLVM_PROFILE_FILE=os.path.join(folder, "run-%p.profraw"))
-    for _ in range(times):
+    begin, done = children_seconds(), 0
+    while done < times or children_seconds() - begin < seconds:
         subprocess.run(["sh", "-c", line], cwd=folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        done += 1
     raw = [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".profraw")]
     if raw:
         subprocess.run(["llvm-profdata-" + LLVM, "merge", "-o", profile] + raw, check=True)
@@ -107,7 +118,7 @@ def with_profile(program, spec):
     """The flags of a variant that uses a profile."""
     if "train" not in spec:
         return spec
-    flag = spec["guide"] + train(program, spec["train"], spec.get("times", 1))
+    flag = spec["guide"] + train(program, spec["train"], spec.get("times", 1), spec.get("seconds", 0))
     if "env" not in spec:
         return dict(spec, flags=spec["flags"] + " " + flag)
     return dict(spec, env={"FOOTPATH_CC_FLAGS": spec["env"]["FOOTPATH_CC_FLAGS"] + " " + flag})
@@ -124,11 +135,10 @@ def build(program, variant, force=False):
             return exe, json.load(f)
     os.makedirs(folder, exist_ok=True)
     spec = with_profile(program, spec)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begin = children_seconds()
     corpus.build(program, folder, spec["cc"], spec["cxx"], spec["flags"], env=spec.get("env"),
                  log=os.path.join(folder, program.name + ".log"))
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    facts = {"commit": marks.tree(), "build_cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime}
+    facts = {"commit": marks.tree(), "build_cpu": children_seconds() - begin}
     size = subprocess.run(["size", "-A", exe], capture_output=True, text=True).stdout
     sections = {m.group(1): int(m.group(2)) for m in re.finditer(r"^(\S+)\s+(\d+)\s+\d+$", size, re.M)}
     facts["text"] = sections.get(".text", 0)
@@ -202,6 +212,20 @@ def load(path):
             return json.load(f)
     except FileNotFoundError:
         return {}
+
+
+def save(path, results):
+    """Adds to what is in the file by now: another measure.py may have written there."""
+    with open(path + ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        known = load(path)
+        for program, variants in results.items():
+            for variant, facts in variants.items():
+                at = dict(known.get(program, {}).get(variant, {}).get("at", {}), **facts.get("at", {}))
+                known.setdefault(program, {}).setdefault(variant, {}).update(facts, at=at)
+        with open(path + ".new", "w") as f:
+            json.dump(known, f, indent=1, sort_keys=True)
+        os.rename(path + ".new", path)
 
 
 def note(results, program, variant, what):
@@ -302,18 +326,18 @@ def main():
     corpus.fetch(programs)
     inputs.make(os.path.join(ROOT, ".cache", "inputs"))
     os.makedirs(WORK, exist_ok=True)
-    results = load(args.results)
     if args.rebuild:
         forget(programs, variants)
-    measure_builds(programs, variants, results, False, "time" in args.what)
+    for program in programs:
+        results = {}
+        measure_builds([program], variants, results, False, "time" in args.what)
+        if "instructions" in args.what:
+            measure_instructions([program], variants, results, args.jobs)
+        if "time" in args.what:
+            measure_time([program], variants, results, args.rounds)
+        save(args.results, results)
     if "instructions" in args.what:
-        measure_instructions(programs, variants, results, args.jobs)
-    if "time" in args.what:
-        measure_time(programs, variants, results, args.rounds)
-    with open(args.results, "w") as f:
-        json.dump(results, f, indent=1, sort_keys=True)
-    if "instructions" in args.what:
-        print_table(results, programs, variants)
+        print_table(load(args.results), programs, variants)
 
 
 if __name__ == "__main__":

@@ -48,6 +48,8 @@ class Server:
 
     def __init__(self, args, src, env):
         self.src, self.socket = src, os.path.join(args.work, "redis-%d.sock" % os.getpid())
+        if os.path.exists(self.socket):
+            os.unlink(self.socket)  # of a server that was killed
         self.child = subprocess.Popen([os.path.join(src, "redis-server"), "--port", "0", "--unixsocket", self.socket, "--save", "",
                                        "--appendonly", "no"], cwd=args.work, env=dict(os.environ, **env), stdout=subprocess.DEVNULL)
         while not os.path.exists(self.socket):

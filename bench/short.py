@@ -79,7 +79,7 @@ def main():
     parser.add_argument("--into", type=os.path.abspath, help="the document with the table")
     args = parser.parse_args()
     columns = ["", "CPU time, us", "more than plain, us", "pages", "system calls"]
-    for name in [name for name in os.environ if name.startswith("FOOTPATH")]:
+    for name in [name for name in os.environ if name.startswith("FOOTPATH") and name != "FOOTPATH_COMMIT"]:
         del os.environ[name]
     with tempfile.TemporaryDirectory(prefix="footpath-short-") as folder:
         rows = measure(args, folder)

@@ -2,7 +2,8 @@
 
     python3 bench/tables.py [--results FILE] [--into docs/performance.md] [--chart docs/pictures/performance.svg] [--where MACHINE]
 
-A program that has no figure for a variant has a dash. Rows of programs that are not in the
+Means are of the programs of corpus.PROGRAMS, and of those that constants were tuned on and the others apart; corpus.MORE has
+rows but is in no mean. A program that has no figure for a variant has a dash. Rows of programs that are not in the
 results stay as they are (marks.py). Ratios, the comparison with other profilers and the
 chart are made from the tables as they then are.
 """
@@ -13,9 +14,10 @@ import corpus
 import marks
 import measure
 
-MAIN = ["clang-edges", "path", "path-loops", "path-exits", "path-guided", "edge-min"]
-OTHERS = ["clang-pgo", "clang-front", "gcc-pgo", "path-early", "path-shared"]
-TIMED = ["clang-edges", "path", "path-loops", "path-exits", "edge-min"]
+MAIN = ["clang-edges", "path", "path-few", "path-exits", "path-guided", "edge-min"]
+EARLY = ["clang-edges", "path-early", "path-early-small"]
+OTHERS = ["clang-pgo", "clang-front", "gcc-pgo", "path-shared"]
+TIMED = ["clang-edges", "path", "path-exits", "edge-min"]
 BASES = ("clang", "gcc")
 
 
@@ -32,6 +34,10 @@ def net(facts):
 def extra_instructions(result, variant):
     mine, plain = net(result.get(variant, {})), net(result.get(base_of(variant), {}))
     return None if mine is None or not plain else mine / plain - 1
+
+
+def extra_whole(result, variant):
+    return extra_of("instructions_small")(result, variant)
 
 
 def extra_of(key, reduce=lambda x: x):
@@ -53,6 +59,8 @@ def percent(value):
 # name of the table: what measure.py calls it, columns, figure
 TABLES = {
     "instructions": ("instructions", MAIN, extra_instructions),
+    "whole": ("instructions", MAIN, extra_whole),
+    "early": ("instructions", EARLY, extra_instructions),
     "instructions-others": ("instructions", OTHERS, extra_instructions),
     "time": ("time", TIMED, extra_of("times", min)),
     "spread": ("time", ["clang"] + TIMED, spread),
@@ -62,25 +70,38 @@ TABLES = {
 }
 
 
+def group_names():
+    """Label of a mean to the programs that it is of."""
+    everything = [p.name for p in corpus.PROGRAMS]
+    return {"": everything, ", tuned on": [n for n in everything if n in corpus.TUNED],
+            ", only measured": [n for n in everything if n not in corpus.TUNED]}
+
+
 def row_stamp(result, what, variants):
-    """Where and when the figures of a row were taken: one, or all that differ."""
+    """Where and when the figures of a row were taken. Where only commits differ: the commonest, and in parentheses the others."""
     ours = [v for v in variants if measure.VARIANTS[v]["cc"].startswith(measure.BIN)]
-    found = {result.get(v, {}).get("at", {}).get(what) for v in ours if result.get(v)} or \
-        {result.get(v, {}).get("at", {}).get(what) for v in variants}
-    return " and ".join(sorted(s for s in found if s))
+    at = lambda names: {v: result[v]["at"][what] for v in names if result.get(v, {}).get("at", {}).get(what)}
+    found = at(ours) or at(variants)
+    stamps = list(found.values())
+    if len({s.partition(", ")[2] for s in stamps}) > 1 or not stamps:
+        return " and ".join(sorted(set(stamps)))
+    common = max(sorted(set(stamps)), key=stamps.count)
+    others = ["%s %s" % (v, s.partition(", ")[0].split()[1]) for v, s in found.items() if s != common]
+    return common + (" (%s)" % ", ".join(others) if others else "")
 
 
 def write_table(into, name, results):
     what, variants, of = TABLES[name]
     rows, stamps = {}, {}
-    for p in corpus.PROGRAMS:
-        result = results.get(p.name, {})
+    order = [p.name for p in corpus.PROGRAMS + corpus.MORE]
+    for program in order:
+        result = results.get(program, {})
         values = [of(result, v) for v in variants]
         at = row_stamp(result, what, variants)
-        if at and any(v is not None for v in values):
-            rows[p.name], stamps[p.name] = [percent(v) for v in values], at
+        if at and any(v is not None for v in values[1:]):  # clang's edges alone say nothing of the others
+            rows[program], stamps[program] = [percent(v) for v in values], at
     if rows:
-        marks.write(into, name, ["program"] + variants, rows, stamps, marks.geomean, [p.name for p in corpus.PROGRAMS], right=True)
+        marks.write(into, name, ["program"] + variants, rows, stamps, marks.geomean, order, True, group_names())
 
 
 class Written:
@@ -97,20 +118,40 @@ class Written:
         return found[0] / 100 if found else None
 
 
+RATIOS = {"instructions": ("instructions", MAIN), "whole": ("instructions, whole process,", MAIN), "early": ("instructions", EARLY),
+          "time": ("time", TIMED)}
+
+
+def ratio_row(table, variant, names):
+    """A variant beside clang's edges, over the programs that have both, and which are dearer than clang's."""
+    both = [(p, table.value(p, variant), table.value(p, "clang-edges")) for p in names if p in table.rows]
+    both = [b for b in both if None not in b]
+    if len(both) < 2:
+        return None, None
+    a, b = measure.geomean([x for _, x, _ in both]), measure.geomean([y for _, _, y in both])
+    above = [p for p, x, y in both if x > y]
+    return [str(len(both)), percent(a), percent(b), "**%.2f**" % (a / b), ", ".join(above) or "none"], \
+        together([of_variant(table.stamps[p], variant) for p, _, _ in both])
+
+
+def of_variant(stamp, variant):
+    """Of a row's notes in parentheses, which name variants of other commits, those of this one."""
+    bare, _, notes = stamp.partition(" (")
+    named = [n for n in notes.rstrip(")").split(", ") if n.split(" ")[0] == variant]
+    return bare + (" (%s)" % ", ".join(named) if named else "")
+
+
 def ratio_rows(text):
-    """Each variant beside clang's edges, over the programs that have both."""
     rows, stamps = {}, {}
-    for name, what in (("instructions", "instructions"), ("time", "time")):
+    for name, (what, variants) in RATIOS.items():
         t = Written(text, name)
-        for variant in ("path", "path-loops", "path-exits", "path-guided", "edge-min"):
-            both = [(p, t.value(p, variant), t.value(p, "clang-edges")) for p in t.rows]
-            both = [b for b in both if None not in b]
-            if len(both) < 2:
-                continue
-            a, b = measure.geomean([x for _, x, _ in both]), measure.geomean([y for _, _, y in both])
-            row = "%s of `%s`" % (what, variant)
-            rows[row] = [str(len(both)), percent(a), percent(b), "**%.2f**" % (a / b)]
-            stamps[row] = together([t.stamps[p] for p, _, _ in both])
+        for variant in variants[1:]:
+            # of CPU time the parts are too small to say anything
+            for label, names in group_names().items() if name == "instructions" else [("", group_names()[""])]:
+                row, at = ratio_row(t, variant, names)
+                if row:
+                    rows["%s of `%s`%s" % (what, variant, label)] = row
+                    stamps["%s of `%s`%s" % (what, variant, label)] = at
     return rows, stamps
 
 
@@ -149,7 +190,7 @@ def chart(text, path):
     shown = [("clang-edges", "clang, edges", "#b0b7c3"), ("path", "footpath, paths", "#2f6fde"),
              ("edge-min", "footpath, edges", "#39a275")]
     table = Written(text, "instructions")
-    rows = [(p, [table.value(p, v) for v, _, _ in shown]) for p in table.rows]
+    rows = [(p.name, [table.value(p.name, v) for v, _, _ in shown]) for p in corpus.PROGRAMS]
     rows = [r for r in rows if None not in r[1]]
     if not rows:
         return
@@ -189,7 +230,8 @@ def main():
         write_table(args.into, name, results)
     with open(args.into) as f:
         text = f.read()
-    marks.write(args.into, "ratios", ["", "programs", "extra", "of clang-edges", "quotient"], *ratio_rows(text), right=True)
+    marks.write(args.into, "ratios", ["", "programs", "extra", "of clang-edges", "quotient", "dearer than clang-edges"], *ratio_rows(text),
+                right=True)
     marks.write(args.into, "beside", ["", "geomean", "worst", "CPU time", "compiler", "text"], *beside_rows(text), right=True)
     chart(text, args.chart)
 

@@ -63,7 +63,7 @@ def main():
     parser.add_argument("--threads", default="64,1000")
     parser.add_argument("--into", type=os.path.abspath, help="the document with the table")
     args = parser.parse_args()
-    for name in [name for name in os.environ if name.startswith("FOOTPATH")]:
+    for name in [name for name in os.environ if name.startswith("FOOTPATH") and name != "FOOTPATH_COMMIT"]:
         del os.environ[name]
     with tempfile.TemporaryDirectory(prefix="footpath-threadmemory-") as folder:
         rows = measure(args, folder)

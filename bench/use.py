@@ -211,7 +211,10 @@ def take_times(args, results):
     """What elsewhere.py printed on another machine."""
     with open(args.times) as f:
         given = json.load(f)
+    of_ours = {p.name for p in corpus.names()}
     for name, times in given["times"].items():
+        if name not in of_ours:  # live.py's and training.py's
+            continue
         known = results.setdefault(name, {})
         for v in VARIANTS:
             known.setdefault(v, {})["times"] = times[v]

@@ -144,9 +144,9 @@ static char *find_guide(struct invocation *in, const char *program, const char *
     struct fp_error error = {0};
     char message[1024];
     enum fp_guide_by by = (enum fp_guide_by)in->flags.by;
-    must_read(program, path);
     const char *guide = fp_guide_cached(&in->arena, absolute(in, path), by, &error);
     if (guide) return fp_arena_strdup(&in->arena, guide);
+    must_read(program, path); /* not before: live files may be all that there is of a profile */
     fp_error_text(&error, message, sizeof message);
     die(program, message, "",
         "make a guide where the program is, by footpath export --format guide");
@@ -425,6 +425,7 @@ static void add_stand_ins(struct invocation *in, struct cc_words *command)
         "sigsuspend",     "ppoll",          "pselect",      "epoll_pwait",     "prctl",
         "syscall",        FP_CHARGED_SYMBOL};
     const struct cc_look *look = &in->look;
+    if (!local) push(in, command, "-Wl,--undefined=__footpath_threads_share"); /* rt_share.c */
     if (look->is_static || look->shared || look->own_libraries) {
         if (local) push(in, command, "-Wl,--wrap=pthread_create,--wrap=thrd_create");
         /* libstdc++.a comes behind us, libgcc.a has such a function too, and lld would let the
@@ -436,7 +437,6 @@ static void add_stand_ins(struct invocation *in, struct cc_words *command)
         return;
     }
     push(in, command, part(in, "footpath-interpose.o"));
-    if (!local) push(in, command, "-Wl,--undefined=__footpath_threads_share"); /* rt_share.c */
     for (size_t i = 0; i < sizeof exported / sizeof *exported; i++)
         push(in, command,
              fp_arena_printf(&in->arena, "-Wl,--export-dynamic-symbol=%s", exported[i]));
@@ -444,6 +444,8 @@ static void add_stand_ins(struct invocation *in, struct cc_words *command)
 
 static void add_output(struct invocation *in, struct cc_words *command, const char *program)
 {
+    if (in->flags.live && in->flags.mode != FP_MODE_NONE)
+        push(in, command, "-Wl,--undefined=__footpath_live_from_start"); /* rt_livelink.c */
     for (const char *at = in->flags.out; at && (at = strchr(at, '%')); at += at[1] ? 2 : 1)
         if (!at[1] || !strchr("phbt%", at[1]))
             die(program, "--fp-out: ", fp_arena_printf(&in->arena, "%.2s stands for nothing", at),

@@ -5,31 +5,11 @@
 #include "profile/aside.h"
 #include "profile/runs.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* A program that ends while its profile is rewritten waits for this lock, and then finds
- * that the name is another file's (runtime/core/rt_file.c). */
-static int lock_file(const char *path)
-{
-    for (;;) {
-        struct stat held, named;
-        int fd = open(path, O_RDWR | O_CLOEXEC);
-        if (fd < 0) return -1;
-        while (flock(fd, LOCK_EX) < 0)
-            if (errno != EINTR) return fd; /* a file system without locks */
-        if (fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino &&
-            held.st_dev == named.st_dev)
-            return fd;
-        close(fd);
-    }
-}
 
 size_t cli_find_in_place(const char *output, const char *const *inputs, size_t count)
 {
@@ -62,10 +42,10 @@ bool cli_in_place_begin(struct cli_in_place *in_place, const char *output,
 {
     *in_place = (struct cli_in_place){cli_find_in_place(output, inputs, count), -1, 0};
     if (in_place->index == SIZE_MAX) return true;
-    in_place->lock = lock_file(output);
+    in_place->lock = fp_profile_lock(output, false);
     if (in_place->lock < 0) return true; /* writing says why not */
     in_place->id = next_id(in_place->lock);
-    return fp_profile_take_in(in_place->lock, output, error);
+    return fp_profile_take_in(in_place->lock, output, NULL, error);
 }
 
 void cli_in_place_end(struct cli_in_place *in_place)

@@ -6,6 +6,7 @@
 #include "cli_store.h"
 
 #include "base/io.h"
+#include "cli_live.h"
 #include "store/spool.h"
 
 #include <errno.h>
@@ -102,27 +103,44 @@ struct kept_answer {
     struct fp_error error;
 };
 
+static struct {
+    struct fp_arena arena;
+    struct fp_strtable names; /* 1 + index of the answer */
+    FP_VEC(struct kept_answer) answers;
+} kept; /* of the process */
+
+void cli_store_ask_again(void)
+{
+    for (size_t i = 0; i < kept.answers.len; i++)
+        if (kept.answers.at[i].fd >= 0) close(kept.answers.at[i].fd);
+    fp_arena_free(&kept.arena);
+    memset(&kept, 0, sizeof kept);
+}
+
 static bool open_name(struct fp_file *file, const char *name, struct fp_error *error)
 {
-    static struct fp_arena arena; /* of the process */
-    static struct fp_strtable known;
-    static FP_VEC(struct kept_answer) answers;
-    if (!known.arena) fp_strtable_init(&known, &arena);
-    uint64_t *index = fp_strtable_add(&known, name);
+    if (cli_is_live_name(name)) return cli_live_open(file, name, error);
+    if (!kept.names.arena) fp_strtable_init(&kept.names, &kept.arena);
+    uint64_t *index = fp_strtable_add(&kept.names, name);
     if (!*index) {
         struct kept_answer made = {0};
         made.fd = answer_of(name, &made.error);
-        fp_vec_push(&arena, &answers, made);
-        *index = answers.len;
+        fp_vec_push(&kept.arena, &kept.answers, made);
+        *index = kept.answers.len;
     }
-    const struct kept_answer *answer = &answers.at[*index - 1];
+    const struct kept_answer *answer = &kept.answers.at[*index - 1];
     if (answer->fd >= 0) return fp_file_of(file, answer->fd, name, error);
     if (!error->set) *error = answer->error;
     return false;
 }
 
+static bool is_name(const char *name)
+{
+    return fp_is_store_name(name) || cli_is_live_name(name);
+}
+
 void cli_store_names(void)
 {
-    static const struct fp_opener opener = {fp_is_store_name, open_name};
+    static const struct fp_opener opener = {is_name, open_name};
     fp_set_opener(&opener);
 }

@@ -6,6 +6,8 @@
 
 /* From here on such names are opened as files are. */
 void cli_store_names(void);
+/* What was asked before is forgotten: for a command that looks several times. */
+void cli_store_ask_again(void);
 /* Whose runs, as --program says; NULL: of the build that ran last. */
 void cli_store_wanted(const char *program);
 

@@ -157,7 +157,7 @@ static int combine(struct combine_request *r)
     struct fp_error error = {0};
     struct fp_ranks *ranks = r->mpi ? cli_mpi_begin(&error) : NULL;
     if (error.set) return cli_fail(&error, NULL);
-    fp_drop_aside(r->inputs.at, &r->inputs.len);
+    fp_drop_aside(&r->arena, r->inputs.at, &r->inputs.len);
     job->strict = !r->skip_bad;
     job->inputs = r->inputs.at, job->ninputs = r->inputs.len;
     job->binaries = r->binaries.at, job->nbinaries = r->binaries.len;

@@ -4,6 +4,7 @@
 #include "guide/makeguide.h"
 #include "api/handle.h"
 #include "cli_combined.h"
+#include "cli_gcda.h"
 #include "cli_past.h"
 #include "paths/legacyexport.h"
 #include "report/coverreport.h"
@@ -16,7 +17,7 @@
 #include <unistd.h>
 
 struct export_request {
-    const char *format, *what, *output;
+    const char *format, *what, *output, *notes;
     bool discriminators;
     struct fp_sources sources;
     struct cli_profiles inputs;
@@ -28,11 +29,13 @@ static const struct fp_report_options with_edges = {.edges = true, .sources = &g
 static const struct cli_option options[] = {
     {"--format", "FORMAT", "one of those above", .text = &given.format,
      .words = "json lcov callgrind speedscope collapsed guide legacy llvm-sample gcc-afdo pprof "
-              "gcov-json llvm-profdata"},
+              "gcov-json llvm-profdata gcda"},
     {"--what", "WHAT", "legacy: edges or paths (edges)", .text = &given.what,
      .words = "edges paths"},
     {"--discriminators", NULL, "gcc-afdo: several counts per line, for newer gcc than 12",
      .flag = &given.discriminators},
+    {"--notes", "FOLDER", "gcda: where the notes of gcc -ftest-coverage are (this folder)",
+     .text = &given.notes},
     {"-o", "FILE", "where to write (standard output)", .text = &given.output},
     CLI_SOURCE_OPTIONS(given.sources),
     CLI_PROFILE_OPTIONS(given.inputs),
@@ -218,6 +221,20 @@ static int export_gcc_afdo(struct fp_profile *profile, const struct export_reque
     return export_source(profile, request, how, fp_write_gcc_afdo);
 }
 
+static int export_gcda(struct fp_profile *profile, const struct export_request *request)
+{
+    if (request->output) {
+        cli_say("gcda: no -o: each file is written beside its notes, where gcc looks");
+        return EXIT_FAILED;
+    }
+    if (!all_maps_loaded(profile)) {
+        cli_say("nothing is written: without these modules gcc would take their functions for code "
+                "that never runs");
+        return EXIT_FAILED;
+    }
+    return cli_export_gcda(profile, request->notes ? request->notes : ".");
+}
+
 static const struct {
     const char *name;
     int (*export)(struct fp_profile *profile, const struct export_request *request);
@@ -229,6 +246,7 @@ static const struct {
     {"legacy", export_legacy, true},        {"llvm-sample", export_llvm_sample, false},
     {"gcc-afdo", export_gcc_afdo, true},    {"pprof", export_pprof, true},
     {"gcov-json", export_gcov_json, false}, {"llvm-profdata", export_llvm_profdata, true},
+    {"gcda", export_gcda, false},
 };
 
 static size_t find_format(const struct cli_command *command, const char *name)
@@ -270,11 +288,12 @@ struct cli_command command_export = {
     .name = "export",
     .arguments = "--format FORMAT [PROFILE...]",
     .summary = "Write a profile in the form of another tool",
-    .text = "Formats: json, lcov, gcov-json (gcovr), callgrind (kcachegrind), pprof, speedscope,\n"
-            "collapsed (flame graphs), guide (for compilations), legacy (LLVM 2.8-3.3), "
-            "llvm-sample (for clang's\n"
-            "-fprofile-sample-use=), llvm-profdata (for clang's -fprofile-use=; of programs built\n"
-            "with --fp-at=pgo), gcc-afdo (for gcc's -fauto-profile=).",
+    .text =
+        "Formats: json, lcov, gcov-json (gcovr), callgrind (kcachegrind), pprof, speedscope,\n"
+        "collapsed (flame graphs), guide (for compilations), legacy (LLVM 2.8-3.3), "
+        "llvm-sample (for clang's\n"
+        "-fprofile-sample-use=), llvm-profdata (for clang's -fprofile-use=; of programs built\n"
+        "with --fp-at=pgo), gcda (for gcc's -fprofile-use), gcc-afdo (for gcc's -fauto-profile=).",
     .options = options,
     .words = &given.inputs,
     .run = run,

@@ -9,6 +9,7 @@
 struct infer_request {
     struct fp_infer_job job;
     FP_VEC(struct fp_stall) stalls;
+    FP_VEC(const char *) without;
     struct cli_profiles truth;
     struct fp_profile *exact; /* of truth */
     const char *output;
@@ -41,6 +42,12 @@ static void take_stall(const struct cli_command *command, char *text)
     fp_vec_push(&given.truth.arena, &given.stalls, stall);
 }
 
+static void take_without(const struct cli_command *command, char *value)
+{
+    (void)command;
+    fp_vec_push(&given.truth.arena, &given.without, value);
+}
+
 static void take_input(const struct cli_command *command, char *value)
 {
     if (given.job.input) cli_usage(command, "one file of samples at a time");
@@ -57,10 +64,14 @@ static const struct cli_option options[] = {
      .take = take_stall},
     {"--classify", NULL, "use several events to classify blocks, whatever the costs",
      .flag = &given.job.classify},
+    {"--without", "EVENT", "classify without this event, to see what it brings (repeatable)",
+     .take = take_without},
     {"--no-branches", NULL, "do not use branch records, where the file has them",
      .flag = &given.job.no_branches},
     {"--truth", "PROFILE", "paper: classify by exact counts, to see what is possible",
      .profiles = &given.truth},
+    {"--confirm", NULL, "with --truth: classify by events, without the classes that are wrong",
+     .flag = &given.job.confirm},
     {"--module", "NAME", "only this program or library", .text = &given.job.module},
     {"--binary", "FILE", "the program that was sampled, where it is not at its old place",
      .text = &given.job.binary},
@@ -76,7 +87,11 @@ static bool enough(const struct infer_request *r, const struct fp_inferred *w)
     const char *input = r->job.input;
     if (r->job.binary && !a->binary_used)
         cli_say("%s: no object of that name was sampled; it is not used", r->job.binary);
-    if (!w->data.samples.len)
+    if (!w->data.samples.len && w->data.trace)
+        cli_say("%s: holds a trace of %s, which is not read; record samples (perf record without "
+                "-e of a trace) or branch records (-b)",
+                input, w->data.trace);
+    else if (!w->data.samples.len)
         cli_say("%s: holds no samples; did the program run at all, and long enough for -c?", input);
     else if (!a->user)
         cli_say(
@@ -100,6 +115,9 @@ static void warn(const struct infer_request *r, const struct fp_inferred *w)
 {
     if (w->data.cut)
         cli_say("%s: ends in the middle of a record; what is before is used", r->job.input);
+    if (w->data.damaged)
+        cli_say("%s: %s bytes of its traces are no packets; they are passed over", r->job.input,
+                cli_count(w->data.damaged));
     if (w->data.lost)
         cli_say("%s: the kernel lost %s samples", r->job.input, cli_count(w->data.lost));
     for (size_t i = 0; i < w->found.objects.len; i++) {
@@ -127,6 +145,7 @@ static bool load_truth(struct infer_request *r)
 static bool infer(struct infer_request *r, struct fp_inferred *w, struct fp_error *error)
 {
     r->job.stalls = r->stalls.at, r->job.nstalls = r->stalls.len;
+    r->job.without = r->without.at, r->job.nwithout = r->without.len;
     if (!fp_infer_read(&r->job, w, error) || !has_event(r, w) || !load_truth(r)) return false;
     fp_infer_profile(&r->job, w);
     if (!enough(r, w)) return false;
@@ -143,6 +162,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     cli_parse(command, argc, argv);
     if (!given.job.input) given.job.input = "perf.data";
     given.job.classify |= given.job.model == FP_COSTS_PAPER;
+    if (given.job.confirm && !given.truth.names.len) cli_usage(command, "--confirm needs --truth");
     if (!cli_check_sampled(given.job.binary)) return EXIT_FAILED;
     struct fp_inferred inferred;
     struct fp_error error = {0};

@@ -187,7 +187,7 @@ static int run(struct cli_command *command, int argc, char **argv)
     if (!inputs->names.len) cli_usage(command, "no profile given");
     if (given.threads < 1 || given.threads > MOST_THREADS)
         cli_usage(command, "--jobs is 1 to %d", MOST_THREADS);
-    fp_drop_aside(inputs->names.at, &inputs->names.len);
+    fp_drop_aside(&inputs->arena, inputs->names.at, &inputs->names.len);
     int status = merge(inputs, given.threads, given.output);
     fp_arena_free(&inputs->arena);
     return status;

@@ -102,11 +102,13 @@ static void set_compilers(struct fp_arena *arena, const struct cycle *c, const c
     setenv("FOOTPATH_CC_FLAGS", fp_arena_printf(arena, "%s %s", flags, c->flags), 1);
 }
 
-/* By edges alone no paths need be counted. */
+/* By edges alone no paths need be counted. Whole paths are, in arrays four times as large as by
+ * default: a hash table costs much more than memory that is mostly not touched. */
 static const char *how_to_count(const struct cycle *c)
 {
     return c->edges ? "--fp-at=early --fp-inline=small --fp-mode=edge-min --fp-values"
-                    : "--fp-at=early --fp-inline=small --fp-cuts=few --fp-values";
+                    : "--fp-at=early --fp-inline=small --fp-cuts=few --fp-array-paths=16384 "
+                      "--fp-values";
 }
 
 /* What the build or the training wrote, as the guide of the second build. */

@@ -100,6 +100,16 @@ static int run_once(const char *file, char **argv)
     return WEXITSTATUS(status);
 }
 
+/* What killed processes have left beside the profile goes into it: of earlier runs before this one,
+ * and of this one, if it was killed. */
+static void take_in(const char *path)
+{
+    struct fp_beside beside;
+    struct fp_error error = {0};
+    if (!fp_profile_fold(path, &beside, &error))
+        cli_fail(&error, "the live files stay as they are");
+}
+
 /* How much the profile holds, with the runs that lie beside it; 0 where there is none. */
 static size_t size_of(const char *path)
 {
@@ -179,11 +189,13 @@ static int run(struct cli_command *command, int argc, char **argv)
     struct fp_arena arena = {0};
     setenv("FOOTPATH_OUT", fp_as_pattern(&arena, output), 1);
     int status = 0;
+    take_in(output);
     size_t before = size_of(output);
     const char *file = given.as_it_is ? NULL : file_to_run(&arena, argv[first]);
     for (uint64_t i = 0; i < given.repeat && status != 127; i++)
         status = run_once(file, argv + first);
     fp_arena_free(&arena);
+    take_in(output);
     if (size_of(output) <= before)
         say_nothing_counted(argv[first]);
     else if (fp_is_combined(output))

@@ -3,6 +3,7 @@
 
 #include "api/handle.h"
 #include "cli_combined.h"
+#include "cli_live.h"
 #include "cli_past.h"
 #include "cli_suggest.h"
 #include "report/show.h"
@@ -16,11 +17,11 @@ static struct {
     const char *function;
     enum fp_show_view view;
     struct cli_show_combined combined;
-    uint64_t top; /* UINT64_MAX: not asked */
+    uint64_t top, path; /* UINT64_MAX: not asked */
     bool json, plain, inclusive;
     unsigned past; /* of enum cli_past */
     struct fp_sources sources;
-} given = {.top = UINT64_MAX, .combined.above = -1};
+} given = {.top = UINT64_MAX, .path = UINT64_MAX, .combined.above = -1};
 
 static void take_sort(const struct cli_command *command, char *value)
 {
@@ -34,9 +35,20 @@ static void take_above(const struct cli_command *command, char *value)
         cli_usage(command, "--above needs a number, got '%s'", value);
 }
 
+static void take_pid(const struct cli_command *command, char *value)
+{
+    const char *name = cli_live_name(&given.inputs.arena, value);
+    if (!name) cli_usage(command, "--pid needs the number of a process, got '%s'", value);
+    cli_add_profile(&given.inputs, name);
+}
+
 static const struct cli_option options[] = {
+    {"--pid", "N", "what process N, started with FOOTPATH_LIVE=1, has counted so far",
+     .take = take_pid},
     {"--top", "N", "how many (20; 0: all)", .number = &given.top},
     {"--function", "NAME", "only functions whose name contains NAME", .text = &given.function},
+    {"--path", "ID", "only the path with this id (footpath_query_hottest, --json)",
+     .number = &given.path},
     {"--functions", NULL, "functions instead of paths", .chosen = &given.view,
      .choice = FP_SHOW_FUNCTIONS},
     {"--inclusive", NULL, "functions with what they called, in that order",
@@ -64,7 +76,8 @@ static int show_runs(struct footpath *fp)
                                   .top = given.top == UINT64_MAX ? TOP : given.top,
                                   .colours = cli_colours(stdout),
                                   .width = cli_width(stdout),
-                                  .inclusive = given.inclusive};
+                                  .inclusive = given.inclusive,
+                                  .path = given.path == UINT64_MAX ? NULL : &given.path};
     struct fp_writer out = cli_stream(); /* there may be millions of paths */
     size_t count;
     footpath_functions(fp, &count);
@@ -119,6 +132,9 @@ static int run(struct cli_command *command, int argc, char **argv)
     if (given.past && (summary.combined || given.plain))
         cli_usage(command,
                   "--pairs and --callers are for profiles of runs, in text or with --json");
+    if (given.path != UINT64_MAX &&
+        (summary.combined || given.json || given.past || given.view != FP_SHOW_PATHS))
+        cli_usage(command, "--path is for the paths of runs, in text or with --plain");
     int status = summary.combined ? show_combined(fp) : show_runs(fp);
     footpath_close(fp);
     fp_sources_free(&given.sources);

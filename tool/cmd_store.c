@@ -120,7 +120,7 @@ static int add(struct cli_command *command)
     size_t n = given.words.names.len, done = 0;
     if (!n) cli_usage(command, "add: no profile given");
     if (!given.at_once) cli_usage(command, "--at-once is at least 1");
-    fp_drop_aside(given.words.names.at, &n);
+    fp_drop_aside(&given.words.arena, given.words.names.at, &n);
     struct fp_store *store =
         fp_store_open(given.store ? given.store : cli_store_default(), FP_DB_CREATE, &error);
     bool ok = store != NULL;

@@ -1,8 +1,9 @@
 /* footpath watch: the paths that cost most in a program that runs, again and again.
  *
  * The program writes its profile every few seconds (FOOTPATH_DUMP_SECONDS) or when it
- * gets FOOTPATH_DUMP_SIGNAL; this reads it under the lock that writers take. Shown is
- * what was added since the last look, or with --total everything.
+ * gets FOOTPATH_DUMP_SIGNAL; this reads it under the lock that writers take. With --pid it reads
+ * the live file of a process, which does not notice. A store is asked at every look. Shown is what
+ * was added since the last look, or with --total everything.
  *
  * With --against it says how far what was added lies from another profile (cli_drift.h). Looks
  * at too few counts for that are put together.
@@ -11,11 +12,15 @@
 
 #include "api/handle.h"
 #include "base/checked.h"
+#include "base/io.h"
 #include "cli_drift.h"
+#include "cli_live.h"
+#include "cli_store.h"
 #include "report/show.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -25,6 +30,7 @@
 
 struct watch {
     const char *path, *binary;
+    const char *pid; /* pid:N, of a program with live counters, or NULL */
     double every;
     uint64_t looks;
     bool total, json, screen;
@@ -62,7 +68,15 @@ static void take_path(const struct cli_command *command, char *value)
     given.path = value;
 }
 
+static void take_pid(const struct cli_command *command, char *value)
+{
+    static struct fp_arena arena; /* of the process */
+    given.pid = cli_live_name(&arena, value);
+    if (!given.pid) cli_usage(command, "--pid needs the number of a process, got '%s'", value);
+}
+
 static const struct cli_option options[] = {
+    {"--pid", "N", "look at process N, started with FOOTPATH_LIVE=1", .take = take_pid},
     {"--every", "SECONDS", "how often to look (2)", .take = take_seconds},
     {"--top", "N", "how many paths (15)", .number = &given.how.top},
     {"--function", "NAME", "only functions whose name contains NAME", .text = &given.what.function},
@@ -84,10 +98,10 @@ static const struct cli_option options[] = {
     {0},
 };
 
-static struct fp_profile *read_one(const struct watch *w, struct fp_error *error)
+static struct fp_profile *read_one(const struct watch *w, const char *path, struct fp_error *error)
 {
     struct fp_profile *profile = fp_profile_new();
-    if (fp_profile_add(profile, w->path, error)) {
+    if (fp_profile_add(profile, path, error)) {
         fp_profile_load_maps(profile, w->binary);
         return profile;
     }
@@ -95,20 +109,39 @@ static struct fp_profile *read_one(const struct watch *w, struct fp_error *error
     return NULL;
 }
 
+static bool read_twice(const struct watch *w, const char *path, struct fp_profile *twice[2],
+                       struct fp_error *error)
+{
+    twice[0] = read_one(w, path, error);
+    twice[1] = twice[0] ? read_one(w, path, error) : NULL;
+    if (!twice[1] && twice[0]) fp_profile_free(twice[0]);
+    return twice[1];
+}
+
+/* A process as it is: each look has a name of its own, which is the same both times. */
+static bool read_process(const struct watch *w, struct fp_profile *twice[2], struct fp_error *error)
+{
+    static uint64_t looks;
+    struct fp_arena arena = {0};
+    bool ok = read_twice(w, fp_arena_printf(&arena, "%s#%" PRIu64, w->pid, ++looks), twice, error);
+    fp_arena_free(&arena);
+    return ok;
+}
+
 /* The profile as it is, twice: one of them will have less taken off. Writers, who replace what
  * they wrote before, wait meanwhile: *as_read is the file as it was read. */
 static bool read_locked(const struct watch *w, struct fp_profile *twice[2], struct stat *as_read,
                         struct fp_error *error)
 {
-    int fd = open(w->path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return fp_fail(error, w->path, "cannot open");
-    while (flock(fd, LOCK_SH) < 0 && errno == EINTR) continue;
-    fstat(fd, as_read);
-    twice[0] = read_one(w, error);
-    twice[1] = twice[0] ? read_one(w, error) : NULL;
-    close(fd);
-    if (!twice[1] && twice[0]) fp_profile_free(twice[0]);
-    return twice[1];
+    bool stored = fp_is_elsewhere(w->path);
+    if (stored) cli_store_ask_again();
+    int fd = stored ? -1 : open(w->path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && !stored) return fp_fail(error, w->path, "cannot open");
+    while (fd >= 0 && flock(fd, LOCK_SH) < 0 && errno == EINTR) continue;
+    if (fd >= 0) fstat(fd, as_read);
+    bool ok = read_twice(w, w->path, twice, error);
+    if (fd >= 0) close(fd);
+    return ok;
 }
 
 static void subtract_counters(struct fp_counters *now, const struct fp_counters *before)
@@ -175,9 +208,11 @@ static int show(struct watch *w, struct fp_profile *profile)
     return status;
 }
 
+/* What a store holds is known when it is read. */
 static bool changed(const char *path, const struct stat *last)
 {
     struct stat now;
+    if (fp_is_elsewhere(path)) return true;
     if (stat(path, &now) < 0) return false;
     return now.st_size != last->st_size || now.st_ino != last->st_ino ||
            now.st_mtim.tv_sec != last->st_mtim.tv_sec ||
@@ -190,14 +225,39 @@ static void pause_for(double seconds)
     while (nanosleep(&left, &left) < 0 && errno == EINTR) continue;
 }
 
+static bool counted_anything(const struct fp_profile *profile)
+{
+    for (size_t i = 0; i < profile->modules.len; i++) {
+        const struct fp_counters *counters = &profile->modules.at[i]->counters;
+        for (size_t k = 0; k < counters->len; k++)
+            if (counters->at[k].count) return true;
+    }
+    return false;
+}
+
+/* Did a store get nothing since the last look? */
+static bool is_idle(const struct watch *w, const struct fp_profile *before,
+                    const struct fp_profile *since)
+{
+    return before && !w->total && fp_is_elsewhere(w->path) && !counted_anything(since);
+}
+
 /* One look at a profile that has changed. *before is what the last look saw: it stays where this
- * look had too few counts to judge by. False: it could not be read. */
+ * look had too few counts to judge by. *looks grows where something was shown. False: it could
+ * not be read. */
 static bool look(struct watch *w, struct fp_profile **before, struct stat *last, int *status,
-                 struct fp_error *error)
+                 uint64_t *looks, struct fp_error *error)
 {
     struct fp_profile *twice[2] = {NULL, NULL};
-    if (!read_locked(w, twice, last, error)) return false;
+    if (!(w->pid ? read_process(w, twice, error) : read_locked(w, twice, last, error)))
+        return false;
     if (*before && !w->total) subtract(twice[0], *before);
+    if (is_idle(w, *before, twice[0])) {
+        fp_profile_free(twice[0]);
+        fp_profile_free(twice[1]);
+        return true;
+    }
+    ++*looks;
     *status = show(w, twice[0]);
     fp_profile_free(twice[0]);
     if (w->drift.view.other && !w->drift.judged) {
@@ -219,13 +279,15 @@ static int watch(struct watch *w)
     for (uint64_t looks = 0; status == EXIT_OK && (!w->looks || looks < w->looks);
          pause_for(w->every)) {
         struct fp_error error = {0};
-        if (!changed(w->path, &last)) continue;
-        if (!look(w, &before, &last, &status, &error)) {
-            if (++failures >= MOST_FAILURES) status = cli_fail(&error, "is it a footpath profile?");
+        if (!w->pid && !changed(w->path, &last)) continue;
+        if (!look(w, &before, &last, &status, &looks, &error)) {
+            if (w->pid && before) break; /* the process has ended */
+            if (++failures >= MOST_FAILURES)
+                status = cli_fail(&error, w->pid ? NULL : "is it a footpath profile?");
             continue;
         }
         failures = 0;
-        if (++looks == w->looks || status != EXIT_OK) break;
+        if (looks == w->looks && looks) break;
     }
     if (before) fp_profile_free(before);
     return status;
@@ -248,12 +310,14 @@ static int run(struct cli_command *command, int argc, char **argv)
     w->screen = isatty(STDOUT_FILENO);
     w->how.colours = cli_colours(stdout);
     if (!cli_check_binary(w->binary)) return EXIT_FAILED;
+    if (w->path && w->pid) cli_usage(command, "a profile, or --pid N");
     if (!w->path) w->path = "footpath.prof";
     if (w->json) w->screen = false, w->what.edges = 1;
     if (!cli_drift_open(&w->drift)) return EXIT_FAILED;
     w->drift.view.top = w->how.top;
     w->drift.view.colours = w->how.colours;
-    if (w->screen && access(w->path, R_OK) < 0) cli_say("%s: not there yet; waiting", w->path);
+    if (w->screen && !w->pid && !fp_is_elsewhere(w->path) && access(w->path, R_OK) < 0)
+        cli_say("%s: not there yet; waiting", w->path);
     int status = watch(w);
     if (status == EXIT_OK) status = cli_drift_outcome(&w->drift);
     cli_drift_close(&w->drift);
@@ -265,7 +329,8 @@ struct cli_command command_watch = {
     .arguments = "[PROFILE]",
     .summary = "Show the hottest paths of a running program, live",
     .text = "Start the program with FOOTPATH_DUMP_SECONDS=N (or FOOTPATH_DUMP_SIGNAL=USR2), built\n"
-            "with --fp-mode=pep for little cost. Without PROFILE, footpath.prof. Shown is what\n"
+            "with --fp-mode=pep for little cost; or with FOOTPATH_LIVE=1, for --pid. Without "
+            "PROFILE, footpath.prof. Shown is what\n"
             "was added since the last look.\n"
             "--against says how far that lies from the profile that the program was built with,\n"
             "in which functions, and what it is likely to cost; with --threshold it ends with\n"

@@ -14,6 +14,6 @@ extern struct cli_command command_optimize, command_pgo;
 extern struct cli_command command_collect, command_store;
 
 extern struct cli_command command_annotate, command_completion, command_coverage, command_diff,
-    command_gap, command_report, command_stats;
+    command_fold, command_gap, command_report, command_stats;
 
 #endif

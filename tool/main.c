@@ -6,12 +6,12 @@
 #include <string.h>
 
 struct cli_command *const cli_commands[] = {
-    &command_run,    &command_show,     &command_report,  &command_annotate,   &command_coverage,
-    &command_stats,  &command_diff,     &command_gap,     &command_verify,     &command_compare,
-    &command_watch,  &command_merge,    &command_combine, &command_dot,        &command_instrument,
-    &command_exe,    &command_optimize, &command_pgo,     &command_export,     &command_import,
-    &command_record, &command_infer,    &command_learn,   &command_divide,     &command_p3,
-    &command_store,  &command_collect,  &command_info,    &command_completion,
+    &command_run,    &command_show,     &command_report,  &command_annotate, &command_coverage,
+    &command_stats,  &command_diff,     &command_gap,     &command_verify,   &command_compare,
+    &command_watch,  &command_merge,    &command_combine, &command_dot,      &command_instrument,
+    &command_exe,    &command_optimize, &command_pgo,     &command_export,   &command_import,
+    &command_record, &command_infer,    &command_learn,   &command_divide,   &command_p3,
+    &command_store,  &command_collect,  &command_fold,    &command_info,     &command_completion,
 };
 const size_t cli_ncommands = sizeof cli_commands / sizeof *cli_commands;
 

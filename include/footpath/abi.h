@@ -62,13 +62,26 @@ enum {
     FP_SITE_LAST = 256,  /* no path follows in this call, whatever the register is */
     FP_SITE_COST = 9,    /* the bits from here on: instructions of the paths that end here, on
                             average; 0: not known */
-    FP_SITE_MOST_COST = (1 << 23) - 1,
+    FP_SITE_MOST_COST = (1 << 21) - 1,
+    FP_SITE_VALUE = 1 << 30, /* no path ends here: see below */
 };
+/* At the end of a block. A note is no instruction, so it has the address of whatever follows: the
+ * head of the next block, or code that the code generator shares among blocks. What jumps to that
+ * address has not passed the site. */
+#define FP_SITE_BEHIND 0x80000000u
+
+/* With --fp-values there also is a site in front of each indirect call: FP_SITE_VALUE. The register
+ * that `place` names holds the target, `counters` is the function's hash table, and `value` the key
+ * of the call in it, where FP_VALUE_BITS are left for the target: its distance from the table
+ * (count/values.h). */
+enum { FP_VALUE_BITS = 40 };
+#define FP_VALUE_MASK ((UINT64_C(1) << FP_VALUE_BITS) - 1)
 
 /* A running register is a word of the stack that is never set, only moved. Where a path
  * begins, which is where another ends or at a start: base = register + next. Where it
  * ends: id = register + value - base. Who takes samples keeps the base of every active
- * call, known by its function and by where the word lies. */
+ * call, known by its function and by where the word lies. In a short loop a part of it is in a
+ * processor's register, `place`, and the running register is the sum of the two. */
 struct fp_site {
     int32_t address;
     int32_t counters;
@@ -79,6 +92,11 @@ struct fp_site {
     char word[16];            /* where a running register lies, as assembly: 24(%rsp) */
     uint32_t block, function; /* low half of its id */
 };
+
+/* Instructions that move a running register: add $value, word. An int32_t each, the distance from
+ * here to the instruction. Only samples need them, so footpath-cc takes them out of the first body
+ * where it makes a second one (exe/additions.h). */
+#define FP_ADDITION_SECTION "footpath_adds"
 
 /* With --fp-pep=flag instrumented code reads this byte of its thread, and when it is
  * not 0 calls one of these with the counters, the path and what such a path costs. */
@@ -143,7 +161,8 @@ struct fp_hash_level {
 #define FP_PROBE_SHIFT 26
 
 /* Paths with small ids are counted directly where the code can have no others: a path's
- * count is what is found in both. A function has as many of these words as it needs. */
+ * count is what is found in both. A function has as many of these words as it needs. One that has
+ * its table for values (count/values.h), and few paths, counts all its paths there. */
 enum { FP_HASH_DIRECT = 1024 };
 #define FP_DIRECT_SECTION "footpath_direct"
 #define FP_DIRECT_PREFIX "__footpath_d_"
@@ -188,6 +207,27 @@ enum { FP_HASH_TABLE_SIZE = sizeof(struct fp_hash_table) };
 #define FP_GATE_MISS_SYMBOL "__footpath_gate_miss"
 enum { FP_GATE_OPEN = 0x8000 };
 
+/* With --fp-query: where the counts of a function are, for a program that asks for its own paths
+ * (footpath/runtime.h). A record goes where the code of its function goes. */
+#define FP_QUERY_SECTION "footpath_query"
+enum {
+    FP_QUERY_TABLE = 1, /* `counters` is a hash table; else an array of words */
+    FP_QUERY_PAIRS = 2, /* each id has two words in the array, of which the first is its count */
+    FP_QUERY_TWICE = 4, /* the array is there twice: a count is the sum */
+};
+
+struct fp_query {
+    uint64_t function; /* its address, as the program sees it */
+    uint64_t counters; /* the first thread's */
+    uint64_t laps;     /* of a table: the words of the laps */
+    uint64_t npaths;   /* ids of paths; those of laps follow */
+    uint32_t nlaps;
+    uint32_t flags;
+};
+
+/* Objects with such records refer to this symbol, so that the linker takes what reads them. */
+#define FP_QUERY_SYMBOL "__footpath_query"
+
 /* ---- a second body of functions with sites (--fp-pep=body, docs/pep.md) ---- */
 
 /* footpath-cc appends it after the link, in one more segment: unwind tables, the tables below,
@@ -202,36 +242,45 @@ enum { FP_GATE_OPEN = 0x8000 };
 struct fp_body_step {
     uint32_t first, second;
     uint32_t before; /* bytes of code that report the sites of `first`, in front of `second` */
-    uint32_t place;  /* the first place of these sites */
 };
 
-/* A site, and where its register or its running register is: a register of gregs (ucontext.h), or
- * -1; the running register lies at that of `frame_reg` plus `frame_offset`. */
+/* All that the runtime wants to know of a site, in a line of the cache or two: what struct fp_site
+ * says, and where its register or its running register is: a register of gregs (ucontext.h), or -1;
+ * the running register lies at that of `frame_reg` plus `frame_offset`. */
 struct fp_body_place {
-    uint32_t site; /* its place in the section of sites */
+    uint32_t first; /* its address in the first body: distance from `origin` */
+    uint32_t flags;
+    int64_t value, next;
+    int64_t counters; /* distance from the record */
+    uint32_t block, function;
     int32_t frame_offset;
     int8_t reg, frame_reg;
-    uint8_t more; /* the next one is at the same address */
-    uint8_t unused;
+    uint8_t more;  /* the next one is at the same address */
+    uint8_t alike; /* so many behind this one are of the same branch, with the same registers, for
+                      other blocks: by rising block */
 };
 
 /* What the second body calls in the runtime. */
 enum fp_body_entry {
-    FP_BODY_SITE,   /* at sites: with the step on the stack, above 128 bytes of the function's */
+    FP_BODY_SITE,   /* at sites: with the place on the stack, above 128 bytes of the function's */
     FP_BODY_CALL,   /* instead of a call: with the callee on the stack */
     FP_BODY_JUMP,   /* instead of a jump: with the target there, above 128 bytes, too */
     FP_BODY_RETURN, /* in front of a return */
     FP_BODY_NENTRIES
 };
 
-enum { FP_BODY_VERSION = 1, FP_BODY_RED_ZONE = 128 };
+enum { FP_BODY_VERSION = 3, FP_BODY_RED_ZONE = 128 };
+
+/* In the place that FP_BODY_SITE gets, the first one of its address: only the first places, which
+ * are FP_SITE_BEHIND; only the others. */
+enum { FP_BODY_FIRST_PLACES = 1 << 30, FP_BODY_OTHER_PLACES = 1 << 29 };
 
 /* Of the runtime; footpath-cc fills in all but `entries`. Distances are from the record. */
 struct fp_body_record {
     uint32_t version; /* 0: there is no second body */
     uint32_t nsteps;
     int64_t entries[FP_BODY_NENTRIES];
-    int64_t origin, sites, steps, places, code;
+    int64_t origin, steps, places, code;
     uint64_t code_size;
     uint32_t nplaces;
     uint32_t functions; /* that have a second body, */

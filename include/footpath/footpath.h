@@ -128,7 +128,8 @@ struct footpath_summary {
     uint64_t events[FOOTPATH_EVENT_KINDS]; /* by enum footpath_event_kind */
     uint64_t left_out;                     /* functions, run by run, whose counts were no flow */
     const char *left_out_why;              /* of the first, or NULL */
-    int call_costs; /* what calls cost was measured (--fp-calls=inclusive), else shared out */
+    int call_costs;    /* what calls cost was measured (--fp-calls=inclusive), else shared out */
+    uint64_t programs; /* how many have runs, by their names; 0 of a combined profile */
 };
 
 FOOTPATH_PUBLIC void footpath_summarize(struct footpath *fp, struct footpath_summary *summary);

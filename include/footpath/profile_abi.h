@@ -63,6 +63,7 @@ enum fp_run_flag {
     FP_RUN_MERGED = 4,     /* the sum of several runs */
     FP_RUN_CAUGHT = 16,    /* the record ends with functions that are not exact */
     FP_RUN_HISTORY = 32,   /* the record ends with what came before samples */
+    FP_RUN_KILLED = 64,    /* what a killed process left: paths under way are not in it */
     FP_RUN_LEAVING = 8,    /* with FP_RUN_UNFINISHED: written right before exec or daemon */
 };
 

@@ -216,9 +216,14 @@ struct rt_module {
     /* Adds what sparse arrays of the copy `from` have to those of `into`, and gives the pages
      * back. */
     void (*fold_arrays)(struct rt_pagemap *map, int64_t into, int64_t from);
+    /* Enters the module in the live file (rt_live.c), or takes it out of none: a new one begins. */
+    void (*live_begin)(void);
+    uint64_t live; /* struct fp_live_module: its offset in the live file; 0: not live */
     /* Of a rewritten module: deals with a SIGTRAP or SIGSEGV that its code raised for us. NULL
      * in others. */
     bool (*exe_fault)(int signal, const siginfo_t *info, ucontext_t *context);
+    struct rt_range queries; /* its struct fp_query, where the module has some (rt_query.c) */
+    struct rt_range image;   /* with queries: the module lies between these */
 };
 
 extern struct rt_module rt_this FP_HIDDEN;
@@ -263,6 +268,7 @@ struct rt_settings {
     uid_t user;               /* that the program was started as; nobody where it is privileged */
     uint32_t samples, stride; /* sampled paths: samples per tick; first stride */
     bool full_stride;         /* a stride between all samples, not only before the first */
+    bool simple_stride;       /* only before the first; neither: as costs suggest (rt_sample.c) */
     bool history;             /* what came before samples is kept */
     uint64_t tick_ns;
     uint64_t dump_ns;   /* between two profiles of a program that goes on, or 0 */
@@ -314,6 +320,8 @@ void rt_hash_each(struct fp_hash_table *table,
                   void (*call)(uint64_t key, uint64_t count, void *context),
                   void *context) FP_HIDDEN;
 void rt_hash_clear(struct fp_hash_table *table) FP_HIDDEN;
+/* Levels that are made from here on are in the live file, if there is one. */
+void rt_hash_begin_live(void) FP_HIDDEN;
 /* Empties the tables in a new copy of a module's sections. */
 void rt_hash_empty_copy(const struct rt_module *module, int64_t bias) FP_HIDDEN;
 
@@ -361,7 +369,8 @@ void *rt_map_once(void **link, size_t size) FP_HIDDEN;
 enum { RT_PAGE = 4096 };
 
 struct rt_pagemap {
-    int fd;
+    int fd, live_fd;
+    bool live;
     uint64_t first, count; /* the pages that `entries` describes */
     uint64_t entries[128];
 };
@@ -384,12 +393,31 @@ void rt_put_arguments(struct rt_buffer *out) FP_HIDDEN;
 
 /* ---- the record of a run: rt_write.c ---- */
 
+/* The record of a run begins with rt_put_begin, the time of its end and rt_put_about. Behind
+ * them come counts. */
+void rt_put_begin(struct rt_buffer *out, uint64_t flags) FP_HIDDEN;
+void rt_put_about(struct rt_buffer *out, const struct rt_identity *id,
+                  const struct rt_identity *program) FP_HIDDEN;
 /* Puts the module: path, build-id, where its counters are. */
 void rt_put_module(struct rt_buffer *out, const struct rt_identity *id) FP_HIDDEN;
 /* Puts the record of this module in this run. */
 void rt_put_run(struct rt_buffer *out, enum rt_why why, const struct rt_frame *frame,
                 const struct rt_identity *id, const struct rt_identity *program) FP_HIDDEN;
 void rt_clear_counters(void) FP_HIDDEN;
+
+/* Copies of all counters: the first thread's, then the others'. rt_copy_of gives the i-th copy of a
+ * place. */
+uint32_t rt_ncopies(void) FP_HIDDEN;
+char *rt_copy_of(char *place, uint32_t i) FP_HIDDEN;
+/* key: the id of a path, plus 1. */
+typedef void rt_count_call(uint64_t key, uint64_t count, void *context);
+/* Calls with the words that are not 0. The key is 1 + the place of the word. */
+void rt_words_each(struct rt_pagemap *map, const struct rt_range *words, rt_count_call *call,
+                   void *context) FP_HIDDEN;
+/* Calls with all counts of a thread's copy of a table, which is named by the first thread's. A key
+ * may come more than once. */
+void rt_table_each(struct rt_pagemap *map, struct fp_hash_table *table, int64_t bias,
+                   rt_count_call *call, void *context) FP_HIDDEN;
 
 /* ---- which thread writes: rt_writer.c ---- */
 
@@ -429,6 +457,58 @@ bool rt_is_confined(void) FP_HIDDEN;
 /* This module will make no system call any more. */
 void rt_confine_module(void) FP_HIDDEN;
 
+/* ---- counters in a file: rt_live.c, rt_livefile.c ---- */
+
+struct fp_live_header; /* footpath/live_abi.h */
+struct fp_live_part;
+
+struct rt_live {
+    struct fp_live_header *head; /* the file as it is mapped; NULL: counters are not live */
+    uint64_t size;               /* of the mapping: how large the file may become */
+    uint32_t tried;              /* whether they are to be live was decided */
+    uint32_t complained;
+};
+
+/* At the start of a module: makes counters live, if that was asked for and this is the time. */
+void rt_live_start(void) FP_HIDDEN;
+/* A module that is loaded into a live process enters itself in the file. */
+void rt_live_join(void) FP_HIDDEN;
+/* The process has forked, and this is the child: counts in a file of its own. */
+void rt_live_after_fork(void) FP_HIDDEN;
+/* Between these two of a fork no handler of the program counts. */
+void rt_live_before_fork(void) FP_HIDDEN;
+void rt_live_forked(void) FP_HIDDEN;
+/* Puts memory of the file in the place of a new copy of the module, which is all 0. */
+void rt_live_map_copy(const struct rt_module *module, char *place, size_t len,
+                      int64_t bias) FP_HIDDEN;
+/* The same for a table of paths that were left (exits/rt_inflight.c); and again, where the table is
+ * in a file already, or in none, and there is a new file. */
+void rt_live_map_left(char *place, size_t len) FP_HIDDEN;
+void rt_live_renew_left(char *place, size_t len) FP_HIDDEN;
+/* The copy is unmapped. */
+void rt_live_forget_copy(const char *place, int64_t bias) FP_HIDDEN;
+/* This module's record is in the profile. leaving: what follows will not be live. */
+void rt_live_written(void) FP_HIDDEN;
+bool rt_is_live(void) FP_HIDDEN;
+
+/* Whole pages of the file, all 0; NULL: not live, or no room. */
+void *rt_live_take(size_t size) FP_HIDDEN;
+/* The same for arrays, which are large: NULL where the file has enough of them already. */
+void *rt_live_take_array(size_t size) FP_HIDDEN;
+/* Of memory of the file: the first place from here on that may have been written to, or the end.
+ * *fd is -1 at first, or the file. */
+char *rt_live_next_data(int *fd, char *at, char *end) FP_HIDDEN;
+/* Is this memory of the file, which cannot be given back? */
+bool rt_live_holds(const void *place) FP_HIDDEN;
+
+/* rt_livefile.c: makes the file and maps it. False: a line was written that says why. */
+bool rt_livefile_make(struct rt_live *live) FP_HIDDEN;
+void rt_livefile_remove(const struct rt_live *live) FP_HIDDEN;
+/* An entry in the lists of parts that is BUSY, or NULL. */
+struct fp_live_part *rt_livefile_part(const struct rt_live *live) FP_HIDDEN;
+/* Puts the file under its name: from here on tools see it. */
+bool rt_livefile_publish(struct rt_live *live) FP_HIDDEN;
+
 /* ---- FOOTPATH_DUMP_SECONDS: rt_periodic.c ---- */
 
 void rt_periodic_start(bool after_fork) FP_HIDDEN;
@@ -439,6 +519,8 @@ void rt_periodic_forget_module(void) FP_HIDDEN;
 
 struct rt_core_local {
     int64_t bias; /* how far this thread's copies lie from the first thread's; set by threads/ */
+    struct rt_held fork_held; /* while this thread forks, with live counters */
+    bool forks;               /* fork_held is in use */
 };
 
 enum { RT_MOST_MODULES = 256 };
@@ -455,6 +537,8 @@ struct rt_core_process {
     struct rt_module *dumper; /* whose thread writes every FOOTPATH_DUMP_SECONDS, or NULL */
     struct rt_writing writing;
     const char *program_out; /* --fp-out of the program's own link, or NULL */
+    uint64_t clearings;      /* how often counters were cleared */
+    struct rt_live live;
 };
 
 #endif

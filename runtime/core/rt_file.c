@@ -278,6 +278,12 @@ static void name_in_spool(struct rt_text *name)
     rt_text_add(name, ".prof");
 }
 
+void rt_profile_name(struct rt_text *name)
+{
+    rt_output_name(name, &rt_program);
+    if (rt_output_is_store()) name_in_spool(name);
+}
+
 void rt_finish_record(struct rt_buffer *record)
 {
     struct fp_record_header header;
@@ -358,12 +364,12 @@ static enum put write_once(struct writing *w)
                                .window = &window,
                                .program = program_id(&rt_program)};
     if (run_ended != rt_settings.run_id && rt_output_wanted(&rt_program)) {
-        rt_output_name(&w->file.name, &rt_program);
-        if (rt_output_is_store()) name_in_spool(&w->file.name);
+        rt_profile_name(&w->file.name);
         if (!w->record.len) make_record(w);
         put = w->record.failed ? FAILED : put_record(w);
         if (put == PUT && (w->why == RT_AT_END || w->why == RT_BY_SIGNAL))
             run_ended = rt_settings.run_id;
+        if (put == PUT && w->why != RT_MEANWHILE) rt_live_written(); /* while it is locked */
     }
     int error = errno;
     close_file(&w->file);

@@ -21,6 +21,10 @@ int rt_create(const char *name, int how) FP_HIDDEN;
 /* Why an open file is not written to, or NULL. */
 const char *rt_why_not(const char *name, const struct stat *info) FP_HIDDEN;
 bool rt_is_null(const struct stat *info) FP_HIDDEN; /* /dev/null */
+/* `name` becomes the name that links lead to. Returns NULL, or why they are not followed. */
+const char *rt_follow_links(struct rt_text *name) FP_HIDDEN;
+/* As rt_create; also makes the folder of the file where that alone is missing. */
+int rt_create_with_folder(const char *name, int how) FP_HIDDEN;
 void rt_folder_of(struct rt_text *folder, const char *name) FP_HIDDEN;
 
 /* ---- reading: rt_window.c ---- */
@@ -60,6 +64,9 @@ uint32_t rt_commit_check(const struct fp_profile_commit *commit) FP_HIDDEN;
 void rt_new_header(struct fp_profile_header *header, uint64_t program, uint64_t id) FP_HIDDEN;
 /* Appends a record, header and all, behind the last whole one and commits. */
 bool rt_append(struct rt_file *file, const void *record, size_t len) FP_HIDDEN;
+
+/* The full name of this process's profile. In a store, of this module's file in the spool. */
+void rt_profile_name(struct rt_text *name) FP_HIDDEN;
 
 /* Where the last whole record ends. */
 uint64_t rt_file_end(const struct rt_file *file) FP_HIDDEN;

@@ -54,12 +54,19 @@ static size_t level_size(uint64_t bits)
 static void *new_pages(size_t size)
 {
     int saved = errno;
+    void *live = rt_live_take(size);
+    if (live) return live;
     long got = syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0L);
     errno = saved;
     if (got == -1) return NULL;
     rt_hide_from_helgrind((void *)got, size);
     return (void *)got;
+}
+
+static void give_pages(void *pages, size_t size)
+{
+    if (!rt_live_holds(pages)) syscall(SYS_munmap, pages, size);
 }
 
 /* Small levels share a chunk of pages. A handler that interrupts this may take a level from
@@ -71,9 +78,17 @@ struct chunk {
 };
 RT_APART(struct chunk, rt_first_levels, 1 << 16);
 
+static struct chunk *current = rt_first_levels;
+
+void rt_hash_begin_live(void)
+{
+    const struct rt_range *tables = &rt_this.ranges[RT_TABLES];
+    struct chunk *made = tables->start != tables->end ? rt_live_take(sizeof *made) : NULL;
+    __atomic_store_n(&current, made ? made : rt_first_levels, __ATOMIC_RELEASE);
+}
+
 static void *small_level(size_t size)
 {
-    static struct chunk *current = rt_first_levels;
     for (;;) {
         struct chunk *chunk = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
         uint64_t at = __atomic_fetch_add(&chunk->used, size, __ATOMIC_RELAXED);
@@ -83,7 +98,7 @@ static void *small_level(size_t size)
         if (!made) return NULL;
         if (!__atomic_compare_exchange_n(&current, &chunk, made, false, __ATOMIC_ACQ_REL,
                                          __ATOMIC_ACQUIRE))
-            syscall(SYS_munmap, made, sizeof *made);
+            give_pages(made, sizeof *made);
     }
 }
 
@@ -97,7 +112,7 @@ static struct fp_hash_level *new_level(uint64_t bits)
 
 static void free_level(struct fp_hash_level *level)
 {
-    if (bits_of(level) >= FP_HASH_BITS) syscall(SYS_munmap, level, level_size(bits_of(level)));
+    if (bits_of(level) >= FP_HASH_BITS) give_pages(level, level_size(bits_of(level)));
 }
 
 /* ---- counting ---- */
@@ -407,7 +422,7 @@ void rt_hash_empty_copy(const struct rt_module *module, int64_t bias)
     const struct rt_range *range = &module->ranges[RT_TABLES];
     for (char *at = range->start; at < range->end; at += FP_HASH_TABLE_SIZE) {
         struct fp_hash_table *copy = (struct fp_hash_table *)(at + bias);
-        copy->nsparse = ((const struct fp_hash_table *)at)->nsparse;
+        *copy = *(const struct fp_hash_table *)at; /* a live file has no more than the copy */
         copy->level = copy->nsparse ? 0 : (uint64_t)module->empty;
     }
 }

@@ -30,7 +30,7 @@ extern const char hash_empty __asm__(FP_HASH_EMPTY_SYMBOL) FP_HIDDEN; /* rt_hash
 
 struct rt_local rt_local __attribute__((section("footpath_local"), used));
 
-struct rt_module rt_this = {.version = 10};
+struct rt_module rt_this = {.version = 11};
 
 /* A note of type 1 named "footpath". Its content is the distance from there to rt_this. */
 __asm__(".pushsection .note.footpath,\"a\",@note\n"
@@ -176,6 +176,13 @@ static void before_fork(void)
 {
     began_in_child = false;
     rt_sample_before_fork();
+    rt_live_before_fork();
+}
+
+static void after_fork_in_parent(void)
+{
+    rt_sample_after_fork_in_parent();
+    rt_live_forked();
 }
 
 /* The first module's handler does this for all modules, and holds signals meanwhile: a
@@ -187,10 +194,12 @@ static void after_fork_in_child(void)
     struct rt_process *process = rt_this.process;
     if (began_in_child || rt_is_confined()) return;
     rt_hold_signals(&held);
+    rt_live_after_fork();
     for (size_t i = 0; process && i < RT_MOST_MODULES; i++)
         if (process->core.modules[i]) process->core.modules[i]->begin_in_child();
     if (!began_in_child) begin_in_child();
     rt_release_signals(&held);
+    rt_live_forked();
 }
 
 /* libc may call a handler of a library that another thread is unloading. So where the program sees
@@ -199,7 +208,7 @@ static void watch_forks(void)
 {
     struct rt_process *process = rt_this.process;
     if (process && process->core.sees_forks) return;
-    pthread_atfork(before_fork, rt_sample_after_fork_in_parent, after_fork_in_child);
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     if (process && rt_is_program()) process->core.sees_forks = 1;
 }
 
@@ -263,8 +272,10 @@ STARTS void rt_start(int count, char **arguments, char **environment)
     find_identities();
     rt_threads_start();
     rt_settings_share_run();
-    rt_end_at_quick_exit();
     rt_settings_share_output();
+    rt_live_start();
+    if (rt_this.process) rt_adopt_threads();
+    rt_end_at_quick_exit();
     rt_end_watch();
     rt_sample_start();
     rt_periodic_start(false);

@@ -110,6 +110,21 @@ static RT_SELDOM bool make_folder(const char *name)
     return !rt_settings.privileged && !in_root && (mkdir(path, 0777) == 0 || errno == EEXIST);
 }
 
+int rt_create_with_folder(const char *name, int how)
+{
+    int fd = rt_create(name, how);
+    return fd < 0 && errno == ENOENT && make_folder(name) ? rt_create(name, how) : fd;
+}
+
+const char *rt_follow_links(struct rt_text *name)
+{
+    char one;
+    const char *problem = NULL;
+    for (int links = 0; !problem && rt_readlink(name->at, &one, 1) > 0; links++)
+        problem = links < MOST_LINKS ? follow(name) : "leads from link to link";
+    return problem;
+}
+
 int rt_open_followed(struct rt_text *name, bool *created, const char **problem)
 {
     *problem = NULL;
@@ -117,9 +132,7 @@ int rt_open_followed(struct rt_text *name, bool *created, const char **problem)
     for (int links = 0, tries = 0; links < MOST_LINKS && tries < 1000; tries++) {
         int fd = rt_open(name->at, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
         if (fd < 0 && errno == ENOENT) {
-            fd = rt_create(name->at, O_RDWR);
-            if (fd < 0 && errno == ENOENT && make_folder(name->at))
-                fd = rt_create(name->at, O_RDWR);
+            fd = rt_create_with_folder(name->at, O_RDWR);
             *created = fd >= 0;
         }
         if (fd < 0 && errno == EEXIST) continue; /* made by another meanwhile */

@@ -36,7 +36,7 @@ static const char *const known[] = {
     "FOOTPATH_TICK_MS", "FOOTPATH_DUMP_SIGNAL",  "FOOTPATH_CC_FLAGS", "FOOTPATH_PLUGIN",
     "FOOTPATH_CLANG",   "FOOTPATH_DUMP_SECONDS", "FOOTPATH_SAMPLING", "FOOTPATH_SECCOMP",
     "FOOTPATH_MAP",     "FOOTPATH_BUILD_LOG",    "FOOTPATH_SOURCE",   "FOOTPATH_STORE",
-    "FOOTPATH_HISTORY",
+    "FOOTPATH_HISTORY", "FOOTPATH_LIVE",
 };
 
 static bool is_known(const char *variable, size_t len)
@@ -251,6 +251,7 @@ static void read_sampling(void)
     if (!rt_settings.stride) rt_settings.stride = 1;
     rt_settings.history = number_of("FOOTPATH_HISTORY", 1, 1) != 0;
     rt_settings.full_stride = how && !strcmp(how, "full");
+    rt_settings.simple_stride = how && !strcmp(how, "simple");
     if (how && *how && strcmp(how, "full") && strcmp(how, "simple"))
         rt_warn("FOOTPATH_SAMPLING=", how, " is neither simple nor full", NULL);
 }

@@ -6,7 +6,8 @@
  * mappings: a process may have 65,530. What is not taken of a space cannot be accessed. Nothing
  * is given back by itself; all spaces of a module go when the module is unloaded.
  *
- * Where address space or memory is rationed there are no arrays, but levels (rt_hash.c).
+ * Where address space or memory is rationed there are no arrays, but levels (rt_hash.c). Arrays of
+ * live counters are in the live file (rt_livefile.c), which has to have room for all of an array.
  *
  * Not handled: a program that sets itself a limit of address space after its first counts, or
  * locks all its memory (mlockall with MCL_CURRENT) then, has whole arrays in it.
@@ -140,7 +141,7 @@ static uint64_t *new_array(const struct fp_hash_table *table)
 {
     uint64_t size = (table->nsparse * sizeof(uint64_t) + RT_PAGE - 1) & ~(uint64_t)(RT_PAGE - 1);
     int saved = errno;
-    char *made = has_space() ? take(size) : NULL;
+    char *made = rt_is_live() ? rt_live_take_array(size) : has_space() ? take(size) : NULL;
     if (made) rt_hide_from_helgrind(made, size);
     errno = saved;
     return (uint64_t *)made;

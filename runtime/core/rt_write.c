@@ -31,14 +31,14 @@ static uint64_t touched_pages(struct rt_pagemap *map, const char *from, uint64_t
 
 /* ---- copies of a place: the first thread's, then the others' ---- */
 
-static uint32_t ncopies(void)
+uint32_t rt_ncopies(void)
 {
     return rt_this.process
                ? 1 + __atomic_load_n(&rt_this.process->threads.nregions, __ATOMIC_ACQUIRE)
                : 1;
 }
 
-static char *copy_of(char *place, uint32_t i)
+char *rt_copy_of(char *place, uint32_t i)
 {
     return i ? place + rt_this.process->threads.regions[i - 1].bias : place;
 }
@@ -96,7 +96,7 @@ static void put_sums(struct counters *c, char *page, const uint64_t *masks, uint
 {
     uint64_t sums[WORDS] = {0};
     for (uint32_t i = 0; i < copies; i++) {
-        const uint64_t *words = (const uint64_t *)copy_of(page, i);
+        const uint64_t *words = (const uint64_t *)rt_copy_of(page, i);
         for (size_t w = 0; w < WORDS && masks[i] >> bit & 1; w++) sums[w] += word_at(words, w);
     }
     put_words(c, page, sums);
@@ -119,7 +119,7 @@ static void put_pages(struct counters *c, char *first, const uint64_t *masks, ui
         if (several >> bit & 1)
             put_sums(c, page, masks, copies, bit);
         else
-            put_words(c, page, (const uint64_t *)copy_of(page, i));
+            put_words(c, page, (const uint64_t *)rt_copy_of(page, i));
     }
 }
 
@@ -129,7 +129,7 @@ static void put_pages_of_all(struct counters *c, struct rt_pagemap *map, char *p
 {
     struct rt_buffer masks = {0};
     for (uint32_t i = 0; i < copies; i++)
-        rt_put_u64(&masks, touched_pages(map, copy_of(page, i), count));
+        rt_put_u64(&masks, touched_pages(map, rt_copy_of(page, i), count));
     if (!masks.failed) put_pages(c, page, (const uint64_t *)masks.bytes, copies);
     c->out->failed |= masks.failed;
     rt_buffer_free(&masks);
@@ -141,7 +141,7 @@ static void put_counters(struct rt_buffer *out, struct rt_pagemap *map)
     enum { FEW = 8 };
     struct rt_buffer pairs = {0};
     struct counters c = {.range = &rt_this.ranges[RT_COUNTERS], .out = &pairs};
-    uint32_t copies = ncopies();
+    uint32_t copies = rt_ncopies();
     char *page = (char *)((uintptr_t)c.range->start & ~(uintptr_t)(PAGE - 1));
     bool few = c.range->end - page <= FEW * PAGE;
     while (page < c.range->end && !pairs.failed) {
@@ -186,10 +186,10 @@ static void each_table(struct rt_pagemap *map, table_call *call, void *context)
 {
     const struct rt_range *range = &rt_this.ranges[RT_TABLES];
     uint64_t count = (uint64_t)(range->end - range->start) / FP_HASH_TABLE_SIZE;
-    for (uint32_t i = 0; i < ncopies(); i++)
+    for (uint32_t i = 0; i < rt_ncopies(); i++)
         for (uint64_t n = 0; n < count; n++) {
             char *table = range->start + n * FP_HASH_TABLE_SIZE;
-            call(map, (struct fp_hash_table *)table, copy_of(table, i) - table, n, context);
+            call(map, (struct fp_hash_table *)table, rt_copy_of(table, i) - table, n, context);
         }
 }
 
@@ -207,7 +207,8 @@ static struct rt_range direct_of(const struct fp_hash_table *table, int64_t bias
     return (struct rt_range){start, start + table->ndirect * sizeof(uint64_t)};
 }
 
-static void put_direct(struct rt_pagemap *map, const struct rt_range *range, struct tables *t)
+void rt_words_each(struct rt_pagemap *map, const struct rt_range *range, rt_count_call *call,
+                   void *context)
 {
     const uint64_t *first = (const uint64_t *)range->start;
     char *at = range->start;
@@ -216,7 +217,7 @@ static void put_direct(struct rt_pagemap *map, const struct rt_range *range, str
         for (uint64_t *word = (uint64_t *)at, *stop = (uint64_t *)next; word < stop;) {
             while (stop - word >= GROUP && is_zero(word)) word += GROUP;
             for (uint64_t *last = stop - word < GROUP ? stop : word + GROUP; word < last; word++)
-                if (*word) put_entry((uint64_t)(word - first) + 1, *word, t);
+                if (*word) call((uint64_t)(word - first) + 1, *word, context);
         }
     }
 }
@@ -226,16 +227,21 @@ static struct fp_hash_table *copy_of_table(struct fp_hash_table *table, int64_t 
     return (struct fp_hash_table *)((char *)table + bias);
 }
 
+void rt_table_each(struct rt_pagemap *map, struct fp_hash_table *table, int64_t bias,
+                   rt_count_call *call, void *context)
+{
+    struct rt_range direct = direct_of(table, bias);
+    struct rt_range sparse = rt_sparse_array(copy_of_table(table, bias));
+    rt_hash_each(copy_of_table(table, bias), call, context);
+    rt_words_each(map, &direct, call, context);
+    rt_words_each(map, &sparse, call, context);
+}
+
 static void put_table(struct rt_pagemap *map, struct fp_hash_table *table, int64_t bias,
                       uint64_t number, void *context)
 {
-    struct tables *t = context;
-    struct rt_range direct = direct_of(table, bias);
-    struct rt_range sparse = rt_sparse_array(copy_of_table(table, bias));
-    t->table = number;
-    rt_hash_each(copy_of_table(table, bias), put_entry, t);
-    put_direct(map, &direct, t);
-    put_direct(map, &sparse, t);
+    ((struct tables *)context)->table = number;
+    rt_table_each(map, table, bias, put_entry, context);
 }
 
 /* Puts triples of table, path and count. A path that several threads counted is there several
@@ -263,7 +269,8 @@ static void clear_words(struct rt_pagemap *map, char *at, char *end)
 static void clear_array(struct rt_pagemap *map, const struct rt_range *array)
 {
     size_t size = (size_t)(array->end - array->start);
-    if (size && madvise(array->start, size, MADV_DONTNEED)) /* the program has locked it */
+    bool kept = rt_live_holds(array->start); /* a file keeps what was in it */
+    if (size && (kept || madvise(array->start, size, MADV_DONTNEED))) /* or locked by the program */
         clear_words(map, array->start, array->end);
 }
 
@@ -284,9 +291,10 @@ void rt_clear_counters(void)
     struct rt_pagemap map;
     const struct rt_range *range = &rt_this.ranges[RT_COUNTERS];
     bool locked = rt_fold_lock(rt_this.process);
+    if (rt_this.process) __atomic_fetch_add(&rt_this.process->core.clearings, 1, __ATOMIC_RELAXED);
     rt_pagemap_open(&map);
-    for (uint32_t i = 0; i < ncopies(); i++)
-        clear_words(&map, copy_of(range->start, i), copy_of(range->end, i));
+    for (uint32_t i = 0; i < rt_ncopies(); i++)
+        clear_words(&map, rt_copy_of(range->start, i), rt_copy_of(range->end, i));
     each_table(&map, clear_table, NULL);
     rt_pagemap_close(&map);
     if (locked) rt_fold_unlock(rt_this.process);
@@ -326,23 +334,34 @@ static uint64_t flags_of(enum rt_why why)
     return 0;
 }
 
-static void put_head(struct rt_buffer *out, enum rt_why why, uint64_t more_flags,
-                     const struct rt_identity *id, const struct rt_identity *program)
+void rt_put_begin(struct rt_buffer *out, uint64_t flags)
 {
-    struct timespec now;
-    struct utsname host;
-    clock_gettime(CLOCK_REALTIME, &now);
-    rt_put_uint(out, flags_of(why) | more_flags);
+    rt_put_uint(out, flags);
     rt_put_u64(out, rt_settings.run_id);
     rt_put_uint(out, 1); /* runs in this record */
     rt_put_uint(out, rt_settings.start_ns);
-    rt_put_uint(out, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+}
+
+void rt_put_about(struct rt_buffer *out, const struct rt_identity *id,
+                  const struct rt_identity *program)
+{
+    struct utsname host;
     rt_put_uint(out, (uint64_t)rt_settings.pid);
     rt_put_string(out, rt_uname(&host) == 0 ? host.nodename : "");
     rt_put_string(out, program->path);
     rt_put_string(out, rt_settings.folder);
     rt_put_arguments(out);
     rt_put_module(out, id);
+}
+
+static void put_head(struct rt_buffer *out, enum rt_why why, uint64_t more_flags,
+                     const struct rt_identity *id, const struct rt_identity *program)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    rt_put_begin(out, flags_of(why) | more_flags);
+    rt_put_uint(out, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+    rt_put_about(out, id, program);
 }
 
 /* What all threads counted. */

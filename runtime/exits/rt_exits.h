@@ -17,6 +17,8 @@ uint64_t rt_in_flight_now(struct rt_buffer *out, const struct rt_frame *frame) F
 uint64_t rt_in_flight_left(struct rt_buffer *out) FP_HIDDEN;
 /* The same for the frames of contexts that wait for swapcontext. */
 uint64_t rt_in_flight_waiting(struct rt_buffer *out) FP_HIDDEN;
+/* There is a new live file, or none any more: moves the counts of what was left. */
+void rt_in_flight_renew(void) FP_HIDDEN;
 void rt_in_flight_clear(void) FP_HIDDEN;
 /* Counts the paths in flight of this thread's frames, in all modules, up to the frame whose
  * cfa is above `until`. */

@@ -10,6 +10,9 @@
 #include "exits/rt_left.h"
 
 #include "core/rt_unwind.h"
+#include "footpath/live_abi.h"
+
+#include <sys/mman.h>
 
 /* ---- records ---- */
 
@@ -32,12 +35,44 @@ struct left_table {
     struct rt_left_count entries[TABLE_SIZE];
 };
 
+_Static_assert(sizeof(struct rt_left_count) == sizeof(struct fp_live_left) &&
+                   offsetof(struct rt_left_count, left) ==
+                       offsetof(struct fp_live_left, function) &&
+                   offsetof(struct rt_left_count, count) == offsetof(struct fp_live_left, count) &&
+                   offsetof(struct left_table, entries) == 8 && READY == (int)FP_LIVE_LEFT_READY,
+               "as tools read it");
+
 static void *left_tables; /* the first table, or NULL */
+
+enum { TABLE_BYTES = (sizeof(struct left_table) + RT_PAGE - 1) / RT_PAGE * RT_PAGE };
+
+/* In the live file, before anybody counts there. Others may make the table at the same time; the
+ * first one is kept. */
+static struct left_table *new_live_table(void **link)
+{
+    void *here = NULL;
+    struct left_table *made = mmap(NULL, TABLE_BYTES, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (made == MAP_FAILED) return NULL;
+    rt_live_map_left((char *)made, TABLE_BYTES);
+    rt_hide_from_helgrind(made, TABLE_BYTES);
+    if (__atomic_compare_exchange_n(link, &here, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return made;
+    munmap(made, TABLE_BYTES);
+    return here;
+}
 
 static struct left_table *next_table(void **link)
 {
     struct left_table *table = __atomic_load_n(link, __ATOMIC_ACQUIRE);
-    return table ? table : rt_map_once(link, sizeof *table);
+    if (table) return table;
+    return rt_is_live() ? new_live_table(link) : rt_map_once(link, sizeof *table);
+}
+
+void rt_in_flight_renew(void)
+{
+    for (struct left_table *table = left_tables; table; table = table->more)
+        rt_live_renew_left((char *)table, TABLE_BYTES);
 }
 
 static bool is_entry_of(struct rt_left_count *entry, const struct rt_left *left)

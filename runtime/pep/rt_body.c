@@ -2,26 +2,30 @@
  *
  * footpath-cc has made a copy of each function with sites, the second body, in which every site
  * reports itself to the runtime. All calls and pointers of the program lead to the first body,
- * which is as the compiler made it. At a tick the thread goes on in the second body: nothing but
- * the program counter changes, because both have the same registers and the same frames. A thread
- * that a tick finds in other code, in libc for example, gets another return address in the
- * innermost frame that has a second body.
+ * which is as the compiler made it but for additions to running registers. At a tick the thread
+ * goes on in the second body: nothing but the program counter changes, because both have the same
+ * registers and the same frames. A thread that a tick finds in other code, in libc for example,
+ * gets another return address in the innermost frame that has a second body.
  *
  * In the second body direct calls lead to the second body of the callee, calls and jumps through
  * pointers look for one (rt_body_resolve), and so do returns to frames that were active before the
  * tick. When the thread has its samples, the next site leads back to the first body. Code of the
  * second body may be executed at any time, so return addresses and jmp_bufs may point there.
  *
- * Not handled: functions that other code than ours calls back (the order of qsort) are seen only
- * in calls that are active at a tick. Code that compares or prints return addresses sees those of
+ * Not handled: functions that other code than ours calls back are seen only in calls that are
+ * active at a tick, unless the plugin has found them to be such and has them test a flag
+ * (docs/pep.md). Code that compares or prints return addresses sees those of
  * the second body.
  */
 #include "core/rt_unwind.h"
-#include "rt.h"
+#include "pep/rt_seen.h"
 
+#include <cpuid.h>
 #include <ucontext.h>
 
-extern const struct fp_body_record rt_body_record FP_HIDDEN; /* rt_bodycalls.c */
+/* rt_bodycalls.c */
+extern const struct fp_body_record rt_body_record FP_HIDDEN;
+extern unsigned char rt_body_plain_flags FP_HIDDEN; /* does the processor have sahf? */
 
 /* The record, read so that the compiler does not take it for a constant. */
 static const struct fp_body_record *record(void)
@@ -30,6 +34,13 @@ static const struct fp_body_record *record(void)
     __asm__("" : "+r"(r));
     return r;
 }
+
+/* What sites want of it, as addresses; 0 before rt_body_offer, and then nobody is in the second
+ * body. */
+static struct {
+    uint64_t origin, places, places_size;
+    uint64_t start, size; /* of both bodies and what lies between */
+} own;
 
 static uint64_t at(int64_t distance)
 {
@@ -134,6 +145,13 @@ void rt_body_offer(struct rt_process *process)
         rt_map_once((void **)&process->pep.bodies, RT_MOST_BODIES * sizeof *all);
     while (all && i < RT_MOST_BODIES && all[i].size) i++;
     if (!all || i == RT_MOST_BODIES) return; /* its paths are not sampled */
+    own.origin = at(record()->origin);
+    own.places = at(record()->places);
+    own.places_size = record()->nplaces * sizeof(struct fp_body_place);
+    own.start = start;
+    own.size = end - start;
+    unsigned eax, ebx, ecx = 0, edx;
+    rt_body_plain_flags = __get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) && ecx & bit_LAHF_LM;
     rt_this.second_body = second_body;
     rt_this.is_second_body = is_second_body;
     all[i].start = start;
@@ -144,6 +162,7 @@ void rt_body_offer(struct rt_process *process)
 
 void rt_body_withdraw(struct rt_process *process)
 {
+    own.size = 0;
     for (uint32_t i = 0; i < process->pep.has_bodies; i++)
         if (process->pep.bodies[i].module == &rt_this)
             __atomic_store_n(&process->pep.bodies[i].size, 0, __ATOMIC_RELEASE);
@@ -205,109 +224,219 @@ struct body_frame {
     greg_t regs[REG_RSP + 1];
     uint64_t flags;
     uint64_t back; /* where to go on */
-    uint64_t step;
+    uint64_t place;
 };
 /* From the saved stack pointer up to the red zone. */
 enum { BELOW = sizeof(struct body_frame) - offsetof(struct body_frame, flags) };
 
-static const struct fp_site *site_of(const struct fp_body_place *place)
-{
-    return (const struct fp_site *)at(record()->sites) + place->site;
-}
+/* A site costs what its instructions are: calls and structs in memory were a quarter of them. */
+#define INLINE inline __attribute__((always_inline))
 
-static const struct fp_body_place *place_of(uint64_t number)
-{
-    return (const struct fp_body_place *)at(record()->places) + number;
-}
+/* Where the thread is, and whose state it is. */
+struct site_passing {
+    struct rt_pep_local *self;
+    const struct body_frame *frame;
+    uint64_t first; /* the place in the first body */
+};
 
 static const struct fp_body_place *place_behind(const struct fp_body_place *place)
 {
     return place->more ? place + 1 : NULL;
 }
 
-static struct rt_seen seen_at(const struct fp_body_place *place, const greg_t *regs)
+static INLINE struct rt_seen meaning(const struct fp_body_place *place)
 {
-    struct rt_seen seen = {.site = site_of(place), .has_register = place->reg >= 0};
-    if (place->reg >= 0) seen.reg = (uint64_t)regs[place->reg];
-    if (place->frame_reg >= 0)
-        seen.frame = (uint64_t)(regs[place->frame_reg] + place->frame_offset);
-    if (seen.frame) seen.reg = *(const uint64_t *)seen.frame;
-    return seen;
+    return (struct rt_seen){.counters = at(place->counters),
+                            .value = (uint64_t)place->value,
+                            .next = (uint64_t)place->next,
+                            .flags = place->flags,
+                            .function = place->function,
+                            .has_register = place->reg >= 0};
+}
+
+static bool has_flag(const struct fp_body_place *place, unsigned flag)
+{
+    return place->flags & flag;
+}
+
+/* Behind the other ways of the branch. */
+static const struct fp_body_place *place_behind_ways(const struct fp_body_place *place)
+{
+    return place_behind(place + place->alike);
+}
+
+/* The first one of `place` and those alike whose block is not below, or what follows them. */
+static const struct fp_body_place *way_to(const struct fp_body_place *place, uint32_t block)
+{
+    const struct fp_body_place *end = place + place->alike + 1;
+    while (place < end) {
+        const struct fp_body_place *middle = place + (end - place) / 2;
+        if (middle->block < block)
+            place = middle + 1;
+        else
+            end = middle;
+    }
+    return place;
+}
+
+/* A path ends. The tables of the first body hold in the second one too; the rest of `here` is the
+ * site's to say. */
+static INLINE void end_path(const struct site_passing *p, const struct rt_seen *seen)
+{
+    struct rt_ending *here = &p->self->here;
+    here->in_handler = false;
+    here->pc = p->first;
+    here->sp = (uint64_t)p->frame->regs[REG_RSP];
+    here->bp = (uint64_t)p->frame->regs[REG_RBP];
+    rt_seen_end(p->self, seen);
 }
 
 /* The last site was in front of a branch, and the branch went to this block: the path of that way
- * has ended. */
-static void arrive(struct rt_pep_local *self, const struct fp_site *here)
+ * has ended. A branch of another module is not ours to look at: no branch leads out of its
+ * module. */
+static INLINE void arrive(const struct site_passing *p, const struct fp_body_place *here)
 {
+    struct rt_pep_local *self = p->self;
     const struct fp_body_place *from = (const struct fp_body_place *)self->branch_place;
-    for (; from; from = place_behind(from)) {
-        const struct fp_site *site = site_of(from);
-        struct rt_seen seen = {site, from->reg >= 0, self->branch_register, self->branch_frame};
-        if (site->flags & FP_SITE_BRANCH && site->block == here->block &&
-            site->function == here->function)
-            rt_seen_end(self, &seen);
+    if (self->branch_place - own.places >= own.places_size) return;
+    for (; from && has_flag(from, FP_SITE_BRANCH); from = place_behind_ways(from)) {
+        if (from->function != here->function) continue;
+        const struct fp_body_place *end = from + from->alike + 1;
+        const struct fp_body_place *way = from->alike ? way_to(from, here->block) : from;
+        for (; way < end && way->block == here->block; way++) {
+            struct rt_seen seen = meaning(way);
+            seen.reg = self->branch_register, seen.frame = self->branch_frame;
+            end_path(p, &seen);
+        }
     }
 }
 
-static void pass(struct rt_pep_local *self, const struct fp_body_place *first,
-                 const struct fp_body_place *place, const greg_t *regs)
+/* In front of a branch the registers are kept for the way that is taken. */
+static INLINE void pass(const struct site_passing *p, const struct fp_body_place *place)
 {
-    struct rt_seen seen = seen_at(place, regs);
-    unsigned flags = seen.site->flags;
+    const greg_t *regs = p->frame->regs;
+    unsigned flags = place->flags;
+    if (flags & FP_SITE_VALUE) {
+        if (place->reg >= 0)
+            rt_target_seen(p->self, at(place->counters), (uint64_t)place->value,
+                           (uint64_t)regs[place->reg]);
+        return;
+    }
+    if (flags & FP_SITE_ARRIVAL && !(flags & (FP_SITE_BRANCH | FP_SITE_START))) return;
+    uint64_t reg = place->reg >= 0 ? (uint64_t)regs[place->reg] : 0, word = 0;
+    if (place->frame_reg >= 0) word = (uint64_t)(regs[place->frame_reg] + place->frame_offset);
+    if (word) reg += *(const uint64_t *)word;
     if (flags & FP_SITE_BRANCH) {
-        self->branch_place = (uint64_t)first;
-        if (seen.frame || seen.has_register) self->branch_register = seen.reg;
-        if (seen.frame) self->branch_frame = seen.frame;
-    } else if (flags & FP_SITE_START) {
-        rt_seen_start(self, &seen);
-    } else if (!(flags & FP_SITE_ARRIVAL)) {
-        rt_seen_end(self, &seen);
+        if (word || place->reg >= 0) p->self->branch_register = reg;
+        if (word) p->self->branch_frame = word;
+        return;
     }
+    struct rt_seen seen = meaning(place);
+    seen.reg = reg, seen.frame = word;
+    if (flags & FP_SITE_START)
+        rt_seen_start(p->self, &seen);
+    else
+        end_path(p, &seen);
 }
 
-/* Arrivals come first: they end paths of earlier sites. A branch of another module is not ours to
- * look at: no branch leads out of its module. */
-static void record_sites(struct rt_pep_local *self, const struct fp_body_place *first,
-                         const greg_t *regs)
+/* Some places of one address: those up to `end`, which is NULL where there are no others. */
+struct places_passed {
+    const struct fp_body_place *first, *end;
+};
+
+enum { SOME_PLACES = FP_BODY_FIRST_PLACES | FP_BODY_OTHER_PLACES };
+
+/* What the second body calls for: all places of an address, or those of one way to it. */
+static struct places_passed places_of(uint64_t number, const struct fp_body_place *first)
 {
-    const struct fp_body_place *end = place_of(record()->nplaces), *p;
-    if (self->branch_place - (uint64_t)place_of(0) >= (uint64_t)end - (uint64_t)place_of(0))
-        self->branch_place = 0;
-    for (p = first; p; p = place_behind(p))
-        if (site_of(p)->flags & FP_SITE_ARRIVAL) arrive(self, site_of(p));
-    self->branch_place = 0;
-    for (p = first; p; p = place_behind(p)) pass(self, first, p, regs);
+    struct places_passed p = {.first = first};
+    const struct fp_body_place *others = first;
+    if (!(number & SOME_PLACES)) return p;
+    while (others && has_flag(others, FP_SITE_BEHIND)) others = place_behind(others);
+    if (number & FP_BODY_FIRST_PLACES) p.end = others;
+    if (number & FP_BODY_OTHER_PLACES) p.first = others;
+    return p;
+}
+
+/* Sites up to a branch, and those in front of the branch. Arrivals come first: they end paths of
+ * earlier sites. Gives the place that follows. */
+static const struct fp_body_place *record_stretch(const struct site_passing *p,
+                                                  struct places_passed all)
+{
+    const struct fp_body_place *branch = all.first, *q;
+    while (branch != all.end && !has_flag(branch, FP_SITE_BRANCH)) branch = place_behind(branch);
+    for (q = all.first; q != branch; q = place_behind(q))
+        if (has_flag(q, FP_SITE_ARRIVAL)) arrive(p, q);
+    p->self->branch_place = branch != all.end ? (uint64_t)branch : 0;
+    for (q = all.first; q != branch; q = place_behind(q)) pass(p, q);
+    for (; q != all.end && has_flag(q, FP_SITE_BRANCH); q = place_behind_ways(q)) pass(p, q);
+    return q;
+}
+
+/* In the order of the code: where the compiler has found out which way a branch goes, the arrival
+ * has the address of the branch that it follows. */
+static __attribute__((noinline)) void record_sites(struct site_passing p, struct places_passed all)
+{
+    while (all.first != all.end) all.first = record_stretch(&p, all);
+}
+
+/* A site that has its address for itself, as most have: the same in fewer steps. */
+static INLINE void record_site(const struct site_passing *p, const struct fp_body_place *place)
+{
+    if (has_flag(place, FP_SITE_ARRIVAL)) arrive(p, place);
+    p->self->branch_place = has_flag(place, FP_SITE_BRANCH) ? (uint64_t)place : 0;
+    pass(p, place);
 }
 
 void rt_body_site(struct body_frame *frame) FP_HIDDEN;
 /* Called by the second body at a site. */
 void rt_body_site(struct body_frame *frame)
 {
-    const struct fp_body_step *step = &steps()[frame->step];
-    struct rt_pep_local *self = rt_sample_state();
+    const struct fp_body_place *place =
+        (const struct fp_body_place *)own.places + (frame->place & ~(uint64_t)SOME_PLACES);
+    struct site_passing p = {rt_sample_state_here(), frame, own.origin + place->first};
+    struct rt_pep_local *self = p.self;
     if (self && self->samples_left && !self->recording) {
         frame->regs[REG_RSP] += BELOW + FP_BODY_RED_ZONE;
         self->recording = (uint64_t)frame;
         __asm__ volatile("" : : : "memory");
         self->stack = (uint64_t)frame->regs[REG_RSP] - FP_BODY_RED_ZONE;
-        /* the tables of the first body hold here too */
-        self->here = (struct rt_ending){.pc = at(record()->origin) + step->first,
-                                        .sp = (uint64_t)frame->regs[REG_RSP],
-                                        .bp = (uint64_t)frame->regs[REG_RBP]};
-        record_sites(self, place_of(step->place), frame->regs);
+        if (place->more)
+            record_sites(p, places_of(frame->place, place));
+        else
+            record_site(&p, place);
         __asm__ volatile("" : : : "memory");
         self->recording = 0;
         if (self->samples_left) return;
     }
-    frame->back = at(record()->origin) + step->first;
+    frame->back = p.first;
+}
+
+/* Where an address leads was looked up before, mostly: in these few entries. An entry is one word,
+ * so that threads need no lock: the distance of the address from `origin`, and above it that of
+ * its second body. 0: empty. */
+enum { RESOLVED_BITS = 8 };
+static uint64_t resolved[1 << RESOLVED_BITS];
+
+static uint64_t resolve_here(uint64_t address)
+{
+    uint64_t distance = address - own.origin;
+    uint64_t *entry =
+        &resolved[(uint32_t)(distance * FP_HASH_FACTOR >> 32) >> (32 - RESOLVED_BITS)];
+    uint64_t known = __atomic_load_n(entry, __ATOMIC_RELAXED);
+    if ((uint32_t)known == distance && known) return own.origin + (known >> 32);
+    uint64_t second = second_body(address);
+    if (second) __atomic_store_n(entry, (second - own.origin) << 32 | distance, __ATOMIC_RELAXED);
+    return second;
 }
 
 uint64_t rt_body_resolve(uint64_t address) FP_HIDDEN;
 /* Called by the second body: where to go instead of an address. */
 uint64_t rt_body_resolve(uint64_t address)
 {
-    const struct rt_pep_local *self = rt_sample_state();
+    const struct rt_pep_local *self = rt_sample_state_here();
     if (!self || !self->samples_left || self->recording) return address;
-    uint64_t second = find_second(rt_this.process, address);
+    uint64_t second = address - own.start < own.size ? resolve_here(address)
+                                                     : find_second(rt_this.process, address);
     return second ? second : address;
 }

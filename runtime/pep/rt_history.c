@@ -167,6 +167,23 @@ static void end_call(struct rt_history *h, struct active_call *call)
     h->nactive--;
 }
 
+/* What came before a sample, and the caller. */
+static void count_both(struct rt_history *h, const struct rt_ending *end,
+                       const struct active_call *call, uint64_t cfa, uint64_t code)
+{
+    struct history_entry key = {
+        .kind = end->hashed ? FP_HISTORY_HASHED : 0, .counters = end->counters, .id = end->id};
+    bool known = end->lap ? call->has_lap : call->has_path;
+    if (known) {
+        key.other = end->lap ? call->lap : call->path;
+        count(h, key);
+    }
+    key.kind |= FP_HISTORY_CALLER;
+    key.other = *(const uint64_t *)(cfa - sizeof(uint64_t));
+    key.code = code;
+    count(h, key);
+}
+
 /* A lap ends within a path, so each has its own kind before it. Where paths are counted in a hash
  * table, laps have an array: a call of its own, as it were. */
 static void note(struct rt_history *h, const struct rt_ending *end, bool counted)
@@ -178,19 +195,7 @@ static void note(struct rt_history *h, const struct rt_ending *end, bool counted
     }
     uint64_t cfa = (at->way.cfa_by_rbp ? end->bp : end->sp) + (uint64_t)(int64_t)at->way.cfa;
     struct active_call *call = call_at(h, cfa, end->counters);
-    struct history_entry key = {
-        .kind = end->hashed ? FP_HISTORY_HASHED : 0, .counters = end->counters, .id = end->id};
-    bool known = end->lap ? call->has_lap : call->has_path;
-    if (counted && known) {
-        key.other = end->lap ? call->lap : call->path;
-        count(h, key);
-    }
-    if (counted) {
-        key.kind |= FP_HISTORY_CALLER;
-        key.other = *(const uint64_t *)(cfa - sizeof(uint64_t));
-        key.code = at->way.function_start;
-        count(h, key);
-    }
+    if (counted) count_both(h, end, call, cfa, at->way.function_start);
     if (end->lap)
         call->lap = end->id, call->has_lap = true;
     else
@@ -200,7 +205,8 @@ static void note(struct rt_history *h, const struct rt_ending *end, bool counted
 
 void rt_history_ending(struct rt_history **link, const struct rt_ending *end, bool counted)
 {
-    struct rt_history *h = rt_settings.history ? rt_map_once((void **)link, sizeof *h) : NULL;
+    struct rt_history *h = rt_settings.history ? __atomic_load_n(link, __ATOMIC_ACQUIRE) : NULL;
+    if (!h && rt_settings.history) h = rt_map_once((void **)link, sizeof *h);
     if (!h || h->busy) return;
     h->busy = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

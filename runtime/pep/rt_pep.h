@@ -10,6 +10,7 @@
 
 /* ---- samples and ticks: rt_sample.c ---- */
 
+bool rt_sample_has(void) FP_HIDDEN; /* does this module have sampled paths? */
 void rt_sample_start(void) FP_HIDDEN;
 /* Makes the timer of a thread, if samples are taken. */
 void rt_sample_thread_begins(int32_t *timer, uint32_t tid) FP_HIDDEN;
@@ -31,9 +32,41 @@ int rt_sample_signal(void) FP_HIDDEN;
 struct rt_pep_local *rt_sample_state(void) FP_HIDDEN;
 /* A path ends here. Takes a sample of it, or not. */
 void rt_sample_point(const struct rt_ending *end) FP_HIDDEN;
+/* The same where the thread's state is at hand; nothing once it has its samples. */
+void rt_sample_next(struct rt_pep_local *self, const struct rt_ending *end) FP_HIDDEN;
 /* Is there room below an address, as far as the signal stack of the context is concerned? Other
  * stacks are taken for large enough. */
 bool rt_sample_has_room(const ucontext_t *context, uint64_t sp, uint64_t room) FP_HIDDEN;
+
+struct rt_sampled;
+/* Counts one sample in whichever module it is of. */
+void rt_sample_count_in_module(const struct rt_process *process, const struct rt_sampled *one,
+                               uint64_t times) FP_HIDDEN;
+/* Counts the samples that there are, with their part of the time. */
+void rt_sample_count_now(struct rt_pep_local *self) FP_HIDDEN;
+
+/* ---- targets of indirect calls: rt_targets.c ---- */
+
+/* An indirect call is about to call `target`. key: of the call (count/values.h). */
+void rt_target_seen(struct rt_pep_local *self, uint64_t table, uint64_t key,
+                    uint64_t target) FP_HIDDEN;
+/* Counts what was noted since the last samples: `nsampled` samples count `times` times each. */
+void rt_targets_count(const struct rt_process *process, struct rt_pep_local *self,
+                      uint32_t nsampled, uint64_t times) FP_HIDDEN;
+/* The samples that were counted last count so many times more. */
+void rt_targets_count_again(const struct rt_process *process, struct rt_pep_local *self,
+                            uint64_t times) FP_HIDDEN;
+void rt_targets_forget(struct rt_pep_local *self) FP_HIDDEN;
+
+/* ---- timers: rt_timer.c ---- */
+
+/* Of the thread with this state. */
+bool rt_timer_make(struct rt_pep_local *self, int32_t *timer, uint32_t tid, int signal) FP_HIDDEN;
+void rt_timer_delete(int32_t *timer) FP_HIDDEN;
+/* A tick of this thread, and so many that were left out: the CPU time in ns that they stand for. */
+uint64_t rt_timer_tick(struct rt_pep_local *self, int overrun) FP_HIDDEN;
+/* The same of the ticks that were due by now and have not come. */
+uint64_t rt_timer_rest(struct rt_pep_local *self) FP_HIDDEN;
 
 /* ---- the two signals that sampling needs: rt_mask.c ---- */
 
@@ -92,19 +125,6 @@ bool rt_traps_handle(struct rt_process *process, struct rt_pep_local *self, sigi
 /* The instruction whose copy lies at the address, or 0. */
 uint64_t rt_traps_moved_from(struct rt_process *process, uint64_t address) FP_HIDDEN;
 
-/* ---- what a site means, however it was noticed: rt_trap.c ---- */
-
-struct rt_seen {
-    const struct fp_site *site;
-    bool has_register; /* the path's id is in a register */
-    uint64_t reg;      /* that register, or the running register */
-    uint64_t frame;    /* address of the running register; 0: the site has none */
-};
-
-/* A path ends; the first path of a call begins. */
-void rt_seen_end(struct rt_pep_local *self, const struct rt_seen *seen) FP_HIDDEN;
-void rt_seen_start(struct rt_pep_local *self, const struct rt_seen *seen) FP_HIDDEN;
-
 /* ---- the second body: rt_body.c, rt_bodycalls.c ---- */
 
 /* Has footpath-cc made one for this module? */
@@ -144,8 +164,16 @@ struct rt_sampled {
     uint64_t counters, id; /* RT_SAMPLED_HASHED is added to an id in a hash table */
 };
 #define RT_SAMPLED_HASHED (UINT64_C(1) << 63)
+/* Added to `counters`, a table: the id is a key of count/values.h. */
+#define RT_SAMPLED_TARGET UINT64_C(1)
 
-enum { RT_MOST_CALLS = 32, RT_MOST_SAMPLED = 32, RT_MOST_BODIES = 64 };
+/* The target of an indirect call, noted so many times. */
+struct rt_target {
+    uint64_t table, key;
+    uint64_t times;
+};
+
+enum { RT_MOST_CALLS = 32, RT_MOST_SAMPLED = 32, RT_MOST_TARGETS = 32, RT_MOST_BODIES = 64 };
 
 /* A module that has a second body, and the addresses from its first body to its second. Known
  * without a look into the module, which another thread may be unloading. */
@@ -164,17 +192,30 @@ struct rt_pep_local {
     uint32_t on_stack;     /* handlers on a small stack: no traps meanwhile */
     uint64_t cost;         /* of these, in instructions */
     uint64_t time;         /* of CPU in ns, that these and the samples to come stand for */
+    uint64_t late;         /* of ticks that came while a sample was being kept */
+    uint64_t first_tick;   /* when it was due, by the thread's CPU clock; 0: it has no timer */
+    uint64_t told;         /* what its ticks have stood for until now */
+    uint64_t ahead;        /* the part of it whose ticks did not come yet */
+    uint64_t last_cost;    /* of the samples that were counted last, and their number */
+    uint32_t last_sampled; /* they are those of `sampled`, unless nsampled */
     struct rt_sampled sampled[RT_MOST_SAMPLED];
+    uint32_t ntargets;     /* that are not counted yet */
+    uint32_t last_targets; /* counted last: they are those of `targets`, unless ntargets */
+    uint64_t passed;       /* path ends since samples were counted last */
+    uint64_t last_passed;  /* what it was then */
+    uint64_t target_rest;  /* less than one call, which the next targets are given: rt_targets.c */
+    struct rt_target targets[RT_MOST_TARGETS];
     uint32_t wants_traps, trap_epoch;
     uint64_t branch, branch_register; /* address of the site in front of a branch, or 0 */
     uint64_t branch_frame;
-    uint32_t ncalls; /* calls that were seen since the tick, the innermost last */
+    uint32_t branch_nth; /* the place of that site among those of its address */
+    uint32_t ncalls;     /* calls that were seen since the tick, the innermost last */
     struct rt_call calls[RT_MOST_CALLS];
     uint64_t stack;                  /* nothing below this address is in use */
     uint64_t readable, readable_end; /* pages of the stack known to be mapped, since the tick */
     uint32_t calls_epoch;            /* the epoch in which `calls` and `branch` were seen */
     uint64_t recording;    /* the stack pointer of what records a site in the second body, or 0 */
-    uint64_t branch_place; /* as `branch`, in the second body: the address of its first place */
+    uint64_t branch_place; /* as `branch`, in the second body: the address of its place */
     struct rt_ending here; /* where the site is that is being passed */
     struct rt_history *history; /* what came before samples; NULL at first */
 };

@@ -116,14 +116,17 @@ static bool find_places(void)
     struct rt_place *places = room(n * sizeof *places);
     bool sorted = true; /* linkers leave them in the order of the code */
     if (!places) return false;
-    for (size_t i = 0; i < n; i++) {
-        const struct fp_site *site = &sites_start[i];
+    n = 0;
+    for (const struct fp_site *site = sites_start; site < sites_end; site++) {
+        if (site->flags & FP_SITE_VALUE) continue; /* targets are not worth a signal each */
+        size_t i = n++;
         uint64_t address = (uint64_t)&site->address + (uint64_t)site->address;
         places[i].address = address;
         places[i].site = site;
         places[i].original = *(const unsigned char *)address;
         sorted &= !i || before(&places[i - 1], &places[i]);
     }
+    if (!n) return false;
     if (!sorted) rt_sort(places, n, sizeof *places, before);
     for (size_t i = 1; i < n; i++) places[i - 1].more = places[i - 1].address == places[i].address;
     table.places = places;

@@ -2,9 +2,9 @@
  *
  * Every thread has a timer on its own CPU clock. At a tick the thread begins to look at the
  * paths that end in it. It skips some, a number that rotates below STRIDE, and counts the
- * next SAMPLES (simplified Arnold-Grove sampling). With full Arnold-Grove sampling it skips
- * STRIDE - 1 between any two. Samples are counted in the thread's own counters, as paths
- * are, so readers of profiles need not know of samples.
+ * next SAMPLES (simplified Arnold-Grove sampling). With full Arnold-Grove sampling, as in the
+ * second body, it skips STRIDE - 1 between any two. Samples are counted in the thread's own
+ * counters, as paths are, so readers of profiles need not know of samples.
  *
  * What a sample counts. A tick stands for the CPU time since the tick before. The samples of a
  * tick follow each other, so in that time each of their paths was taken in proportion to its
@@ -27,7 +27,7 @@
  * samples. System calls that are not made by libc's wrappers may fail with EINTR.
  */
 #include "core/rt_call.h"
-#include "rt.h"
+#include "pep/rt_seen.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -36,7 +36,6 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -53,16 +52,14 @@ RT_SECTION_BOUNDS(char, flags, FP_FLAG_SECTION);
 unsigned char rt_sampling __asm__(FP_SAMPLING_SYMBOL) FP_HIDDEN
     __attribute__((section("footpath_local"), used));
 
-/* This thread's state: its copy of the rt_pep_local of the module that began sampling. */
-static struct rt_pep_local *state(const struct rt_process *process)
-{
-    return (struct rt_pep_local *)((char *)process->pep.sampler + RT_LOCAL->core.bias);
-}
-
 struct rt_pep_local *rt_sample_state(void)
 {
-    struct rt_process *process = rt_this.process;
-    return process && process->pep.sampling ? state(process) : NULL;
+    return rt_sample_state_here();
+}
+
+static struct rt_pep_local *state(const struct rt_process *process)
+{
+    return rt_sample_state_of(process);
 }
 
 /* ---- samples ---- */
@@ -78,12 +75,14 @@ static void set_flags(const struct rt_process *process, unsigned char value)
 
 static void count(uint64_t counters, uint64_t id, uint64_t times)
 {
-    const struct rt_range *range =
-        &rt_this.ranges[id & RT_SAMPLED_HASHED ? (int)RT_TABLES : (int)RT_COUNTERS];
+    bool target = counters & RT_SAMPLED_TARGET, in_table = target || id & RT_SAMPLED_HASHED;
+    const struct rt_range *range = &rt_this.ranges[in_table ? (int)RT_TABLES : (int)RT_COUNTERS];
     uint64_t at = counters;
-    if (!(id & RT_SAMPLED_HASHED)) at += id * sizeof(uint64_t);
+    if (!in_table) at += id * sizeof(uint64_t);
     if (at < (uint64_t)range->start || at >= (uint64_t)range->end) return;
-    if (id & RT_SAMPLED_HASHED)
+    if (target)
+        rt_hash_count(counters & ~RT_SAMPLED_TARGET, id + 1, times);
+    else if (in_table)
         rt_hash_count(counters, (id & ~RT_SAMPLED_HASHED) + 1, times);
     else
         __atomic_fetch_add((uint64_t *)(at + (uint64_t)RT_LOCAL->core.bias), times,
@@ -91,8 +90,8 @@ static void count(uint64_t counters, uint64_t id, uint64_t times)
 }
 
 /* A module that was unloaded meanwhile is not found. */
-static void count_in_module(const struct rt_process *process, const struct rt_sampled *one,
-                            uint64_t times)
+void rt_sample_count_in_module(const struct rt_process *process, const struct rt_sampled *one,
+                               uint64_t times)
 {
     for (size_t i = 0; i < process->core.nmodules; i++) {
         struct rt_module *module = __atomic_load_n(&process->core.modules[i], __ATOMIC_ACQUIRE);
@@ -105,10 +104,24 @@ static void count_sampled(const struct rt_process *process, struct rt_pep_local 
 {
     uint64_t times = s->cost ? time / s->cost : 0;
     uint32_t n = s->nsampled;
+    s->last_sampled = n;
+    s->last_cost = s->cost;
     s->nsampled = 0;
     s->cost = 0;
     s->time -= time;
-    for (uint32_t i = 0; i < n; i++) count_in_module(process, &s->sampled[i], times ? times : 1);
+    if (!times) times = 1;
+    for (uint32_t i = 0; i < n; i++) rt_sample_count_in_module(process, &s->sampled[i], times);
+    rt_targets_count(process, s, n, times);
+}
+
+/* The thread takes no more samples: what time is left is that of the last ones. */
+static void count_again(const struct rt_process *process, struct rt_pep_local *s)
+{
+    uint64_t times = s->last_cost ? s->time / s->last_cost : 0;
+    if (times) s->time = 0;
+    for (uint32_t i = 0; times && i < s->last_sampled; i++)
+        rt_sample_count_in_module(process, &s->sampled[i], times);
+    rt_targets_count_again(process, s, times);
 }
 
 /* No more samples come of the last tick. Its time goes on to the next one if there were none. */
@@ -117,39 +130,62 @@ static void count_rest(const struct rt_process *process, struct rt_pep_local *s,
     if (s->nsampled) count_sampled(process, s, time);
 }
 
-static void keep(const struct rt_process *process, struct rt_pep_local *s, struct rt_sampled one,
-                 uint64_t cost)
+static void keep(struct rt_pep_local *s, struct rt_sampled one, uint64_t cost)
 {
     s->sampled[s->nsampled++] = one;
     s->cost += cost ? cost : 1;
     s->samples_left--;
     if (s->nsampled < RT_MOST_SAMPLED && s->samples_left) return;
-    count_sampled(process, s, s->time * s->nsampled / (s->nsampled + s->samples_left));
+    rt_sample_count_now(s);
+}
+
+void rt_sample_count_now(struct rt_pep_local *s)
+{
+    if (!s->nsampled) return;
+    count_sampled(rt_this.process, s, s->time * s->nsampled / (s->nsampled + s->samples_left));
+}
+
+/* A tick is more likely in what takes long, and what follows that has more than its part of samples
+ * that follow each other. Path ends that are passed over between them help. In the second body
+ * these cost no more than a call each; a trap is a signal. */
+static bool strides_between(const struct rt_process *process)
+{
+    if (rt_settings.full_stride || rt_settings.simple_stride) return rt_settings.full_stride;
+    return process->pep.has_bodies && !process->pep.has_sites;
+}
+
+static void take(struct rt_process *process, struct rt_pep_local *s, const struct rt_ending *end)
+{
+    uint64_t id = end->id | (end->hashed ? RT_SAMPLED_HASHED : 0);
+    __atomic_store_n(&s->busy, 1, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    keep(s, (struct rt_sampled){end->counters, id}, end->cost);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&s->busy, 0, __ATOMIC_RELAXED);
+    if (strides_between(process)) s->skip = rt_settings.stride - 1;
+    if (s->samples_left) return;
+    set_flags(process, 0);
+    if (s->wants_traps) rt_traps_enough(process, s);
+}
+
+void rt_sample_next(struct rt_pep_local *s, const struct rt_ending *end)
+{
+    if (!s->samples_left) return;
+    s->passed++;
+    rt_history_ending(&s->history, end, !s->skip);
+    if (s->skip)
+        s->skip--;
+    else
+        take(rt_this.process, s, end);
 }
 
 void rt_sample_point(const struct rt_ending *end)
 {
-    struct rt_process *process = rt_this.process;
-    struct rt_pep_local *s = process && process->pep.sampling ? state(process) : NULL;
-    if (!s || !s->samples_left) {
+    struct rt_pep_local *s = rt_sample_state();
+    if (s && s->samples_left)
+        rt_sample_next(s, end);
+    else
         rt_sampling = 0;
-        return;
-    }
-    rt_history_ending(&s->history, end, !s->skip);
-    if (s->skip) {
-        s->skip--;
-        return;
-    }
-    uint64_t id = end->id | (end->hashed ? RT_SAMPLED_HASHED : 0);
-    __atomic_store_n(&s->busy, 1, __ATOMIC_RELAXED);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    keep(process, s, (struct rt_sampled){end->counters, id}, end->cost);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    __atomic_store_n(&s->busy, 0, __ATOMIC_RELAXED);
-    if (rt_settings.full_stride) s->skip = rt_settings.stride - 1;
-    if (s->samples_left) return;
-    set_flags(process, 0);
-    if (s->wants_traps) rt_traps_enough(process, s);
 }
 
 /* ---- ticks ---- */
@@ -225,14 +261,6 @@ static bool has_room_to_walk(const ucontext_t *context)
     return rt_sample_has_room(context, (uint64_t)__builtin_frame_address(0), ROOM_TO_WALK);
 }
 
-/* The kernel may be late with ticks, and says how many it left out. */
-static uint64_t time_of_tick(int overrun)
-{
-    enum { MOST_MISSED = 255 }; /* a virtual machine may have stood still for long */
-    uint64_t missed = overrun > 0 ? (uint64_t)overrun : 0;
-    return (1 + (missed < MOST_MISSED ? missed : MOST_MISSED)) * rt_settings.tick_ns;
-}
-
 /* Does the tick interrupt the code that keeps a sample (--fp-pep=flag)? That is rare. A handler of
  * the program may have left that code by siglongjmp: then the third tick is taken. */
 static bool is_busy(struct rt_pep_local *s)
@@ -246,12 +274,15 @@ static void take_tick(siginfo_t *info, void *context)
     restart_system_call(context);
     if (process && process->pep.sampling && !process->core.paused) {
         struct rt_pep_local *s = state(process);
+        s->late += rt_timer_tick(s, info->si_overrun);
         if (rt_body_is_recording(s, context) || is_busy(s)) return;
         s->busy = 0;
         rt_on_stack_tick(process, s);
-        s->time += time_of_tick(info->si_overrun);
+        uint64_t since = s->late;
+        s->late = 0;
+        s->time += since;
         if (s->samples_left && rt_traps_are_in(process, s)) return; /* it is at it */
-        count_rest(process, s, s->time - time_of_tick(info->si_overrun));
+        count_rest(process, s, s->time - since);
         s->samples_left = rt_settings.samples;
         s->skip = s->rotation++ % rt_settings.stride;
         s->branch = s->branch_place = 0;
@@ -311,42 +342,13 @@ static int free_signal(void)
     return 0;
 }
 
-static struct timespec as_time(uint64_t ns)
-{
-    return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
-}
-
-/* The first tick is at a random moment of the first period. So many short runs together are
- * sampled in all their parts, and short threads in proportion to their time. */
-static uint64_t first_tick(uint32_t tid)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t seed =
-        (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + ((uint64_t)tid << 40);
-    seed ^= seed >> 31;
-    return 1 + (seed * UINT64_C(0x9e3779b97f4a7c15) >> 20) % rt_settings.tick_ns;
-}
-
-/* By system calls: libc's timer functions allocate memory. */
-static bool make_timer(int32_t *timer, uint32_t tid, int signal)
-{
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = signal};
-    event._sigev_un._tid = (pid_t)tid;
-    int clock = (int)(~tid << 3 | 6); /* the CPU clock of a thread */
-    int made;
-    struct itimerspec when = {as_time(rt_settings.tick_ns), as_time(first_tick(tid))};
-    if (syscall(SYS_timer_create, clock, &event, &made) < 0) return false;
-    *timer = made + 1;
-    return syscall(SYS_timer_settime, made, 0, &when, NULL) == 0;
-}
-
 /* Of a thread that had this state before, or of the parent of a fork. */
 static void forget_samples(struct rt_pep_local *s)
 {
-    s->samples_left = s->nsampled = 0;
-    s->cost = s->time = 0;
+    s->samples_left = s->nsampled = s->last_sampled = 0;
+    s->cost = s->time = s->late = s->first_tick = 0;
     s->on_stack = 0;
+    rt_targets_forget(s);
 }
 
 void rt_sample_thread_begins(int32_t *timer, uint32_t tid)
@@ -355,15 +357,14 @@ void rt_sample_thread_begins(int32_t *timer, uint32_t tid)
     if (!process || !process->pep.sampling) return;
     *timer = 0;
     forget_samples(state(process));
-    if (!make_timer(timer, tid, process->pep.sampling_signal) &&
+    if (!rt_timer_make(state(process), timer, tid, process->pep.sampling_signal) &&
         !__atomic_exchange_n(&process->core.complained, 1, __ATOMIC_RELAXED))
         rt_warn("no timer for a thread; its paths are not sampled", NULL);
 }
 
 void rt_sample_thread_ends(int32_t *timer)
 {
-    if (*timer) syscall(SYS_timer_delete, *timer - 1);
-    *timer = 0;
+    rt_timer_delete(timer);
 }
 
 /* A tick in between would count samples twice. */
@@ -371,15 +372,21 @@ void rt_sample_count_rest(void)
 {
     struct rt_process *process = rt_this.process;
     if (!process || !process->pep.sampling) return;
+    struct rt_pep_local *s = state(process);
     struct rt_held held;
     rt_hold_signals(&held);
-    rt_on_stack_tick(process, state(process)); /* the thread ends in such a handler */
-    count_rest(process, state(process), state(process)->time);
-    state(process)->samples_left = 0;
+    rt_on_stack_tick(process, s); /* the thread ends in such a handler */
+    s->time += s->late + rt_timer_rest(s);
+    s->late = 0;
+    if (s->nsampled)
+        count_sampled(process, s, s->time);
+    else
+        count_again(process, s);
+    s->samples_left = 0;
     rt_release_signals(&held);
 }
 
-static bool has_samples(void)
+bool rt_sample_has(void)
 {
     return &flags_start[0] != &flags_end[0] || rt_trap_has_sites();
 }
@@ -452,6 +459,14 @@ static void offer_traps(struct rt_process *process)
     process->pep.has_sites = 1;
 }
 
+/* The timer of another thread. */
+static void make_timer_of(const struct rt_process *process, struct rt_region *region)
+{
+    struct rt_pep_local *self =
+        (struct rt_pep_local *)((char *)process->pep.sampler + region->bias);
+    rt_timer_make(self, &region->timer, region->tid, process->pep.sampling_signal);
+}
+
 static bool has_owner(const struct rt_region *region)
 {
     return region->tid && region->tid != RT_NOBODY && region->ended != RT_ENDED;
@@ -461,7 +476,7 @@ void rt_sample_start(void)
 {
     struct rt_process *process = rt_this.process;
     if (process && __footpath_interposed) process->pep.masks_kept = 1;
-    if (!has_samples() || !process) return;
+    if (!rt_sample_has() || !process) return;
     rt_this.sampling = &rt_sampling;
     rt_this.count_sample = count;
     rt_this.way_at = rt_history_way;
@@ -493,8 +508,9 @@ void rt_sample_start(void)
     process->pep.sampling = 1;
     rt_sample_thread_begins(&process->pep.first_timer, (uint32_t)getpid());
     for (uint32_t i = 0; i < process->threads.nregions; i++)
-        if (has_owner(&process->threads.regions[i]))
-            make_timer(&process->threads.regions[i].timer, process->threads.regions[i].tid, signal);
+        if (has_owner(&process->threads.regions[i]) &&
+            process->threads.regions[i].tid != (uint32_t)getpid())
+            make_timer_of(process, &process->threads.regions[i]);
 }
 
 int rt_sample_signal(void)
@@ -541,7 +557,7 @@ void rt_sample_after_fork(void)
     process->pep.first_timer = 0;
     for (uint32_t i = 0; i < process->threads.nregions; i++) process->threads.regions[i].timer = 0;
     forget_samples(state(process));
-    make_timer(own_timer(process), rt_thread_id(), process->pep.sampling_signal);
+    rt_timer_make(state(process), own_timer(process), rt_thread_id(), process->pep.sampling_signal);
 }
 
 /* This module goes: takes the traps away, and no tick puts some into its code again. */

@@ -23,6 +23,7 @@
  */
 #include "core/rt_call.h"
 #include "pep/rt_places.h"
+#include "pep/rt_seen.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -66,86 +67,23 @@ void rt_traps_release(struct rt_process *process)
 
 /* ---- a trap ---- */
 
-/* The call whose running register lies at `frame`, or NULL. Calls whose register lies below
- * the stack pointer have ended and are dropped. Others may have ended too; then the next
- * call at the same place begins with a start site. Functions inlined into one another have
- * their registers in one frame, in any order. */
-static struct rt_call *find_call(struct rt_pep_local *self, uint64_t frame, uint32_t function)
+static struct rt_seen seen_at(const struct rt_place *place, uint64_t reg, uint64_t frame)
 {
-    uint32_t n = self->ncalls;
-    while (n && self->calls[n - 1].frame < self->stack) n--;
-    self->ncalls = n;
-    for (struct rt_call *call = self->calls + n; call-- > self->calls;)
-        if (call->frame == frame && call->function == function) return call;
-    return NULL;
-}
-
-/* One by one: the second body calls this, and libc's memmove would change vector registers. */
-static void end_call(struct rt_pep_local *self, struct rt_call *call)
-{
-    const struct rt_call *end = self->calls + self->ncalls;
-    if (call >= end) return;
-    for (; call + 1 < end; call++) {
-        *call = call[1];
-        __asm__ volatile("" : : : "memory"); /* or the compiler would make a memmove of it */
-    }
-    self->ncalls = (uint32_t)(end - self->calls) - 1;
-}
-
-/* Notes where a path of a call begins. Where there is no room, the outermost call is dropped:
- * the id of its next path will not be known. */
-static void begin_path(struct rt_pep_local *self, struct rt_call *call, struct rt_call what)
-{
-    if (!call && self->ncalls == RT_MOST_CALLS) end_call(self, self->calls);
-    uint32_t n = self->ncalls;
-    if (!call && n == RT_MOST_CALLS) return; /* a handler that was left has interrupted this */
-    if (!call) call = &self->calls[n], self->ncalls = n + 1;
-    *call = what;
-}
-
-void rt_seen_end(struct rt_pep_local *self, const struct rt_seen *seen)
-{
-    const struct fp_site *site = seen->site;
-    uint64_t counters = (uint64_t)&site->counters + (uint64_t)site->counters;
-    uint64_t id = (uint64_t)site->value + (seen->has_register ? seen->reg : 0);
-    bool known = true;
-    if (site->flags & FP_SITE_RUNNING) {
-        struct rt_call *call = find_call(self, seen->frame, site->function);
-        if (site->flags & FP_SITE_KNOWN)
-            id = (uint64_t)site->value;
-        else if ((known = call))
-            id += seen->reg - call->base;
-        if (!(site->flags & FP_SITE_LEAVES))
-            begin_path(
-                self, call,
-                (struct rt_call){seen->frame, seen->reg + (uint64_t)site->next, site->function});
-        else if (call)
-            end_call(self, call);
-    }
-    struct rt_ending end = self->here;
-    end.counters = counters, end.id = id;
-    end.cost = site->flags >> FP_SITE_COST;
-    end.hashed = site->flags & FP_SITE_HASHED;
-    end.lap = site->flags & FP_SITE_LAP;
-    end.last = site->flags & FP_SITE_LAST;
-    if (known)
-        rt_sample_point(&end);
-    else
-        rt_history_forget(self->history);
-}
-
-void rt_seen_start(struct rt_pep_local *self, const struct rt_seen *seen)
-{
-    const struct fp_site *site = seen->site;
-    struct rt_call *call = find_call(self, seen->frame, site->function);
-    begin_path(self, call,
-               (struct rt_call){seen->frame, seen->reg + (uint64_t)site->next, site->function});
+    const struct fp_site *site = place->site;
+    return (struct rt_seen){.counters = (uint64_t)&site->counters + (uint64_t)site->counters,
+                            .value = (uint64_t)site->value,
+                            .next = (uint64_t)site->next,
+                            .flags = site->flags,
+                            .function = site->function,
+                            .has_register = place->reg >= 0,
+                            .reg = reg,
+                            .frame = frame};
 }
 
 static void sample(struct rt_pep_local *self, const struct rt_place *place, uint64_t reg,
                    uint64_t frame)
 {
-    struct rt_seen seen = {place->site, place->reg >= 0, reg, frame};
+    struct rt_seen seen = seen_at(place, reg, frame);
     rt_seen_end(self, &seen);
 }
 
@@ -154,14 +92,19 @@ static const struct rt_place *next_of(const struct rt_place *place)
     return place->more ? place + 1 : NULL;
 }
 
+static bool is_branch(const struct rt_place *place)
+{
+    return place->site->flags & FP_SITE_BRANCH;
+}
+
 /* This thread's last site was in front of a branch, and the branch went to this block: the
  * path of that way has ended. */
 static void arrive(struct rt_pep_local *self, const struct fp_site *here)
 {
     const struct rt_place *from = self->branch ? rt_places_at(self->branch) : NULL;
-    for (; from; from = next_of(from))
-        if (from->site->flags & FP_SITE_BRANCH && from->site->block == here->block &&
-            from->site->function == here->function)
+    for (uint32_t i = 0; from && i < self->branch_nth; i++) from = next_of(from);
+    for (; from && is_branch(from); from = next_of(from))
+        if (from->site->block == here->block && from->site->function == here->function)
             sample(self, from, self->branch_register, self->branch_frame);
 }
 
@@ -191,13 +134,13 @@ static void pass(struct rt_pep_local *self, const struct rt_place *place, const 
     uint64_t reg = place->reg >= 0 ? (uint64_t)regs[place->reg] : 0;
     uint64_t frame =
         place->frame_reg >= 0 ? (uint64_t)(regs[place->frame_reg] + place->frame_offset) : 0;
-    if (frame) reg = read_word(self, frame);
-    if (place->site->flags & FP_SITE_BRANCH) {
-        self->branch = place->address;
+    if (frame) reg += read_word(self, frame);
+    if (is_branch(place)) {
         if (frame || place->reg >= 0) self->branch_register = reg;
         if (frame) self->branch_frame = frame;
     } else if (place->site->flags & FP_SITE_START) {
-        rt_seen_start(self, &(struct rt_seen){place->site, false, reg, frame});
+        struct rt_seen seen = seen_at(place, reg, frame);
+        rt_seen_start(self, &seen);
     } else if (!(place->site->flags & FP_SITE_ARRIVAL)) {
         sample(self, place, reg, frame);
     }
@@ -216,7 +159,22 @@ static bool look_at_function(const struct rt_pep_local *self, const struct rt_pl
     return rt_place_is_armed(place);
 }
 
-/* Arrivals come first: they end paths of earlier sites. needs: rt_trap_place. */
+/* Sites up to a branch, and those in front of the branch. Arrivals come first: they end paths of
+ * earlier sites. Gives the place that follows. */
+static const struct rt_place *hit_stretch(struct rt_pep_local *self, const struct rt_place *first,
+                                          uint32_t *nth, const greg_t *regs)
+{
+    const struct rt_place *branch = first, *p;
+    for (; branch && !is_branch(branch); branch = next_of(branch), ++*nth)
+        if (branch->site->flags & FP_SITE_ARRIVAL) arrive(self, branch->site);
+    self->branch = branch ? branch->address : 0;
+    self->branch_nth = *nth;
+    for (p = first; p != branch; p = next_of(p)) pass(self, p, regs);
+    for (; p && is_branch(p); p = next_of(p), ++*nth) pass(self, p, regs);
+    return p;
+}
+
+/* In the order of the code, as in the second body: rt_body.c. needs: rt_trap_place. */
 void rt_trap_hit(struct rt_pep_local *self, uint64_t address, ucontext_t *context)
 {
     const struct rt_place *place = rt_places_at(address);
@@ -228,11 +186,10 @@ void rt_trap_hit(struct rt_pep_local *self, uint64_t address, ucontext_t *contex
                                     .pc = address,
                                     .sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP],
                                     .bp = (uint64_t)context->uc_mcontext.gregs[REG_RBP]};
-    for (const struct rt_place *p = seen ? place : NULL; p; p = next_of(p))
-        if (p->site->flags & FP_SITE_ARRIVAL) arrive(self, p->site);
-    self->branch = 0;
-    for (const struct rt_place *p = seen ? place : NULL; p; p = next_of(p))
-        pass(self, p, context->uc_mcontext.gregs);
+    uint32_t nth = 0;
+    if (!seen) self->branch = 0;
+    for (const struct rt_place *p = seen ? place : NULL; p;)
+        p = hit_stretch(self, p, &nth, context->uc_mcontext.gregs);
     context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uint64_t)place->slot;
 }
 

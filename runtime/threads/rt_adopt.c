@@ -38,7 +38,7 @@ uint32_t rt_each_thread(bool (*call)(uint32_t tid, void *context), void *context
 }
 
 /* Gives a copy to a thread that has none. The first thread needs none, but where a module was
- * rewritten. */
+ * rewritten or counters are live. */
 #ifdef RT_IN_EXECUTABLE
 enum { EVERY_THREAD = true };
 #else
@@ -48,8 +48,8 @@ enum { EVERY_THREAD = false };
 static bool give_copy(uint32_t tid, void *context)
 {
     struct rt_process *process = context;
-    return (EVERY_THREAD || tid != (uint32_t)getpid()) && !has_region(process, tid) &&
-           rt_threads_give_copy(process, tid);
+    return (EVERY_THREAD || rt_is_live() || tid != (uint32_t)getpid()) &&
+           !has_region(process, tid) && rt_threads_give_copy(process, tid);
 }
 
 /* Runs in the adopted thread. */

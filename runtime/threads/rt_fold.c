@@ -8,6 +8,9 @@
  * counters, or unloads a module, waits until none does.
  * What the thread counts later, in other destructors, stays in its copy.
  *
+ * Live copies (rt_live.c) stay as they are: a kill in between would lose counts or double them, and
+ * the kernel can write their pages to the file whenever memory is scarce.
+ *
  * Not handled: entries of hash tables' levels, and pages that counters share with other variables,
  * stay in the copy. The copies of threads that live are not looked at.
  */
@@ -144,7 +147,7 @@ void rt_fold_ending(struct rt_region *region)
 {
     struct rt_process *process = rt_this.process;
     uint64_t all = ~(uint64_t)0, before;
-    if (!process || rt_is_confined() || process->threads.incomplete ||
+    if (!process || rt_is_confined() || rt_is_live() || process->threads.incomplete ||
         bytes_to_fold(process, region->bias) < LEAST_BYTES || keep_warm(process, region))
         return;
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof all);

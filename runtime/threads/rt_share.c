@@ -5,4 +5,6 @@
 extern const char __footpath_threads_share;
 
 const char rt_threads_share = 1;
+extern char rt_live_shared;
+char rt_live_shared FP_HIDDEN = 1; /* as rt_live.c asks */
 const char __footpath_threads_share FP_HIDDEN = 1;

@@ -62,7 +62,7 @@ static struct rt_range pages_of(const struct rt_range *range)
 
 /* The ranges of a module lie near each other and may share pages: one mapping
  * from the first to the last. */
-static struct rt_range span_of(const struct rt_module *module)
+struct rt_range rt_threads_span(const struct rt_module *module)
 {
     struct rt_range span = {0};
     for (int i = 0; i < RT_NRANGES; i++) {
@@ -74,14 +74,16 @@ static struct rt_range span_of(const struct rt_module *module)
     return span;
 }
 
-static bool map_copy(const struct rt_module *module, int64_t bias)
+/* counted: what is counted there goes into the profile. */
+static bool map_copy(const struct rt_module *module, int64_t bias, bool counted)
 {
-    struct rt_range span = span_of(module);
+    struct rt_range span = rt_threads_span(module);
     size_t len = (size_t)(span.end - span.start);
     void *want = span.start + bias;
     void *got = mmap(want, len, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (got == want) {
+        if (counted) rt_live_map_copy(module, got, len, bias);
         rt_hide_from_helgrind(got, len);
         *(int64_t *)((char *)&module->local->core.bias + bias) = bias;
         rt_hash_empty_copy(module, bias);
@@ -93,7 +95,8 @@ static bool map_copy(const struct rt_module *module, int64_t bias)
 
 static void unmap_copy(const struct rt_module *module, int64_t bias)
 {
-    struct rt_range span = span_of(module);
+    struct rt_range span = rt_threads_span(module);
+    rt_live_forget_copy(span.start + bias, bias);
     munmap(span.start + bias, (size_t)(span.end - span.start));
 }
 
@@ -114,7 +117,7 @@ static void look_for(struct rt_module *module, void *context)
 static bool is_taken(const struct rt_orphan *orphan, int64_t bias)
 {
 #ifdef RT_IN_EXECUTABLE
-    struct rt_range own = span_of(&rt_this);
+    struct rt_range own = rt_threads_span(&rt_this);
     return bias == rt_exe_early_bias() && own.start < orphan->span.end &&
            orphan->span.start < own.end;
 #else
@@ -127,8 +130,11 @@ static void unmap_orphan(const struct rt_process *process, const struct rt_orpha
 {
     size_t len = (size_t)(orphan->span.end - orphan->span.start);
     for (uint32_t i = 0; i < orphan->nregions; i++)
-        if (!is_taken(orphan, process->threads.regions[i].bias))
-            munmap(orphan->span.start + process->threads.regions[i].bias, len);
+        if (!is_taken(orphan, process->threads.regions[i].bias)) {
+            char *copy = orphan->span.start + process->threads.regions[i].bias;
+            rt_live_forget_copy(copy, process->threads.regions[i].bias);
+            munmap(copy, len);
+        }
     if (orphan->nowhere) munmap(orphan->span.start + orphan->nowhere, len);
     rt_sparse_unmap(orphan->arrays);
 }
@@ -151,7 +157,7 @@ static void unmap_orphans(struct rt_process *process)
 
 struct attempt {
     int64_t bias;
-    bool ok, low;
+    bool ok, low, counted;
     struct rt_module *until; /* undoing: stop at this one */
 };
 
@@ -165,7 +171,7 @@ static bool has_started(const struct rt_module *module)
 static void look_where(struct rt_module *module, void *context)
 {
     struct attempt *attempt = context;
-    if (has_started(module) && (uintptr_t)span_of(module).start < (uintptr_t)1 << 40)
+    if (has_started(module) && (uintptr_t)rt_threads_span(module).start < (uintptr_t)1 << 40)
         attempt->low = true;
 }
 
@@ -173,7 +179,7 @@ static void try_module(struct rt_module *module, void *context)
 {
     struct attempt *attempt = context;
     if (!attempt->ok || !has_started(module)) return;
-    if (map_copy(module, attempt->bias)) return;
+    if (map_copy(module, attempt->bias, attempt->counted)) return;
     attempt->ok = false;
     attempt->until = module;
 }
@@ -215,13 +221,14 @@ static void each_started(struct rt_process *process, void (*call)(struct rt_modu
 
 /* Looks for a bias that is free. The address space below programs and libraries is free, so
  * it goes downwards; for a program at a low fixed address upwards. */
-static bool new_copy(struct rt_process *process, int64_t *bias)
+static bool new_copy(struct rt_process *process, int64_t *bias, bool counted)
 {
     struct attempt where = {.low = !rt_threads_any_base()};
     each_started(process, look_where, &where);
     for (int tries = 0; tries < 1024; tries++) {
         int64_t distance = (int64_t)++process->threads.next_step * STEP;
-        struct attempt attempt = {.bias = where.low ? distance : -distance, .ok = true};
+        struct attempt attempt = {
+            .bias = where.low ? distance : -distance, .ok = true, .counted = counted};
         each_started(process, try_module, &attempt);
         if (attempt.ok) {
             *bias = attempt.bias;
@@ -278,7 +285,7 @@ static struct rt_region *find_region(struct rt_process *process, uint32_t tid)
     if (!region) region = abandoned(process, true);
     if (!region) region = abandoned(process, false);
     int64_t bias;
-    if (!region && has_room(process) && new_copy(process, &bias)) {
+    if (!region && has_room(process) && new_copy(process, &bias, true)) {
         region = &process->threads.regions[process->threads.nregions];
         region->bias = bias;
         __atomic_store_n(&process->threads.nregions, process->threads.nregions + 1,
@@ -290,6 +297,15 @@ static struct rt_region *find_region(struct rt_process *process, uint32_t tid)
         region->tid = tid;
         region->ended = 0;
     }
+    return region;
+}
+
+bool rt_threads_make_first(struct rt_process *process, int64_t *bias)
+{
+    rt_threads_lock(process, true);
+    struct rt_region *region = find_region(process, rt_thread_id());
+    rt_threads_unlock(process);
+    if (region) *bias = region->bias;
     return region;
 }
 
@@ -399,7 +415,7 @@ bool rt_threads_make_nowhere(void)
 {
     struct rt_process *process = rt_this.process;
     rt_threads_lock(process, true);
-    bool ok = process->threads.nowhere || new_copy(process, &process->threads.nowhere);
+    bool ok = process->threads.nowhere || new_copy(process, &process->threads.nowhere, false);
     rt_threads_unlock(process);
     return ok;
 }
@@ -570,7 +586,7 @@ static bool has_early_copy(int64_t bias)
 static void map_early_copy(struct rt_module *module, void *context)
 {
     struct rt_process *process = rt_this.process;
-    if (module != &rt_this && has_started(module) && !map_copy(module, rt_exe_early_bias()))
+    if (module != &rt_this && has_started(module) && !map_copy(module, rt_exe_early_bias(), true))
         process->threads.incomplete = 1;
     (void)context;
 }
@@ -619,10 +635,12 @@ void rt_threads_start(void)
     have_key = pthread_key_create(&ending, thread_ends) == 0;
     rt_threads_lock(process, true);
     unmap_orphans(process);
-    if (process->threads.nowhere) map_copy(&rt_this, process->threads.nowhere);
+    rt_this.process = process;
+    rt_live_join();
+    if (process->threads.nowhere) map_copy(&rt_this, process->threads.nowhere, false);
     for (uint32_t i = 0; i < process->threads.nregions; i++)
         if (!has_early_copy(process->threads.regions[i].bias) &&
-            !map_copy(&rt_this, process->threads.regions[i].bias)) {
+            !map_copy(&rt_this, process->threads.regions[i].bias, true)) {
             process->threads.incomplete = 1;
             if (!process->core.complained++)
                 rt_warn("no address space for counters of a loaded library in a running thread",
@@ -634,13 +652,11 @@ void rt_threads_start(void)
             if (i >= process->core.nmodules) process->core.nmodules = (uint32_t)i + 1;
             break;
         }
-    rt_this.process = process;
     rt_threads_unlock(process);
 #ifdef RT_IN_EXECUTABLE
     take_early_copy(process);
     process->exits.guarded = 1;
 #endif
-    rt_adopt_threads();
 }
 
 /* When the process ends, threads may still run and count: all copies stay. A library's part
@@ -658,7 +674,7 @@ void rt_threads_forget_module(bool process_ends)
         rt_map_once((void **)&process->threads.orphans,
                     RT_MOST_ORPHANS * sizeof *process->threads.orphans))
         process->threads.orphans[process->threads.norphans++] =
-            (struct rt_orphan){span_of(&rt_this), &rt_this, process->threads.nregions,
+            (struct rt_orphan){rt_threads_span(&rt_this), &rt_this, process->threads.nregions,
                                process->threads.nowhere, rt_sparse_leave()};
     for (size_t i = 0; i < RT_MOST_MODULES; i++)
         if (process->core.modules[i] == &rt_this) process->core.modules[i] = NULL;

@@ -41,6 +41,10 @@ void rt_threads_unlock(struct rt_process *process) FP_HIDDEN;
 void rt_threads_set_base(int64_t bias) FP_HIDDEN; /* of %gs */
 /* Can the base be any value? Else it can be an address only. */
 bool rt_threads_any_base(void) FP_HIDDEN;
+/* The sections of a module of which every thread has a copy, from the first to the last. */
+struct rt_range rt_threads_span(const struct rt_module *module) FP_HIDDEN;
+/* Makes a copy for this thread, which has counted in the sections themselves so far. */
+bool rt_threads_make_first(struct rt_process *process, int64_t *bias) FP_HIDDEN;
 /* Makes a copy for another thread, which rt_adopt.c found. */
 bool rt_threads_give_copy(struct rt_process *process, uint32_t tid) FP_HIDDEN;
 /* The bias of this thread's copy, also while footpath_pause makes it count elsewhere. */

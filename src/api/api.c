@@ -2,6 +2,8 @@
 #include "api/handle.h"
 
 #include "base/checked.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "combined/combinedview.h"
 
 #include <stdlib.h>
@@ -278,6 +280,25 @@ static void summarize_combined(const struct fp_combined *c, struct footpath_summ
     }
 }
 
+/* By name: a program may have run in many folders. */
+static uint64_t count_programs(const struct fp_profile *profile)
+{
+    struct fp_arena scratch = {0};
+    struct fp_table seen;
+    uint64_t count = 0;
+    fp_table_init(&seen, &scratch);
+    for (size_t i = 0; i < profile->runs.len; i++) {
+        const char *program = profile->runs.at[i].program;
+        uint64_t *known =
+            program ? fp_table_add(&seen, fp_hash_string(fp_base_name(program))) : NULL;
+        if (!known || *known) continue;
+        *known = 1;
+        count++;
+    }
+    fp_arena_free(&scratch);
+    return count;
+}
+
 void footpath_summarize(struct footpath *fp, struct footpath_summary *s)
 {
     *s = (struct footpath_summary){.files = fp->load.read, .files_skipped = fp->load.skipped};
@@ -287,6 +308,7 @@ void footpath_summarize(struct footpath *fp, struct footpath_summary *s)
         s->functions += fp->profile->modules.at[i]->program.nfunctions;
     s->runs = fp_profile_run_count(fp->profile);
     s->program = fp->profile->runs.len ? fp->profile->runs.at[0].program : NULL;
+    s->programs = count_programs(fp->profile);
     s->has_paths = fp->report->have_paths;
     s->cycles = fp->report->cycles;
     s->inclusive = fp->report->inclusive;

@@ -86,6 +86,7 @@ static bool cost_line(struct callgrind_parsing *p, const char *at)
     if (p->lines && !position(&at, p->line, &line)) return false;
     p->address = address;
     p->line = line;
+    if (p->skip && p->here) *fp_table_add(&p->out->calls_from, address) += p->call_count;
     if (p->jump)
         take_jump(p);
     else if (p->skip && p->called_here)
@@ -171,6 +172,7 @@ bool fp_callgrind_read(struct fp_arena *arena, const char *path, const char *obj
     fp_table_init(&out->executed, arena);
     fp_table_init(&out->jumps_from, arena);
     fp_table_init(&out->called, arena);
+    fp_table_init(&out->calls_from, arena);
     fp_table_init(&p.names, arena);
     if (!fp_file_open(&file, path, error)) return false;
     bool ok = true;
@@ -233,6 +235,13 @@ static uint64_t taken(const struct fp_callgrind *c, const struct fp_machine_func
     return sum;
 }
 
+/* A conditional jump to another function is a call to callgrind. */
+static uint64_t tail_calls(const struct fp_callgrind *c, const struct fp_insn *branch)
+{
+    const uint64_t *count = fp_table_find(&c->calls_from, branch->address);
+    return count ? *count : 0;
+}
+
 /* Control leaves a block by a jump, or falls through to the next one. */
 static uint64_t edge_count(const struct fp_callgrind *c, const struct fp_machine_function *f,
                            uint32_t edge)
@@ -246,6 +255,8 @@ static uint64_t edge_count(const struct fp_callgrind *c, const struct fp_machine
     uint64_t jumped = taken(c, f, insn->address, e->dst);
     if (insn->kind == FP_INSN_JUMP && jumped == 0 && fp_cfg_out_degree(f->cfg, e->src) == 1)
         return ran;
+    if (insn->kind == FP_INSN_BRANCH) away = tail_calls(c, insn);
+    if (f->edges[edge].label == FP_LABEL_TAKEN) jumped += away;
     if (!falls || insn->kind == FP_INSN_JUMP || insn->kind == FP_INSN_JUMP_INDIRECT) return jumped;
     if (insn->kind != FP_INSN_BRANCH) return ran;
     const uint64_t *first = fp_table_find(&c->jumps_from, insn->address);

@@ -21,6 +21,7 @@ struct fp_callgrind {
     FP_VEC(struct fp_taken_jump) jumps;
     struct fp_table jumps_from; /* address -> 1 + first jump; they are ordered by from */
     struct fp_table called;     /* address -> calls */
+    struct fp_table calls_from; /* address of the instruction -> calls */
 };
 
 /* What a file says about one object, named by its path. */

@@ -14,11 +14,10 @@ void fp_edge_profile_init(struct fp_edge_profile *p, struct fp_arena *arena,
                           struct fp_object *object)
 {
     *p = (struct fp_edge_profile){.arena = arena};
-    struct fp_frames frames;
+    struct fp_frames *frames = FP_NEW(arena, struct fp_frames);
     struct fp_error ignored = {0};
     fp_machine_init(&p->machine, arena, object);
-    if (fp_frames_read(arena, object, &frames, &ignored))
-        fp_machine_add_frames(&p->machine, &frames);
+    if (fp_frames_read(arena, object, frames, &ignored)) fp_machine_add_frames(&p->machine, frames);
     p->lines = fp_dwarf_lines_new(arena, object);
 }
 

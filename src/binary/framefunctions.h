@@ -7,7 +7,9 @@
 #include "binary/machine.h"
 
 /* Adds a function for each FDE that no function of an initialised machine overlaps and that starts
- * as a function does. Functions keep no addresses: call this before any is built. */
+ * as a function does, together with its parts (parts.h). Functions keep no addresses: call this
+ * before any is built. Where exceptions land is read from the frames from then on; they must live
+ * as long as the machine. */
 void fp_machine_add_frames(struct fp_machine *machine, const struct fp_frames *frames);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <Zydis/Zydis.h>
 
+#include <string.h>
+
 static const ZydisDecoder *decoder(void)
 {
     static ZydisDecoder one;
@@ -34,7 +36,36 @@ static enum fp_insn_kind kind_of(const ZydisDecodedInstruction *i)
     }
 }
 
-static uint8_t flags_of(const ZydisDecodedInstruction *i)
+static bool starts_with(const char *text, const char *start)
+{
+    return !strncmp(text, start, strlen(start));
+}
+
+/* What an instruction of vector registers does with floats: the flags, or 0 for integers and for
+ * those that only move. Its name says so: an operation, and ss, sd, ps or pd behind it. */
+static unsigned float_flags(const ZydisDecodedInstruction *i)
+{
+    static const char *const operations[] = {"add", "sub",   "mul",   "min",  "max",
+                                             "cmp", "comi",  "ucomi", "hadd", "hsub",
+                                             "rcp", "rsqrt", "dp",    "round"};
+    const char *name = ZydisMnemonicGetString(i->mnemonic);
+    size_t len = strlen(name);
+    if (i->meta.category == ZYDIS_CATEGORY_X87_ALU)
+        return starts_with(name, "fdiv") || starts_with(name, "fsqrt")
+                   ? FP_INSN_FLOATS | FP_INSN_FLOAT_DIVIDES
+                   : FP_INSN_FLOATS;
+    if (i->meta.category != ZYDIS_CATEGORY_SSE && i->meta.category != ZYDIS_CATEGORY_AVX) return 0;
+    const char *type = len > 2 ? name + len - 2 : "";
+    if ((type[0] != 's' && type[0] != 'p') || (type[1] != 's' && type[1] != 'd')) return 0;
+    if (name[0] == 'v') name++;
+    if (starts_with(name, "div") || starts_with(name, "sqrt"))
+        return FP_INSN_FLOATS | FP_INSN_FLOAT_DIVIDES;
+    for (size_t k = 0; k < sizeof operations / sizeof *operations; k++)
+        if (starts_with(name, operations[k])) return FP_INSN_FLOATS;
+    return 0;
+}
+
+static uint16_t flags_of(const ZydisDecodedInstruction *i)
 {
     unsigned flags = 0;
     bool memory = i->attributes & ZYDIS_ATTRIB_HAS_MODRM && i->raw.modrm.mod != 3;
@@ -52,13 +83,11 @@ static uint8_t flags_of(const ZydisDecodedInstruction *i)
         m == ZYDIS_MNEMONIC_DIVSS || m == ZYDIS_MNEMONIC_SQRTSD)
         flags |= FP_INSN_DIVIDES;
     if (m == ZYDIS_MNEMONIC_IMUL || m == ZYDIS_MNEMONIC_MUL) flags |= FP_INSN_MULTIPLIES;
-    if (i->meta.category == ZYDIS_CATEGORY_SSE || i->meta.category == ZYDIS_CATEGORY_AVX ||
-        i->meta.category == ZYDIS_CATEGORY_X87_ALU)
-        flags |= FP_INSN_FLOATS;
+    flags |= float_flags(i);
     if (i->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE))
         flags |= FP_INSN_REPEATS;
     if (i->attributes & ZYDIS_ATTRIB_HAS_LOCK || m == ZYDIS_MNEMONIC_XCHG) flags |= FP_INSN_LOCKED;
-    return (uint8_t)flags;
+    return (uint16_t)flags;
 }
 
 /* Addresses in operands: relative to rip; the 32 bits of a displacement or immediate that are an

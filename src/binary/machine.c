@@ -2,7 +2,9 @@
 #include "binary/machine.h"
 
 #include "base/bitset.h"
+#include "binary/frames.h"
 #include "binary/jumptable.h"
+#include "binary/lsda.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +133,9 @@ struct building {
     uint32_t *target;        /* per instruction: of a jump within the function, or FP_NONE */
     uint64_t **table;        /* per instruction: of an indirect jump */
     size_t *table_len;
+    bool landings_known;     /* exceptions land at pads and nowhere else */
+    struct fp_bitset throws; /* per instruction: a call whose exceptions land in the function */
+    struct fp_bitset pads;   /* per instruction: exceptions land there */
     FP_VEC(struct fp_machine_block) blocks;
     FP_VEC(struct fp_edge) edges;
     FP_VEC(struct fp_edge_info) infos;
@@ -266,6 +271,39 @@ static void find_targets(struct building *b)
     if (indirect) find_tables(b);
 }
 
+/* Calls of a range that are covered by call sites with landing pads. False where the frame
+ * information is missing or not understood. */
+static bool find_pads_of(struct building *b, const struct fp_code_range *range)
+{
+    const struct fp_fde *fde = fp_frames_find(b->m->frames, range->address);
+    struct fp_lsda lsda;
+    struct fp_error ignored = {0};
+    if (!fde) return false;
+    if (!fde->lsda) return true;
+    if (!fp_lsda_read(&b->scratch, b->m->object, fde->lsda, fde->start, &lsda, &ignored))
+        return false;
+    for (uint32_t i = range->first_insn; i < range->first_insn + range->ninsns; i++) {
+        const struct fp_insn *insn = &b->f->insns.at[i];
+        if (insn->kind != FP_INSN_CALL) continue;
+        const struct fp_call_site *site = fp_lsda_site(&lsda, insn->address + insn->length - 1);
+        uint32_t pad = site && site->pad ? fp_machine_insn(b->f, site->pad, true) : FP_NONE;
+        if (pad == FP_NONE) continue;
+        fp_bitset_add(&b->throws, i);
+        fp_bitset_add(&b->pads, pad);
+        fp_bitset_add(&b->leader, pad);
+    }
+    return true;
+}
+
+static void find_pads(struct building *b)
+{
+    b->throws = fp_bitset_new(&b->scratch, b->f->insns.len);
+    b->pads = fp_bitset_new(&b->scratch, b->f->insns.len);
+    b->landings_known = b->m->frames != NULL;
+    for (size_t i = 0; b->landings_known && i < b->f->ranges.len; i++)
+        b->landings_known = find_pads_of(b, &b->f->ranges.at[i]);
+}
+
 static bool goes_on(struct fp_machine *m, const struct fp_insn *insn)
 {
     return !ends_block(m, insn) || insn->kind == FP_INSN_BRANCH;
@@ -347,7 +385,26 @@ static void edges_of_block(struct building *b, uint32_t block)
     if (insn->kind == FP_INSN_JUMP_INDIRECT && !b->table_len[last]) f->unresolved++;
 }
 
-/* Blocks that nothing leads to get their in-edge from a hub. */
+/* Where the hub leads: to landing pads, and to code that nothing else leads to. */
+static bool hub_leads_to(const struct building *b, uint32_t block, bool reached)
+{
+    uint32_t first = b->blocks.at[block].first_insn;
+    if (b->landings_known && fp_bitset_has(&b->pads, first)) return true;
+    return !reached && (!b->landings_known || b->f->unresolved);
+}
+
+static bool leads_to_hub(const struct building *b, uint32_t block)
+{
+    uint32_t first = b->blocks.at[block].first_insn, end = first + b->blocks.at[block].ninsns;
+    const struct fp_insn *last = &b->f->insns.at[end - 1];
+    if (last->kind == FP_INSN_JUMP_INDIRECT && !b->table_len[end - 1]) return true;
+    if (!b->landings_known) return !b->f->unresolved && b->flags.at[block] & FP_BLOCK_CALLS;
+    for (uint32_t i = first; i < end; i++)
+        if (fp_bitset_has(&b->throws, i)) return true;
+    return false;
+}
+
+/* The hub stands for ways that the code does not show. */
 static void connect_rest(struct building *b, uint32_t ncode)
 {
     struct fp_machine_function *f = b->f;
@@ -355,18 +412,13 @@ static void connect_rest(struct building *b, uint32_t ncode)
     FP_VEC(uint32_t) roots = {0};
     for (size_t i = 0; i < b->edges.len; i++) reached[b->edges.at[i].dst] = true;
     for (uint32_t k = 1; k < ncode; k++)
-        if (!reached[k]) fp_vec_push(&b->scratch, &roots, k);
+        if (hub_leads_to(b, k, reached[k])) fp_vec_push(&b->scratch, &roots, k);
     if (!roots.len) return;
     size_t before = b->edges.len;
-    for (uint32_t k = 0; k < ncode; k++) {
-        const struct fp_insn *last =
-            &f->insns.at[b->blocks.at[k].first_insn + b->blocks.at[k].ninsns - 1];
-        bool unresolved = last->kind == FP_INSN_JUMP_INDIRECT && !b->table_len[last - f->insns.at];
-        bool throws = !f->unresolved && b->flags.at[k] & FP_BLOCK_CALLS;
-        if (unresolved || throws)
+    for (uint32_t k = 0; k < ncode; k++)
+        if (leads_to_hub(b, k))
             add_edge(b, k, codeless_block(b, &f->hub, FP_BLOCK_HUB), FP_EDGE_INDIRECT,
                      (struct fp_edge_info){0});
-    }
     if (b->edges.len == before) return; /* dead code */
     for (size_t i = 0; i < roots.len; i++)
         add_edge(b, f->hub, roots.at[i], FP_EDGE_NORMAL, (struct fp_edge_info){0});
@@ -403,6 +455,7 @@ void fp_machine_build(struct fp_machine *m, struct fp_machine_function *f)
     b.table = FP_NEW_ARRAY(&b.scratch, uint64_t *, f->insns.len);
     b.table_len = FP_NEW_ARRAY(&b.scratch, size_t, f->insns.len);
     find_targets(&b);
+    find_pads(&b);
     make_blocks(&b);
     uint32_t ncode = (uint32_t)b.blocks.len;
     for (uint32_t k = 0; k < ncode; k++) edges_of_block(&b, k);

@@ -8,9 +8,11 @@
  * Where control goes that the code does not say:
  *   - a jump through a table leads to what the table holds (jumptable.h);
  *   - a jump to another function is a tail call and leaves;
- *   - code that nothing leads to is reached through a hub: from the indirect
- *     jumps that were not resolved or, if there are none, from blocks with calls
- *     (such code is where exceptions land).
+ *   - an exception goes from the calls that can throw it, through a hub, to where it lands
+ *     (lsda.h);
+ *   - code that nothing leads to is reached through the hub as well, from the indirect jumps that
+ *     were not resolved. Where there are none it is dead; in a function without frame information,
+ *     where nothing is known of exceptions, it is reached from blocks with calls.
  */
 #ifndef FP_BINARY_MACHINE_H
 #define FP_BINARY_MACHINE_H
@@ -39,17 +41,19 @@ enum fp_insn_flag {
     FP_INSN_STORES = 2,
     FP_INSN_DIVIDES = 4,
     FP_INSN_MULTIPLIES = 8,
-    FP_INSN_FLOATS = 16,
+    FP_INSN_FLOATS = 16,  /* floating-point arithmetic */
     FP_INSN_REPEATS = 32, /* rep: executed once, counted per iteration by some tools */
     FP_INSN_LOCKED = 64,
     FP_INSN_TWICE = 128, /* a call that returns twice (setjmp); in recovered functions only */
+    FP_INSN_FLOAT_DIVIDES = 256, /* division or square root of floats, also of several at once */
 };
 
 struct fp_insn {
     uint64_t address;
     uint64_t target; /* of direct calls and jumps */
     uint32_t block;  /* or FP_NONE: padding */
-    uint8_t length, kind, flags;
+    uint8_t length, kind;
+    uint16_t flags;
 };
 
 struct fp_code_range {
@@ -96,6 +100,8 @@ struct fp_machine_function {
     FP_VEC(uint64_t) labels; /* addresses in its middle that pointers in data or code hold */
 };
 
+struct fp_frames;
+
 struct fp_machine_span {
     uint64_t address, size;
     uint32_t function;
@@ -105,6 +111,8 @@ struct fp_machine_span {
 struct fp_machine {
     struct fp_arena *arena;
     struct fp_object *object;
+    const struct fp_frames
+        *frames; /* where they were read, else NULL: they say what exceptions do */
     struct fp_machine_function *functions;
     size_t nfunctions;
     FP_VEC(struct fp_machine_span) spans; /* by address: which function the code is of */

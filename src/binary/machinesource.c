@@ -45,7 +45,7 @@ static void place_insn(struct placing *at, uint64_t address, size_t first)
     if (at->positions.len > first) {
         const struct fp_position *last = &at->positions.at[at->positions.len - 1];
         if (last->scope == position.scope && last->line == position.line &&
-            last->discriminator == position.discriminator)
+            last->column == position.column && last->discriminator == position.discriminator)
             return;
     }
     fp_vec_push(at->arena, &at->positions, position);

@@ -90,7 +90,7 @@ struct fp_profile *fp_load_runs(struct fp_load *load)
     const char **names = FP_NEW_ARRAY(&load->arena, const char *, load->nnames);
     if (load->nnames) memcpy(names, load->names, load->nnames * sizeof *names);
     load->read = load->nnames;
-    fp_drop_aside(names, &load->read);
+    fp_drop_aside(&load->arena, names, &load->read);
     bool ok = add_files(load, profile, names);
     for (size_t i = 0; ok && i < profile->cut.len; i++) note_cut(load, profile->cut.at[i]);
     if (ok) note_left_out(load, profile);

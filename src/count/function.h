@@ -84,7 +84,8 @@ struct fp_block_info {
     uint32_t instructions;
     uint32_t first_position, npositions; /* in order of the instructions */
     enum fp_construct construct;
-    bool is_part; /* the branch tests one side of && or || alone */
+    bool is_part;           /* the branch tests one side of && or || alone */
+    uint32_t content, kind; /* with FP_FUNCTION_EARLY: llvm/read/ircontent.h; 0: not known */
 };
 
 /* A call that a block makes. */
@@ -151,6 +152,12 @@ struct fp_llvm_counters {
     uint32_t ntargets, nsizes; /* calls whose values clang counts, by enum fp_value_kind */
 };
 
+/* The calls of one kind whose values are counted (values.h): the block of each, in the order of
+ * their numbers. None where an older compiler made the map. */
+struct fp_value_sites {
+    uint32_t *blocks, n;
+};
+
 /* What the source says: lines of the blocks, conditions of the edges, calls. */
 struct fp_source {
     struct fp_block_info *blocks;  /* per block of the cfg */
@@ -189,10 +196,12 @@ struct fp_layout {
     bool gated;            /* the compiler's: there is a gate in front of the array */
     uint32_t *flow_slot;   /* per flow edge: its counter, or FP_NONE */
     uint32_t call_slot;    /* with FP_FUNCTION_CALL_COSTS: the first of its edge counters */
-    /* per block, see fp_plan; the last three with FP_FUNCTION_EXITS */
-    uint32_t *at_end;
+    uint32_t *at_end;      /* per block, see fp_plan */
+    /* With FP_FUNCTION_EXITS: per block, see fp_plan, and behind them per copy of a block in the
+     * code. Frames are left in copies, too; copy_of tells the block that one is a copy of. */
     bool *counted, *has_register;
     int64_t *offset;
+    uint32_t *copy_of, ncopies;
 };
 
 struct fp_function {
@@ -211,6 +220,8 @@ struct fp_function {
     struct fp_layout layout;
     struct fp_copy_info *copy;    /* with FP_FUNCTION_COPY or _HITS */
     struct fp_llvm_counters llvm; /* with FP_FUNCTION_LLVM */
+    /* With FP_FUNCTION_VALUES: two, by enum fp_value_kind; NULL: not known. */
+    struct fp_value_sites *sites;
 };
 
 /* The id. `base` is a hash of name, shape and, for a static function, module. The rest goes

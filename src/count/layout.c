@@ -11,13 +11,16 @@ void fp_layout_paths(struct fp_function *f, uint64_t num_ids, uint64_t array_pat
     bool cycles = f->flags & FP_FUNCTION_CYCLES;
     bool values = f->flags & FP_FUNCTION_VALUES; /* values are counted in a hash table */
     f->flags &= ~(uint32_t)(FP_FUNCTION_HASHED | FP_FUNCTION_TWICE);
-    f->layout.edge_slots = f->layout.sparse_slots = 0;
+    f->layout.edge_slots = f->layout.sparse_slots = f->layout.direct_slots = 0;
     f->layout.gated = false;
     if ((num_ids > array_paths || values) && !cycles) {
         f->flags |= FP_FUNCTION_HASHED;
         f->layout.path_slots = FP_HASH_TABLE_SIZE / 8;
         f->layout.edge_slots = f->paths.truncation->laps.len;
         if (!values && num_ids <= FP_SPARSE_MOST) f->layout.sparse_slots = num_ids;
+        /* a path in flight is found by its key; samples are few */
+        if (num_ids <= array_paths && !(f->flags & (FP_FUNCTION_EXITS | FP_FUNCTION_SAMPLED)))
+            f->layout.direct_slots = num_ids - f->paths.truncation->laps.len;
     } else {
         f->layout.path_slots = num_ids * fp_layout_stride(f);
     }

@@ -6,7 +6,8 @@
  *            again: short loops count in both in turn (graph/shortloops.h), and a
  *            count is the sum.
  *   table    a hash table of paths (footpath/abi.h). The laps are words in front of
- *            the edge counters.
+ *            the edge counters. Where a function has values but few paths, the table
+ *            counts values alone, and an array beside it (direct_slots) the paths.
  *   edges    one word per counted flow edge, then those of a P3 copy, then what
  *            calls cost: of the function the frame that is active and what calls
  *            of it cost while it was active already, of each call in the order of
@@ -76,6 +77,18 @@ void fp_layout_add_calls(struct fp_function *f);
 uint64_t fp_layout_stride(const struct fp_function *f);
 
 /* ---- the readers' side ---- */
+
+/* Places where frames are left: the blocks, then their copies. needs: FP_FUNCTION_EXITS. */
+static inline uint32_t fp_layout_places(const struct fp_function *f)
+{
+    return f->paths.cfg->nblocks + f->layout.ncopies;
+}
+
+static inline uint32_t fp_layout_block_at(const struct fp_function *f, uint32_t place)
+{
+    uint32_t n = f->paths.cfg->nblocks;
+    return place < n ? place : f->layout.copy_of[place - n];
+}
 
 /* How many path sums there can be; the ids of laps follow them. */
 uint64_t fp_layout_sums(const struct fp_function *f);

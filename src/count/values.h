@@ -7,18 +7,21 @@
  * A site is the place of a call among those of its kind in the function. A target is stored as
  * its distance from the table, which is the same wherever the program is loaded. A target in
  * another module gives a distance that no symbol has.
+ *
+ * Where paths are sampled, targets are noted beside the samples, and counted at their rate
+ * (runtime/pep/rt_targets.c).
  */
 #ifndef FP_COUNT_VALUES_H
 #define FP_COUNT_VALUES_H
 
+#include "footpath/abi.h"
+
 #include <stdbool.h>
-#include <stdint.h>
 
 enum fp_value_kind { FP_VALUE_TARGET, FP_VALUE_SIZE };
 
-enum { FP_VALUE_BITS = 40, FP_VALUE_SITE_BITS = 22 };
+enum { FP_VALUE_SITE_BITS = 22 };
 
-#define FP_VALUE_MASK (((uint64_t)1 << FP_VALUE_BITS) - 1)
 #define FP_VALUE_SITES ((uint64_t)1 << FP_VALUE_SITE_BITS)
 
 static inline uint64_t fp_value_key(enum fp_value_kind kind, uint64_t site)

@@ -77,10 +77,11 @@ static void spare_red_zone(struct copying *x, uint32_t i)
     x->p->pushed = FP_BODY_RED_ZONE;
 }
 
-/* The number is filled in later. */
-static void add_sites(struct copying *x, uint32_t i)
+/* The number is filled in later: `which` is added to it. */
+static void add_sites(struct copying *x, uint32_t i, uint32_t which)
 {
-    static const uint8_t push[5] = {0x68};
+    uint8_t push[5] = {0x68};
+    memcpy(push + NUMBER_BYTE, &which, sizeof which);
     spare_red_zone(x, i);
     fp_pieces_add_bytes(x->p, i, push, sizeof push);
     x->p->pushed = FP_BODY_RED_ZONE + 8;
@@ -160,26 +161,56 @@ static void add_own(struct copying *x, uint32_t i)
 
 /* ---- the whole ---- */
 
+static bool goes_on(const struct fp_insn *insn)
+{
+    return insn->kind == FP_INSN_PLAIN || insn->kind == FP_INSN_BRANCH ||
+           insn->kind == FP_INSN_NOP || insn->kind == FP_INSN_CALL;
+}
+
+/* Does the code in front of the instruction run into it? Padding may lie between. */
+static bool is_fallen_into(const struct fp_machine_function *m, uint32_t i)
+{
+    while (i && m->insns.at[i - 1].kind == FP_INSN_NOP) i--;
+    return i && goes_on(&m->insns.at[i - 1]);
+}
+
+/* The sites of an instruction, from `site` on; gives the next one. Where a jump to the instruction
+ * passes over some of them, its label is behind these. */
+static size_t add_sites_of(struct copying *x, uint32_t i, size_t site)
+{
+    const struct fp_body_code *body = x->body;
+    uint64_t address = body->m.insns.at[i].address;
+    size_t others = site, end;
+    while (others < body->nsites && body->sites[others].address == address &&
+           body->sites[others].behind)
+        others++;
+    for (end = others; end < body->nsites && body->sites[end].address == address;) end++;
+    bool apart = others > site && is_fallen_into(&body->m, i);
+    if (apart) add_sites(x, i, end > others ? FP_BODY_FIRST_PLACES : 0);
+    fp_pieces_put_label(x->p, x->label[i]);
+    if (apart && end > others)
+        add_sites(x, i, FP_BODY_OTHER_PLACES);
+    else if (!apart && end > site)
+        add_sites(x, i, 0);
+    return end;
+}
+
 static void add_all(struct copying *x)
 {
     struct fp_body_code *body = x->body;
     const struct fp_machine_function *m = &body->m;
     size_t site = 0;
     for (uint32_t i = 0; i < m->insns.len && !x->why; i++) {
-        uint64_t address = m->insns.at[i].address;
-        fp_pieces_put_label(x->p, x->label[i]);
         body->code.first_piece[i] = (uint32_t)x->p->all.len;
-        if (site < body->nsites && body->sites[site].address == address) add_sites(x, i);
-        while (site < body->nsites && body->sites[site].address == address) site++;
+        site = add_sites_of(x, i, site);
         body->own[i] = (uint32_t)x->p->all.len;
         add_own(x, i);
         body->code.own_piece[i] = (uint32_t)x->p->all.len - 1;
     }
     if (site < body->nsites) keep(x, "has a site inside of an instruction");
     const struct fp_insn *last = &m->insns.at[m->insns.len - 1];
-    bool goes_on = last->kind == FP_INSN_PLAIN || last->kind == FP_INSN_BRANCH ||
-                   last->kind == FP_INSN_NOP || last->kind == FP_INSN_CALL;
-    if (goes_on) fp_pieces_jump_out(x->p, (uint32_t)m->insns.len - 1, last->address + last->length);
+    if (goes_on(last))
+        fp_pieces_jump_out(x->p, (uint32_t)m->insns.len - 1, last->address + last->length);
 }
 
 /* Landing pads, for newlsda.c: blocks of their own. */
@@ -248,7 +279,15 @@ uint64_t fp_body_code_at(const struct fp_body_code *body, uint64_t old_address)
     return body->start + body->code.pieces.all.at[body->code.first_piece[i]].offset;
 }
 
-uint32_t fp_body_code_number(const struct fp_body_code *body, uint32_t insn)
+void fp_body_code_set_number(const struct fp_body_code *body, uint32_t insn, uint32_t number,
+                             unsigned char *code)
 {
-    return body->code.pieces.all.at[body->code.first_piece[insn] + 1].offset + NUMBER_BYTE;
+    enum { PIECES = 3 }; /* of add_sites; the second is the push */
+    for (uint32_t k = body->code.first_piece[insn]; k < body->own[insn]; k += PIECES) {
+        unsigned char *at = code + body->code.pieces.all.at[k + 1].offset + NUMBER_BYTE;
+        uint32_t which;
+        memcpy(&which, at, sizeof which);
+        which |= number;
+        memcpy(at, &which, sizeof which);
+    }
 }

@@ -15,6 +15,9 @@
 struct fp_body_site {
     uint64_t address;
     uint32_t index; /* in the section */
+    uint32_t block;
+    bool behind; /* FP_SITE_BEHIND: those of an address that are, and are reached by falling into
+                       it, come first and are passed over by jumps */
 };
 
 struct fp_body_code {
@@ -39,7 +42,9 @@ void fp_body_code_make(struct fp_arena *arena, const struct fp_frames *frames, u
 /* Where its code is that was at an old address, with the sites there; 0: it has none. */
 uint64_t fp_body_code_at(const struct fp_body_code *body, uint64_t old_address);
 
-/* The offset of the number that the code of an instruction's sites hands to the runtime. */
-uint32_t fp_body_code_number(const struct fp_body_code *body, uint32_t insn);
+/* Writes the number of the place into the code of an instruction's sites, which hands it to the
+ * runtime. */
+void fp_body_code_set_number(const struct fp_body_code *body, uint32_t insn, uint32_t number,
+                             unsigned char *code);
 
 #endif

@@ -8,16 +8,18 @@
  */
 #include "exe/secondbody.h"
 
+#include "exe/additions.h"
 #include "exe/bodycode.h"
 #include "exe/bodyfile.h"
 #include "exe/debugframe.h"
 #include "exe/newframes.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 
-enum { CODE_ALIGN = 16, TABLE_ALIGN = 8 };
+enum { CODE_ALIGN = 16, TABLE_ALIGN = 8, PLACE_ALIGN = 64 };
 
 struct second {
     struct fp_arena *arena;
@@ -80,14 +82,19 @@ static bool find_sites(struct second *s)
     s->sites = sites;
     s->order = FP_NEW_ARRAY(s->arena, struct fp_body_site, s->nsites);
     for (size_t i = 0; i < s->nsites; i++)
-        s->order[i] = (struct fp_body_site){s->sites_address + i * sizeof *sites +
-                                                (uint64_t)(int64_t)sites[i].address,
-                                            (uint32_t)i};
+        s->order[i] = (struct fp_body_site){
+            s->sites_address + i * sizeof *sites + (uint64_t)(int64_t)sites[i].address, (uint32_t)i,
+            sites[i].block, sites[i].flags & FP_SITE_BEHIND};
     qsort(s->order, s->nsites, sizeof *s->order, by_address);
     return true;
 }
 
 /* ---- places ---- */
+
+static uint64_t origin(const struct second *s)
+{
+    return s->file.view.base;
+}
 
 /* A register by the name that assembly gives it, up to the end of the text or another sign. */
 static int8_t register_named(const char *text, size_t len)
@@ -124,19 +131,57 @@ static bool read_word(const char *text, struct fp_body_place *place)
 static bool add_place(struct second *s, const struct fp_body_site *site, bool more)
 {
     const struct fp_site *what = &s->sites[site->index];
-    struct fp_body_place place = {.site = site->index, .more = more};
+    uint64_t at = s->sites_address + site->index * sizeof *what;
+    struct fp_body_place place = {
+        .first = (uint32_t)(site->address - origin(s)),
+        .flags = what->flags,
+        .value = what->value,
+        .next = what->next,
+        .counters = (int64_t)(at + offsetof(struct fp_site, counters) +
+                              (uint64_t)(int64_t)what->counters - s->record),
+        .block = what->block,
+        .function = what->function,
+        .more = more,
+    };
     bool ok = read_word(what->word, &place);
     place.reg = register_named(what->place, sizeof what->place);
     fp_vec_push(s->arena, &s->places, place);
     return ok && (place.reg >= 0 || !what->place[0]);
 }
 
+/* Two sites in front of one branch, for two of its ways: they read the same registers. */
+static bool is_alike(const struct second *s, const struct fp_body_site *x,
+                     const struct fp_body_site *y)
+{
+    const struct fp_site *a = &s->sites[x->index], *b = &s->sites[y->index];
+    return x->address == y->address && x->behind == y->behind && a->function == b->function &&
+           a->flags & b->flags & FP_SITE_BRANCH && !memcmp(a->place, b->place, sizeof a->place) &&
+           !memcmp(a->word, b->word, sizeof a->word);
+}
+
+static int by_block(const void *a, const void *b)
+{
+    const struct fp_body_site *x = a, *y = b;
+    if (x->block != y->block) return x->block < y->block ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* The ways of a branch are put in order, so that the runtime finds the one that was taken: a switch
+ * or a computed goto has hundreds. */
 static bool find_places(struct second *s)
 {
     bool ok = true;
-    for (size_t i = 0; i < s->nsites; i++)
-        ok &= add_place(s, &s->order[i],
-                        i + 1 < s->nsites && s->order[i].address == s->order[i + 1].address);
+    for (size_t i = 0, end; i < s->nsites; i = end) {
+        for (end = i + 1; end < s->nsites; end++)
+            if (!is_alike(s, &s->order[end - 1], &s->order[end])) break;
+        qsort(&s->order[i], end - i, sizeof *s->order, by_block);
+        bool more = end < s->nsites && s->order[end].address == s->order[i].address;
+        for (size_t k = i; k < end; k++) {
+            ok &= add_place(s, &s->order[k], k + 1 < end || more);
+            size_t alike = end - k - 1;
+            s->places.at[k].alike = (uint8_t)(alike < UINT8_MAX ? alike : UINT8_MAX);
+        }
+    }
     return ok;
 }
 
@@ -239,11 +284,6 @@ static uint64_t code_at(const void *context, uint64_t old)
 
 /* ---- steps ---- */
 
-static uint64_t origin(const struct second *s)
-{
-    return s->file.view.base;
-}
-
 static void add_step(struct second *s, struct fp_body_step step)
 {
     size_t n = s->steps.len;
@@ -255,7 +295,7 @@ static void add_step(struct second *s, struct fp_body_step step)
 }
 
 /* Where a new step begins: at the function's start, at sites, and where the distance between the
- * two bodies is another one. The code of sites gets the step's number. */
+ * two bodies is another one. The code of sites gets the number of their first place. */
 static void add_steps(struct second *s, const struct fp_body_code *body, unsigned char *code)
 {
     const struct fp_code_range *range = &body->m.ranges.at[0];
@@ -268,17 +308,14 @@ static void add_steps(struct second *s, const struct fp_body_code *body, unsigne
         bool has_site = body->own[i] != body->code.first_piece[i];
         if (i && !has_site && second - first == distance) continue;
         distance = second - first;
-        struct fp_body_step step = {(uint32_t)(first - base), (uint32_t)(second - base), 0, 0};
+        struct fp_body_step step = {(uint32_t)(first - base), (uint32_t)(second - base), 0};
         while (has_site && site < end && site->address < first) site++;
-        if (has_site) {
+        if (has_site)
             step.before = pieces[body->own[i]].offset - pieces[body->code.first_piece[i]].offset;
-            step.place = (uint32_t)(site - s->order);
-        }
         add_step(s, step);
-        uint32_t number = (uint32_t)s->steps.len - 1;
-        if (has_site) memcpy(code + fp_body_code_number(body, i), &number, sizeof number);
+        if (has_site) fp_body_code_set_number(body, i, (uint32_t)(site - s->order), code);
     }
-    add_step(s, (struct fp_body_step){(uint32_t)(range->address + range->size - base), 0, 0, 0});
+    add_step(s, (struct fp_body_step){(uint32_t)(range->address + range->size - base), 0, 0});
 }
 
 /* ---- writing ---- */
@@ -332,6 +369,7 @@ static void write_lookup(struct second *s)
     fp_body_file_align(&s->file, TABLE_ALIGN);
     uint64_t steps = fp_body_file_here(&s->file);
     fp_write_bytes(&s->file.bytes, (const void *)s->steps.at, s->steps.len * sizeof *s->steps.at);
+    fp_body_file_align(&s->file, PLACE_ALIGN);
     uint64_t places = fp_body_file_here(&s->file);
     fp_write_bytes(&s->file.bytes, (const void *)s->places.at,
                    s->places.len * sizeof *s->places.at);
@@ -341,13 +379,22 @@ static void write_lookup(struct second *s)
     record->nsteps = (uint32_t)s->steps.len;
     record->nplaces = (uint32_t)s->places.len;
     record->origin = (int64_t)(origin(s) - s->record);
-    record->sites = (int64_t)(s->sites_address - s->record);
     record->steps = (int64_t)(steps - s->record);
     record->places = (int64_t)(places - s->record);
     record->code = (int64_t)(s->file.address - s->record);
     record->code_size = s->made->code;
     record->functions = s->made->functions;
     record->left_out = s->made->left_out;
+}
+
+/* The functions of second bodies have their additions from the file as it was (`object`). */
+static void remove_additions(struct second *s)
+{
+    struct fp_additions additions;
+    fp_additions_find(s->arena, &s->file.view, &additions);
+    for (size_t i = 0; i < s->nfunctions; i++)
+        fp_additions_pass_over(&additions, &s->functions[i].m);
+    fp_additions_remove(&additions);
 }
 
 /* ---- the list of steps ---- */
@@ -379,6 +426,7 @@ static const char *make(struct second *s, const char *path)
     if (!fp_body_file_unwind(&s->file, s->tables.fdes.at, s->tables.fdes.len))
         return "its .eh_frame_hdr is of an unknown kind";
     write_lookup(s);
+    remove_additions(s);
     s->made->all = s->file.bytes.len;
     return NULL;
 }

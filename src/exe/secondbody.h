@@ -3,7 +3,7 @@
  *
  *     fp_second_body_add(&arena, "prog", &summary, &error);
  *
- * The first body stays as it is, byte for byte. */
+ * The first body stays as it is, but that it no longer adds to running registers (additions.h). */
 #ifndef FP_EXE_SECONDBODY_H
 #define FP_EXE_SECONDBODY_H
 

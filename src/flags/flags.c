@@ -41,7 +41,8 @@ const struct fp_flag fp_flag_table[] = {
     {"deny", FP_FLAG_LIST, PLUGIN, "LIST", FIELD(deny),
      "functions and files to leave out"},
     {"values", FP_FLAG_SWITCH, PLUGIN, NULL, FIELD(values),
-     "with early: count targets of indirect calls and sizes of copies"},
+     "with early: count targets of indirect calls and sizes of copies;\n"
+     "with pep: targets alone, where samples are taken"},
     {"cuts", FP_FLAG_WORD, PLUGIN, "fit few paper loops", FIELD(cuts),
      "where paths end besides back edges: at cold edges, so that counters\n"
      "fit an array; nowhere; nowhere, and at every back edge, as in the\n"
@@ -63,6 +64,9 @@ const struct fp_flag fp_flag_table[] = {
      "where operations go: by estimates, or all edges alike (weighted)"},
     {"callees", FP_FLAG_SWITCH, PLUGIN, NULL, FIELD(callees),
      "list calls in the map, for footpath divide"},
+    {"query", FP_FLAG_SWITCH, PLUGIN, NULL, FIELD(query),
+     "the program may ask for its own paths while it runs\n"
+     "(footpath_query_hottest and others of footpath/runtime.h)"},
     {"base", FP_FLAG_TEXT, PLUGIN, "FOLDER", FIELD(base),
      "source files below it are the same in another folder"},
     {"map", FP_FLAG_WORD, DRIVER, "packed plain separate", FIELD(map),
@@ -79,6 +83,9 @@ const struct fp_flag fp_flag_table[] = {
      "with --fp-use: say what is done and why"},
     {"out", FP_FLAG_TEXT, DRIVER, "PATTERN", FIELD(out),
      "at link: where profiles go (footpath.prof); FOOTPATH_OUT overrides it"},
+    {"live", FP_FLAG_SWITCH, DRIVER, NULL, FIELD(live),
+     "at link: counters lie in a file beside the profile, so that what was\n"
+     "counted outlives a kill; FOOTPATH_LIVE overrides it"},
     {"dump", FP_FLAG_LIST, PLUGIN, "LIST", FIELD(dump),
      "print graph, path numbers, plan and counters of these functions\n"
      "while compiling, on stderr"},

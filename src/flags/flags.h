@@ -76,6 +76,7 @@ struct fp_flags {
     bool machine_costs;  /* of blocks: an estimate of machine instructions */
     enum fp_point early; /* not 0: before optimisation, and where */
     bool exits;
+    bool live;                /* of a link: counters are live without a variable */
     bool inline_small;        /* early: small functions are inlined before counting */
     bool strip_lines;         /* line tables were only asked for by footpath-cc, for the map */
     bool strip_names;         /* so were names of blocks, for the survey (llvm/sense) */
@@ -84,6 +85,7 @@ struct fp_flags {
     bool plain_labels;        /* no weights: all edges alike */
     bool hits;                /* count executed operations */
     bool callees;             /* list calls in the map */
+    bool query;               /* the program may ask for its own paths (footpath/runtime.h) */
     bool remarks;             /* use: say what is done */
     bool eager_copies;        /* use: see fp_ir_super */
     bool help;                /* --fp-help */

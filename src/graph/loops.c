@@ -127,3 +127,15 @@ bool fp_loops_contain(const struct fp_loops *loops, uint32_t header, uint32_t bl
     while (block != FP_NONE && block != header) block = loops->header[block];
     return block == header;
 }
+
+bool fp_loops_seldom_left_by(const struct fp_loops *loops, const struct fp_cfg *cfg,
+                             const double *weights, uint32_t edge)
+{
+    static const double MOSTLY = 4;
+    uint32_t src = cfg->edges[edge].src;
+    uint32_t loop = fp_bitset_has(&loops->heads, src) ? src : loops->header[src];
+    double whole = 0;
+    if (loop == FP_NONE || fp_loops_contain(loops, loop, cfg->edges[edge].dst)) return false;
+    for (uint32_t e = cfg->first_out[src]; e < cfg->first_out[src + 1]; e++) whole += weights[e];
+    return weights[edge] * MOSTLY < whole;
+}

@@ -18,4 +18,9 @@ void fp_loops_find(struct fp_arena *arena, const struct fp_cfg *cfg, struct fp_l
 /* Is block in the loop that `header` heads (the header included)? */
 bool fp_loops_contain(const struct fp_loops *loops, uint32_t header, uint32_t block);
 
+/* Does the edge lead out of the loop around its source, which mostly goes on? What is done in front
+ * of the branch for such an edge is done in every round, for the last one alone. */
+bool fp_loops_seldom_left_by(const struct fp_loops *loops, const struct fp_cfg *cfg,
+                             const double *weights, uint32_t edge);
+
 #endif

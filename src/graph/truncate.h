@@ -6,7 +6,9 @@
  * made at cold blocks until it does. Above good_paths counters no longer fit an
  * array and counting takes a hash table; cuts are made only where edges are much
  * colder than the path ends they save from it, which mostly means at the
- * borders of hot loops, and else not at all.
+ * borders of hot loops, and else not at all. Large functions (interpreters) are
+ * given a larger array: there a few cuts do not suffice, and each further one
+ * takes away less.
  */
 #ifndef FP_GRAPH_TRUNCATE_H
 #define FP_GRAPH_TRUNCATE_H
@@ -16,12 +18,13 @@
 #include "graph/order.h"
 
 struct fp_limits {
-    uint64_t max_paths;  /* at most FP_MAX_PATHS; 0 is FP_MAX_PATHS */
-    uint64_t good_paths; /* 0: do not try */
-    bool no_laps;        /* truncate every back edge, as the papers do */
-    double loop_entries; /* cut the ways into a loop that goes round this many times as
-                            often as it is entered: its paths then begin with a
-                            constant sum. 0: do not */
+    uint64_t max_paths;   /* at most FP_MAX_PATHS; 0 is FP_MAX_PATHS */
+    uint64_t good_paths;  /* with the laps; 0: do not try */
+    uint64_t large_paths; /* the same for what a few cuts do not bring to good_paths */
+    bool no_laps;         /* truncate every back edge, as the papers do */
+    double loop_entries;  /* cut the ways into a loop that goes round this many times as
+                             often as it is entered: its paths then begin with a
+                             constant sum. 0: do not */
 };
 
 #define FP_MAX_PATHS ((uint64_t)1 << 62)

@@ -8,7 +8,8 @@
  *
  * A function is found by linkage name, file and shape. A static function of a header may be
  * compiled into several objects; its copies agree in all three. They are told apart by
- * their id where the id is known, and added up where it is not.
+ * their id where the id is known, and added up where it is not. A function that changed
+ * gets the counts of its earlier version as far as they find a place in it: staleguide.h.
  */
 #ifndef FP_GUIDE_GUIDE_H
 #define FP_GUIDE_GUIDE_H
@@ -17,7 +18,9 @@
 #include "base/varint.h"
 #include "base/vec.h"
 #include "count/function.h"
+#include "count/blockmarks.h"
 #include "count/values.h"
+#include "graph/placecounts.h"
 
 struct fp_guide_path {
     uint64_t count;
@@ -37,11 +40,19 @@ struct fp_guide_value {
     const char *target; /* of an indirect call: its linkage name */
 };
 
+/* What the counts are of, so that they find a place in another version of the function. */
+struct fp_guide_version {
+    struct fp_cfg *cfg;
+    struct fp_block_mark *marks;    /* per block: blockmarks.h */
+    struct fp_value_sites sites[2]; /* by enum fp_value_kind */
+};
+
 struct fp_guide_function {
-    uint64_t key;   /* of name and file: fp_name_key */
-    uint64_t shape; /* fp_cfg_hash */
-    uint64_t id;    /* as in the map; 0 where several were added up */
-    uint32_t flags; /* the next three are what went into the id */
+    uint64_t key;     /* of name and file: fp_name_key */
+    uint64_t shape;   /* fp_cfg_hash */
+    uint64_t content; /* fp_function_content; 0 before version 3 */
+    uint64_t id;      /* as in the map; 0 where several were added up */
+    uint32_t flags;   /* the next three are what went into the id */
     uint64_t path_slots, edge_slots;
     uint64_t entries;
     uint32_t nedges, npaths;
@@ -49,6 +60,8 @@ struct fp_guide_function {
     struct fp_guide_path *paths;   /* most frequent first */
     struct fp_guide_value *values; /* by kind and site, the most frequent first */
     uint32_t nvalues;
+    struct fp_guide_version version; /* of what ran; cfg NULL: none, or not read */
+    struct fp_bitset guessed; /* of what found another place: placecounts.h; words NULL: none */
 };
 
 /* As LLVM's ProfileSummary. A cutoff of 990000: blocks that ran at least
@@ -77,7 +90,7 @@ struct fp_guide {
     size_t nfunctions;
     struct fp_file file;
     size_t *offsets; /* of the counts of each function */
-    uint32_t version;
+    uint32_t format; /* version of the file */
 };
 
 /* Functions may be in any order; they are sorted. */
@@ -103,5 +116,15 @@ enum fp_guide_match {
 enum fp_guide_match fp_guide_find(struct fp_arena *arena, const struct fp_guide *guide,
                                   const struct fp_function *function, uint64_t id,
                                   struct fp_guide_function *found);
+
+/* ---- for staleguide.c ---- */
+
+/* The first function of a key; nfunctions or one of another key where there is none. */
+size_t fp_guide_first(const struct fp_guide *guide, uint64_t key);
+enum fp_guide_kept { FP_GUIDE_NO_VERSION, FP_GUIDE_NEVER_RAN, FP_GUIDE_VERSION };
+
+/* The counts of one function with its version. Of a function that never ran there are none. */
+enum fp_guide_kept fp_guide_read(struct fp_arena *arena, const struct fp_guide *guide, size_t index,
+                                 struct fp_guide_function *found);
 
 #endif

@@ -24,10 +24,11 @@ struct fp_guide_function fp_guide_identify(const struct fp_function *function);
 /* Adds a function with its counts to the guide, and its blocks to the summary. */
 void fp_guide_maker_add(struct fp_guide_maker *maker, const struct fp_function *function,
                         struct fp_guide_function counts);
-/* Sets the values that the calls of the function were given: makevalues.c. */
+/* Sets the values that the calls of the function were given: makevalues.c. blocks: executions of
+ * each. */
 void fp_guide_maker_values(struct fp_guide_maker *maker, const struct fp_module *module,
-                           const struct fp_function *function, const struct fp_symbols *symbols,
-                           struct fp_guide_function *out);
+                           const struct fp_function *function, const uint64_t *blocks,
+                           const struct fp_symbols *symbols, struct fp_guide_function *out);
 /* Computes the summary and hands the list of functions over. */
 void fp_guide_maker_finish(struct fp_guide_maker *maker);
 

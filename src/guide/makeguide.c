@@ -7,6 +7,8 @@
 #include "paths/edges.h"
 #include "guide/guidemaker.h"
 #include "base/checked.h"
+#include "profile/aside.h"
+#include "graph/sampleflow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +104,21 @@ static void make_cutoffs(struct fp_guide_maker *m)
 
 /* ---- functions ---- */
 
+/* A copy: the map is freed before the guide. */
+static void note_version(struct fp_arena *arena, const struct fp_function *f,
+                         struct fp_block_mark *marks, struct fp_guide_version *out)
+{
+    const struct fp_cfg *cfg = f->paths.cfg;
+    out->cfg = fp_cfg_new(arena, cfg->nblocks, cfg->edges, cfg->nedges, cfg->flags);
+    out->marks = marks;
+    for (int kind = 0; kind < 2 && f->sites; kind++) {
+        const struct fp_value_sites *sites = &f->sites[kind];
+        out->sites[kind] =
+            (struct fp_value_sites){FP_NEW_ARRAY(arena, uint32_t, sites->n), sites->n};
+        for (uint32_t i = 0; i < sites->n; i++) out->sites[kind].blocks[i] = sites->blocks[i];
+    }
+}
+
 struct fp_guide_function fp_guide_identify(const struct fp_function *f)
 {
     return (struct fp_guide_function){
@@ -115,13 +132,11 @@ struct fp_guide_function fp_guide_identify(const struct fp_function *f)
     };
 }
 
-/* Nothing was seen of the function. Where paths are sampled, that does not tell that it never ran:
- * the compiler must not take it for cold. */
-static bool is_unknown(const struct fp_function *f, const struct fp_guide_function *counts)
+static bool has_run(const struct fp_function *f, const struct fp_guide_function *counts)
 {
     uint64_t sum = counts->entries;
     for (uint32_t e = 0; e < f->paths.cfg->nedges; e++) sum |= counts->edges[e];
-    return f->flags & FP_FUNCTION_SAMPLED && !sum;
+    return sum;
 }
 
 void fp_guide_maker_add(struct fp_guide_maker *m, const struct fp_function *f,
@@ -129,8 +144,18 @@ void fp_guide_maker_add(struct fp_guide_maker *m, const struct fp_function *f,
 {
     const struct fp_cfg *cfg = f->paths.cfg;
     struct fp_guide_summary *summary = &m->made->summary;
-    if (is_unknown(f, &counts)) return;
-    if (f->flags & FP_FUNCTION_SAMPLED && !counts.entries) counts.entries = 1; /* it was entered */
+    bool ran = has_run(f, &counts);
+    /* where paths are sampled, nothing seen does not tell that the function never ran: the
+     * compiler must not take it for cold */
+    if (f->flags & FP_FUNCTION_SAMPLED && !ran) return;
+    if (f->flags & FP_FUNCTION_CALLS) {
+        struct fp_block_mark *marks = fp_function_marks(m->arena, f);
+        counts.content = fp_function_content(f, marks);
+        if (ran) note_version(m->arena, f, marks, &counts.version);
+    }
+    if (f->flags & FP_FUNCTION_SAMPLED && !fp_sample_flow(cfg, &counts.entries, counts.edges) &&
+        !counts.entries)
+        counts.entries = 1; /* it was entered */
     summary->num_functions++;
     summary->num_counts += cfg->nblocks;
     if (counts.entries > summary->max_entries) summary->max_entries = counts.entries;
@@ -167,8 +192,22 @@ static void add_function(struct fp_guide_maker *m, const struct fp_module *modul
     out.entries = edges.entries;
     out.edges = edges.edges;
     if (f->flags & FP_FUNCTION_PATHS) keep_paths(m->arena, &counts, &out);
-    if (f->flags & FP_FUNCTION_VALUES) fp_guide_maker_values(m, module, f, symbols, &out);
+    if (f->flags & FP_FUNCTION_VALUES)
+        fp_guide_maker_values(m, module, f, edges.blocks, symbols, &out);
     fp_guide_maker_add(m, f, out);
+}
+
+/* Of the program of a module. */
+static struct fp_symbols symbols_of(struct fp_arena *arena, const struct fp_program *program)
+{
+    struct fp_symbols symbols;
+    struct fp_strtable known;
+    fp_symbols_read(arena, program->path, &symbols);
+    fp_strtable_init(&known, arena);
+    for (size_t i = 0; i < program->nfunctions; i++)
+        fp_strtable_add(&known, program->functions[i].name);
+    fp_symbols_prefer(&symbols, &known);
+    return symbols;
 }
 
 void fp_guide_make(struct fp_arena *arena, const struct fp_profile *profile,
@@ -178,8 +217,7 @@ void fp_guide_make(struct fp_arena *arena, const struct fp_profile *profile,
     struct fp_guide_maker m = {.arena = arena, .made = made};
     for (size_t i = 0; i < profile->modules.len; i++) {
         const struct fp_module *module = profile->modules.at[i];
-        struct fp_symbols symbols;
-        fp_symbols_read(arena, module->program.path, &symbols);
+        struct fp_symbols symbols = symbols_of(arena, &module->program);
         for (size_t k = 0; k < module->program.nfunctions; k++)
             if (!(module->program.functions[k].flags & FP_FUNCTION_SKIPPED))
                 add_function(&m, module, &module->program.functions[k], &symbols);
@@ -282,7 +320,12 @@ static const char *suffix_of(enum fp_guide_by by)
 const char *fp_guide_cached(struct fp_arena *arena, const char *path, enum fp_guide_by by,
                             struct fp_error *error)
 {
+    struct fp_beside beside_it;
+    struct fp_error ignored = {0};
     if (fp_guide_is(path)) return path;
+    /* The guide is known by the profile's size and time, which say nothing of runs beside it. Where
+     * they cannot be put into the profile, they are read with it when the guide is made. */
+    fp_profile_fold(path, &beside_it, &ignored);
     struct fp_guide_source source = source_of(path);
     char *beside = fp_arena_printf(arena, "%s%s.guide", path, suffix_of(by));
     char *elsewhere = name_elsewhere(arena, beside);

@@ -6,6 +6,7 @@
 #include "guide/guidemaker.h"
 
 #include "base/checked.h"
+#include "paths/valuecounts.h"
 
 #include <stdlib.h>
 
@@ -46,11 +47,11 @@ static int by_site(const void *a, const void *b)
 }
 
 void fp_guide_maker_values(struct fp_guide_maker *m, const struct fp_module *module,
-                           const struct fp_function *f, const struct fp_symbols *symbols,
-                           struct fp_guide_function *out)
+                           const struct fp_function *f, const uint64_t *blocks,
+                           const struct fp_symbols *symbols, struct fp_guide_function *out)
 {
     struct fp_value_count *counts;
-    size_t n = fp_profile_values(m->arena, module, f, &counts), first = 0;
+    size_t n = fp_values_of(m->arena, module, f, blocks, &counts), first = 0;
     struct fp_guide_value *all = FP_NEW_ARRAY(m->arena, struct fp_guide_value, n);
     for (size_t i = 0; i < n; i++) all[i] = value_of(symbols, f, &counts[i]);
     if (n) qsort(all, n, sizeof *all, by_site);

@@ -44,12 +44,12 @@ static struct allowance allowance_of(const struct fp_job *job)
 
 /* ---- which blocks ---- */
 
-/* Counters of edges, of frames and of calls belong to the blocks as they were. */
+/* What calls cost belongs to the blocks as they were. */
 static bool may_copy(const struct fp_job *job)
 {
     enum {
-        NOT_WITH = FP_FUNCTION_EDGES | FP_FUNCTION_EXITS | FP_FUNCTION_EARLY | FP_FUNCTION_CYCLES |
-                   FP_FUNCTION_SAMPLED | FP_FUNCTION_VALUES | FP_FUNCTION_CALL_COSTS,
+        NOT_WITH = FP_FUNCTION_EARLY | FP_FUNCTION_CYCLES | FP_FUNCTION_SAMPLED |
+                   FP_FUNCTION_VALUES | FP_FUNCTION_CALL_COSTS,
         MANY_EDGES = 20000
     };
     static const char *const small[] = {"optnone", "optsize", "minsize"};
@@ -82,14 +82,15 @@ static uint32_t size_of(const struct fp_job *job, uint32_t b)
 static struct fp_copied_graph *choose(const struct fp_job *job, const struct fp_plan *plan,
                                       const struct allowance *allowed)
 {
-    static const double OF_REGISTER = 1.1; /* instructions of an operation, and some of a spill */
+    /* instructions of an operation, and some of a spill; with --fp-exits also the store */
+    static const double OF_REGISTER = 1.1, OF_SLOT = 1;
     struct fp_arena scratch = {0};
     uint32_t n = job->f->paths.cfg->nblocks, *sizes = FP_NEW_ARRAY(&scratch, uint32_t, n);
     double *costs = FP_NEW_ARRAY(&scratch, double, n);
     uint64_t whole = 0;
     for (uint32_t b = 0; b < n; b++) {
         sizes[b] = size_of(job, b);
-        costs[b] = OF_REGISTER;
+        costs[b] = OF_REGISTER + (job->work->flags.exits ? OF_SLOT : 0);
         whole += job->f->source.blocks[b].instructions + 1;
     }
     struct fp_copy_options how = {.weights = job->ir->weights,
@@ -109,7 +110,7 @@ static struct fp_copied_graph *worthwhile(const struct fp_job *job)
 {
     struct fp_arena scratch = {0};
     struct allowance allowed = allowance_of(job);
-    struct fp_plan_options how = {.branch_counts = true};
+    struct fp_plan_options how = {.branch_counts = true, .exits = job->work->flags.exits};
     if (!allowed.percent) return NULL;
     struct fp_plan *plan = fp_plan_make(&scratch, job->f->paths.numbering, job->ir->weights, &how);
     struct fp_copied_graph *g = choose(job, plan, &allowed);
@@ -172,6 +173,7 @@ void fp_job_copy_blocks(struct fp_job *job)
     paths->dag = g->dag;
     paths->numbering = g->numbering;
     job->ir->weights = g->weights;
+    job->ir->edge_of = g->edge_of;
 }
 
 /* ---- with copies, and without ---- */
@@ -191,6 +193,11 @@ const struct fp_paths *fp_job_old_paths(const struct fp_job *job)
     return job->copies ? &job->copies->paths : &job->f->paths;
 }
 
+const double *fp_job_old_weights(const struct fp_job *job)
+{
+    return job->copies ? job->copies->weights : job->ir->weights;
+}
+
 void fp_job_fit_copies(struct fp_job *job)
 {
     if (!job->copies) return;
@@ -198,11 +205,22 @@ void fp_job_fit_copies(struct fp_job *job)
     fp_copied_counts(job->copies->graph, job->plan->at_end, job->f->layout.at_end);
 }
 
-void fp_job_forget_copies(struct fp_job *job)
+void fp_job_note_left_copies(struct fp_job *job)
 {
     if (!job->copies) return;
+    const struct fp_copied_graph *g = job->copies->graph;
+    job->f->layout.ncopies = g->cfg->nblocks - g->nold;
+    job->f->layout.copy_of = g->block_of + g->nold;
+}
+
+void fp_job_forget_copies(struct fp_job *job)
+{
+    struct fp_flow *flow = job->f->paths.flow; /* chosen later, and of the old edges */
+    if (!job->copies) return;
     job->f->paths = job->copies->paths;
+    job->f->paths.flow = flow;
     job->ir->blocks = job->copies->blocks;
     job->ir->weights = job->copies->weights;
+    job->ir->edge_of = NULL;
     job->copies = NULL;
 }

@@ -34,14 +34,16 @@ static void say_counters(struct dump *d)
     uint32_t nlaps = d->f->paths.truncation->laps.len;
     if (d->plan)
         fp_say(&d->out, "  paths: %" PRIu64 ", laps: %u\n", d->numbering->num_paths, nlaps);
-    if (d->f->flags & FP_FUNCTION_HASHED && !d->plan) {
-        say_words(d, "values of calls: hash table", layout->path_slots, FP_HASH_PREFIX);
-    } else if (d->f->flags & FP_FUNCTION_HASHED) {
+    if (d->f->flags & FP_FUNCTION_HASHED) {
+        bool values = !d->plan || layout->direct_slots;
         if (layout->sparse_slots)
             say_words(d, "counters of paths: sparse array", layout->sparse_slots, FP_HASH_PREFIX);
         else
-            say_words(d, "counters of paths: hash table", layout->path_slots, FP_HASH_PREFIX);
-        if (nlaps) fp_say(&d->out, "  counters of laps: edge counters 0 to %u\n", nlaps - 1);
+            say_words(d, values ? "values of calls: hash table" : "counters of paths: hash table",
+                      layout->path_slots, FP_HASH_PREFIX);
+        say_words(d, "counters of paths: array", layout->direct_slots, FP_DIRECT_PREFIX);
+        if (d->plan && nlaps)
+            fp_say(&d->out, "  counters of laps: edge counters 0 to %u\n", nlaps - 1);
     } else {
         bool cycles = d->f->flags & FP_FUNCTION_CYCLES;
         say_words(d,
@@ -186,8 +188,8 @@ static void say_edge(struct dump *d, uint32_t e)
     if (d->plan && d->plan->at_end[edge->src] == e)
         fp_say(&d->out, " (in front of the branch, whichever way it goes)");
     say_laps_left(d, e);
-    say_flow_counter(d, FP_FLOW_EDGE, e);
-    say_flow_counter(d, FP_FLOW_FRONT, e);
+    say_flow_counter(d, FP_FLOW_EDGE, fp_job_old_edge(d->job, e));
+    say_flow_counter(d, FP_FLOW_FRONT, fp_job_old_edge(d->job, e));
     fp_say(&d->out, "\n");
 }
 
@@ -253,7 +255,7 @@ static void say_block(struct dump *d, uint32_t block)
     fp_say(&d->out, "  returns");
     uint32_t exit = d->plan ? d->f->paths.dag->exit_of[block] : FP_NONE;
     if (exit != FP_NONE) say_dag_edge(d, exit);
-    say_flow_counter(d, FP_FLOW_EXIT, block);
+    say_flow_counter(d, FP_FLOW_EXIT, fp_job_old_block(d->job, block));
     fp_say(&d->out, "\n");
 }
 

@@ -15,12 +15,14 @@
 #include "llvm/emit/irhooks.h"
 #include "llvm/emit/irmap.h"
 #include "llvm/emit/irpath.h"
+#include "llvm/emit/irquery.h"
 #include "llvm/emit/irvalues.h"
 #include "llvm/p3copy.h"
 #include "llvm/planning.h"
 #include "llvm/read/identity.h"
 #include "llvm/read/irbody.h"
 #include "llvm/read/ircalls.h"
+#include "llvm/read/ircontent.h"
 #include "llvm/read/ircost.h"
 #include "llvm/sense/survey.h"
 #include "llvm/shim.h"
@@ -128,7 +130,7 @@ static bool wants_values(const struct fp_work *work)
 {
     const struct fp_flags *flags = &work->flags;
     bool mode = flags->mode == FP_MODE_PATH || flags->mode == FP_MODE_EDGE ||
-                flags->mode == FP_MODE_EDGE_MIN;
+                flags->mode == FP_MODE_EDGE_MIN || flags->mode == FP_MODE_PEP;
     return flags->values && flags->early && mode && !flags->cycles && !work->division;
 }
 
@@ -140,13 +142,35 @@ static bool wants_call_costs(const struct fp_work *work)
            !work->division;
 }
 
+/* Code that is not ours calls the first body of a callback, so a second body would hardly be
+ * executed. Where a callback calls functions of ours, samples by a flag would keep those from being
+ * seen: a burst does not come into their second bodies from a function that has none. */
+static enum fp_pep way_to_sample(const struct fp_job *job)
+{
+    enum fp_pep pep = job->work->flags.pep;
+    LLVMValueRef function = job->ir->function;
+    return pep == FP_PEP_BODY && fp_ir_is_callback(function) && fp_ir_calls_none_of_ours(function)
+               ? FP_PEP_FLAG
+               : pep;
+}
+
+/* Samples know targets alone, and none where they are taken by a flag. */
+static bool has_values(const struct fp_job *job)
+{
+    uint32_t ntargets, nsizes;
+    fp_ir_count_values(job->ir->function, &ntargets, &nsizes);
+    if (!(job->f->flags & FP_FUNCTION_SAMPLED)) return ntargets || nsizes;
+    return ntargets && job->pep != FP_PEP_FLAG;
+}
+
 /* What is compiled into the function. */
-static void set_flags(const struct fp_job *job)
+static void set_flags(struct fp_job *job)
 {
     const struct fp_flags *flags = &job->work->flags;
     LLVMValueRef function = job->ir->function;
     struct fp_function *f = job->f;
     f->flags = mode_flags(flags->mode);
+    job->pep = way_to_sample(job);
     if (flags->early) f->flags |= FP_FUNCTION_EARLY;
     if (flags->early && flags->inline_small) f->flags |= FP_FUNCTION_INLINED;
     if (flags->cycles && f->flags & FP_FUNCTION_PATHS) f->flags |= FP_FUNCTION_CYCLES;
@@ -156,13 +180,15 @@ static void set_flags(const struct fp_job *job)
     if (fp_ir_has_one_body(function)) f->flags |= FP_FUNCTION_ONE_BODY;
     if (flags->callees) fp_ir_list_callees(job->arena, function, f);
     fp_ir_list_calls(job->ir);
+    if (flags->early) fp_ir_mark_content(job->ir);
     if (job->work->machine_costs) f->flags |= FP_FUNCTION_MACHINE;
     if (wants_call_costs(job->work)) f->flags |= FP_FUNCTION_CALL_COSTS;
     if (f->source.nunseen) f->flags |= FP_FUNCTION_UNSEEN;
     /* of what is only compiled as a part of others: counting values keeps it from being inlined */
     bool only_inlined = LLVMGetLinkage(function) == LLVMAvailableExternallyLinkage;
-    if (wants_values(job->work) && !only_inlined && fp_ir_has_values(function))
-        f->flags |= FP_FUNCTION_VALUES;
+    if (!wants_values(job->work) || only_inlined || !has_values(job)) return;
+    f->flags |= FP_FUNCTION_VALUES;
+    fp_ir_list_sites(job->ir);
 }
 
 /* Weights of the edges: LLVM's estimates, ours, or those of an earlier run, which the
@@ -186,7 +212,9 @@ static void set_id(const struct fp_job *job)
     struct fp_function *f = job->f;
     f->id = fp_function_id(job->base, f->flags, f->layout.path_slots, f->layout.edge_slots);
     /* objects that share counters must agree how long a sparse array is, and on a gate */
-    f->id += f->layout.sparse_slots + f->layout.gated;
+    f->id += f->layout.sparse_slots + f->layout.direct_slots + f->layout.gated;
+    /* with --fp-query counters mean what they count (graph/recover.c), without they need not */
+    if (job->work->flags.query) f->id = fp_hash64(f->id);
 }
 
 /* The code, in an order that each piece of emit/ asks for. */
@@ -202,18 +230,25 @@ static void edit(const struct fp_job *job)
     bool sampled = f->flags & FP_FUNCTION_SAMPLED, costs = f->flags & FP_FUNCTION_CALL_COSTS;
     bool turns = fp_p3_takes_turns(job, &turn);
     bool exits = f->flags & FP_FUNCTION_EXITS, slot = exits && fp_ir_needs_slot(f);
+    fp_value_calls calls = {0};
+    if (f->flags & FP_FUNCTION_VALUES) fp_ir_find_values(job->arena, ir->function, &calls);
     fp_editor_init(&ed, ir, sampled || costs ? FP_THREADS_LOCAL : work->flags.threads, optnone);
     ed.inlined_later = work->flags.early;
+    ed.optimized_later = work->flags.early || work->optimized_later;
+    if (work->flags.early && !exits && !optnone) fp_edit_tell_apart(&ed);
     if (turns) fp_ir_emit_turns(&ed, work->division->ncopies, turn);
     if (!work->flags.early) fp_ir_emit_live_mark(ir);
     if (exits) fp_ir_emit_marks(&ed, slot);
     if (costs) fp_ir_emit_call_costs(&ed);
     if (f->flags & FP_FUNCTION_EDGES) fp_ir_emit_edges(&ed);
     if (f->flags & FP_FUNCTION_COPY && !turns) fp_ir_emit_calls(&ed);
-    if (f->flags & FP_FUNCTION_VALUES) fp_ir_emit_values(&ed);
     if (slot) fp_ir_emit_slot(&ed, job->plan);
     if (job->plan && f->flags & FP_FUNCTION_HITS) fp_ir_emit_hits(&ed, job->plan);
-    if (job->plan) fp_ir_emit_paths(&ed, job->plan, sampled ? &work->flags.pep : NULL);
+    if (job->plan) fp_ir_emit_paths(&ed, job->plan, sampled ? &job->pep : NULL);
+    if (f->flags & FP_FUNCTION_VALUES && sampled)
+        fp_ir_note_values(&ed, &calls);
+    else if (f->flags & FP_FUNCTION_VALUES)
+        fp_ir_emit_values(&ed, &calls);
     fp_editor_finish(&ed);
 }
 
@@ -262,6 +297,7 @@ static void instrument(struct fp_job *job)
     fp_job_forget_copies(job);
     fp_ir_emit_hooks(job->ir->function, work->flags.exits);
     fp_ir_emit_map(work->module, job->f);
+    if (work->flags.query && !work->division) fp_ir_note_query(job->ir->function, job->f);
 }
 
 static void do_function(struct fp_work *work, LLVMValueRef function)
@@ -407,6 +443,7 @@ static bool run_passes(struct fp_work *work, enum fp_point point)
     if (counts) prepare_module(work, point);
     if (point == FP_POINT_EARLY && flags->use) changed |= fp_llvm_use(work->module, flags);
     if (counts) instrument_module(work);
+    if (point == FP_POINT_LATE && flags->query) changed |= fp_ir_emit_queries(work->module);
     if (counts && !work->some_later) fp_survey_end();
     if (counts && point == FP_POINT_PGO) fp_shim_counters_end();
     if (point == FP_POINT_EARLY && flags->strip_lines && flags->mode == FP_MODE_NONE)
@@ -416,9 +453,17 @@ static bool run_passes(struct fp_work *work, enum fp_point point)
 
 /* ---- the list for a module ---- */
 
-bool fp_llvm_run(LLVMModuleRef module, enum fp_point point, bool optimizing)
+/* Does the linker optimise the module again? clang notes for it how modules are split. */
+static bool is_for_lto(LLVMModuleRef module)
 {
-    struct fp_work work = {.module = module, .optimizing = optimizing};
+    static const char note[] = "EnableSplitLTOUnit";
+    return LLVMGetModuleFlag(module, note, strlen(note)) != NULL;
+}
+
+bool fp_llvm_run(LLVMModuleRef module, enum fp_point point, bool optimizing, bool alone)
+{
+    struct fp_work work = {
+        .module = module, .optimizing = optimizing, .optimized_later = alone || is_for_lto(module)};
     bool verified = is_to_be_verified(module);
     bool changed = read_flags(&work) && run_passes(&work, point);
     fp_arena_free(&work.arena);

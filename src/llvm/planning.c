@@ -1,11 +1,23 @@
 /* From a cfg to a plan: see planning.h. */
 #include "llvm/planning.h"
 
+#include "base/checked.h"
 #include "count/layout.h"
 #include "graph/lapexits.h"
+#include "graph/keptcounts.h"
 #include "graph/shortloops.h"
 #include "llvm/codecopies.h"
 #include "llvm/read/irlapvars.h"
+
+/* How many ids an array has at most. Where paths end to make them fit one, the functions that need
+ * many cuts get a larger one: few functions do, and all arrays of a program must lie within the
+ * reach of its code. */
+static uint64_t largest_array(const struct fp_flags *flags)
+{
+    enum { LARGER = 4 };
+    bool fit = flags->cuts == FP_CUTS_FIT || flags->cuts == FP_CUTS_LOOPS;
+    return fp_mul_saturated(flags->array_paths, fit ? LARGER : 1);
+}
 
 static struct fp_limits limits_of(const struct fp_job *job)
 {
@@ -13,6 +25,7 @@ static struct fp_limits limits_of(const struct fp_job *job)
     struct fp_limits limits = {.no_laps = flags->cuts == FP_CUTS_PAPER};
     bool fit = flags->cuts == FP_CUTS_FIT, loops = flags->cuts == FP_CUTS_LOOPS;
     if (fit || loops) limits.good_paths = flags->array_paths;
+    if (fit || loops) limits.large_paths = largest_array(flags);
     /* doors only where they were asked for, or where a guide knows how often the loop goes round */
     if (loops || (fit && job->measured))
         limits.loop_entries =
@@ -92,7 +105,7 @@ void fp_job_number(struct fp_job *job)
     bool sampled = job->f->flags & FP_FUNCTION_SAMPLED;
     enum fp_numbering_order order = sampled ? FP_NUMBER_HOTTEST_FIRST : FP_NUMBER_LARGEST_LAST;
     paths->numbering = fp_number(job->arena, paths->dag, order, weights);
-    fp_layout_paths(job->f, paths->numbering->num_ids, job->work->flags.array_paths);
+    fp_layout_paths(job->f, paths->numbering->num_ids, largest_array(&job->work->flags));
     job->f->layout.gated = wants_gate(job);
     choose_short_loops(job);
     fp_job_copy_blocks(job);
@@ -125,8 +138,9 @@ void fp_job_choose_edges(struct fp_job *job)
     struct fp_function *f = job->f;
     if (!(f->flags & FP_FUNCTION_EDGES)) return;
     if (f->flags & FP_FUNCTION_VALUES) fp_layout_values(f);
+    const struct fp_paths *old = fp_job_old_paths(job);
     struct fp_flow *flow =
-        fp_flow_make(job->arena, f->paths.cfg, &f->paths.truncation->order, job->ir->weights);
+        fp_flow_make(job->arena, old->cfg, &old->truncation->order, fp_job_old_weights(job));
     f->paths.flow = flow;
     f->layout.flow_slot = FP_NEW_ARRAY(job->arena, uint32_t, flow->nedges);
     for (uint32_t i = 0; i < flow->nedges; i++) {
@@ -138,6 +152,80 @@ void fp_job_choose_edges(struct fp_job *job)
     choose_loops(job);
 }
 
+static bool is_watched_access(LLVMValueRef i)
+{
+    switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMLoad:
+    case LLVMStore: return LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic;
+    case LLVMFence:
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg: return true;
+    default: return false;
+    }
+}
+
+/* What other threads, or handlers of signals, are told or waited for by. */
+static bool has_watched_access(LLVMBasicBlockRef bb)
+{
+    for (LLVMValueRef i = bb ? LLVMGetFirstInstruction(bb) : NULL; i; i = LLVMGetNextInstruction(i))
+        if (is_watched_access(i)) return true;
+    return false;
+}
+
+/* Is the value made of what the block loads, by a few operations in it? */
+static bool is_loaded(LLVMValueRef value, LLVMBasicBlockRef bb, unsigned depth)
+{
+    if (!LLVMIsAInstruction(value) || LLVMGetInstructionParent(value) != bb) return false;
+    if (LLVMIsAPHINode(value) || !depth) return false;
+    if (LLVMIsALoadInst(value)) return true;
+    for (int i = 0; i < LLVMGetNumOperands(value); i++)
+        if (is_loaded(LLVMGetOperand(value, (unsigned)i), bb, depth - 1)) return true;
+    return false;
+}
+
+static bool goes_by_data(LLVMBasicBlockRef bb)
+{
+    enum { DEEPEST = 4 };
+    LLVMValueRef end = bb ? LLVMGetBasicBlockTerminator(bb) : NULL;
+    if (!end) return false;
+    if (LLVMIsASwitchInst(end)) return true;
+    return LLVMIsABranchInst(end) && LLVMIsConditional(end) &&
+           is_loaded(LLVMGetCondition(end), bb, DEEPEST);
+}
+
+/* Counts of short loops are kept in registers, where the code generator has some: not without
+ * optimisation, and not before it. Tables, gates and cycles have no counter that could be kept. Of
+ * samples the running register is kept. */
+static void choose_kept_loops(struct fp_job *job)
+{
+    enum {
+        NO_COUNTS =
+            FP_FUNCTION_HASHED | FP_FUNCTION_CYCLES | FP_FUNCTION_SAMPLED | FP_FUNCTION_EXITS
+    };
+    const struct fp_function *f = job->f;
+    bool running = job->plan->running;
+    uint32_t n = f->paths.cfg->nblocks, *instructions = FP_NEW_ARRAY(job->arena, uint32_t, n);
+    uint32_t *origin = FP_NEW_ARRAY(job->arena, uint32_t, n);
+    struct fp_bitset watched = fp_bitset_new(job->arena, n), by_data = fp_bitset_new(job->arena, n);
+    if (f->flags & FP_FUNCTION_EARLY || (!running && f->flags & NO_COUNTS) || f->layout.gated ||
+        !job->work->optimizing || fp_ir_has_attribute(job->ir->function, "optnone"))
+        return;
+    for (uint32_t b = 0; b < n; b++) {
+        origin[b] = fp_job_old_block(job, b);
+        instructions[b] = f->source.blocks[origin[b]].instructions;
+        if (has_watched_access(job->ir->blocks[b].bb)) fp_bitset_add(&watched, b);
+        if (goes_by_data(job->ir->blocks[b].bb)) fp_bitset_add(&by_data, b);
+    }
+    const double *weights = job->ir->weights;
+    uint32_t *kept =
+        running ? fp_kept_moves(job->arena, job->plan, weights, instructions, origin, &by_data)
+                : fp_kept_counts(job->arena, job->plan, weights, instructions, origin, &watched,
+                                 &by_data);
+    job->ir->kept_loops = kept;
+    for (uint32_t b = 0; kept && job->ir->short_loops && b < n; b++)
+        if (kept[b] != FP_NONE) job->ir->short_loops[b] = FP_NONE;
+}
+
 void fp_job_plan(struct fp_job *job)
 {
     const struct fp_flags *flags = &job->work->flags;
@@ -146,13 +234,17 @@ void fp_job_plan(struct fp_job *job)
     struct fp_plan_options how = {
         .eager = flags->cycles,
         .exits = flags->exits,
-        .running = sampled && flags->pep != FP_PEP_FLAG,
-        .branch_counts = !flags->cycles && !sampled && !flags->plain_labels,
+        .running = sampled && job->pep != FP_PEP_FLAG,
+        /* a program that asks for its own counts has nobody who subtracts (graph/recover.c) */
+        .branch_counts = !flags->cycles && !sampled && !flags->plain_labels && !flags->query,
     };
     if (how.branch_counts && !how.exits && !flags->hits) how.lap_exits = find_lap_exits(job);
     job->plan = fp_plan_make(job->arena, job->f->paths.numbering,
                              flags->plain_labels ? NULL : job->ir->weights, &how);
     job->f->layout.at_end = job->plan->at_end;
+    /* with a second body nothing is added in the first one, so there is nothing to keep */
+    bool adds = job->plan->running && job->pep != FP_PEP_BODY;
+    if (how.lap_exits || adds) choose_kept_loops(job);
     fp_job_fit_copies(job);
 }
 
@@ -168,4 +260,5 @@ void fp_job_note_exits(struct fp_job *job)
     layout->offset = plan ? plan->offset : FP_NEW_ARRAY(job->arena, int64_t, cfg->nblocks);
     for (uint32_t b = 0; !plan && b < cfg->nblocks; b++)
         layout->counted[b] = fp_cfg_out_degree(cfg, b) == 0;
+    fp_job_note_left_copies(job);
 }

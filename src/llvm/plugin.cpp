@@ -9,6 +9,7 @@
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -33,6 +34,8 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 #include "llvm/Transforms/Utils/SSAUpdater.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 #if __has_include("llvm/Plugins/PassPlugin.h")
@@ -64,11 +67,12 @@ thread_local const Module *PipelineModule, *CountedBefore;
 thread_local ModuleAnalysisManager *PipelineAnalyses;
 thread_local bool PipelineOptimizes;
 
-bool runFootpath(Module &M, ModuleAnalysisManager &MAM, enum fp_point Point, bool Optimizing)
+bool runFootpath(Module &M, ModuleAnalysisManager &MAM, enum fp_point Point, bool Optimizing,
+                 bool Alone = false)
 {
     Analyses = &MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
     ModuleAnalyses = &MAM;
-    bool Changed = fp_llvm_run(wrap(&M), Point, Optimizing);
+    bool Changed = fp_llvm_run(wrap(&M), Point, Optimizing, Alone);
     Analyses = nullptr;
     ModuleAnalyses = nullptr;
     return Changed;
@@ -76,8 +80,9 @@ bool runFootpath(Module &M, ModuleAnalysisManager &MAM, enum fp_point Point, boo
 
 struct FootpathPass : PassInfoMixin<FootpathPass> {
     enum fp_point Point;
-    bool Optimizing;
-    FootpathPass(enum fp_point Point, bool Optimizing) : Point(Point), Optimizing(Optimizing)
+    bool Optimizing, Alone;
+    FootpathPass(enum fp_point Point, bool Optimizing, bool Alone = false)
+        : Point(Point), Optimizing(Optimizing), Alone(Alone)
     {
     }
     static bool isRequired()
@@ -86,7 +91,7 @@ struct FootpathPass : PassInfoMixin<FootpathPass> {
     } // also at -O0 and for optnone functions
     PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM)
     {
-        bool Changed = runFootpath(M, MAM, Point, Optimizing);
+        bool Changed = runFootpath(M, MAM, Point, Optimizing, Alone);
         if (Point == FP_POINT_LATE) PipelineModule = CountedBefore = nullptr;
         return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
     }
@@ -168,12 +173,13 @@ void registerPoints(PassBuilder &PB)
         MPM.addPass(FootpathPass(FP_POINT_LATE, Level.getSpeedupLevel() > 0));
     });
     // `opt -passes=footpath`, for the bitcode workflow
-    PB.registerPipelineParsingCallback([](StringRef Name, ModulePassManager &MPM,
-                                          ArrayRef<PassBuilder::PipelineElement>) {
-        if (Name != "footpath" && Name != "footpath-use") return false;
-        MPM.addPass(FootpathPass(Name == "footpath-use" ? FP_POINT_EARLY : FP_POINT_LATE, true));
-        return true;
-    });
+    PB.registerPipelineParsingCallback(
+        [](StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::PipelineElement>) {
+            if (Name != "footpath" && Name != "footpath-use") return false;
+            MPM.addPass(
+                FootpathPass(Name == "footpath-use" ? FP_POINT_EARLY : FP_POINT_LATE, true, true));
+            return true;
+        });
 }
 
 // A plugin for one LLVM crashes another. The host tells its version by
@@ -242,6 +248,15 @@ void fp_shim_align_loop(LLVMValueRef Terminator, uint32_t Bytes)
     MDNode *All = MDNode::getDistinct(Context, Facts);
     All->replaceOperandWith(0, All);
     I->setMetadata(LLVMContext::MD_loop, All);
+}
+
+void fp_shim_make_values(LLVMValueRef Fn, LLVMValueRef *Variables, size_t N)
+{
+    auto &F = *unwrap<Function>(Fn);
+    std::vector<AllocaInst *> All;
+    for (size_t I = 0; I < N; I++) All.push_back(unwrap<AllocaInst>(Variables[I]));
+    DominatorTree Tree(F);
+    PromoteMemToReg(All, Tree);
 }
 
 void fp_shim_redirect_phis(LLVMBasicBlockRef Block, LLVMBasicBlockRef From, LLVMBasicBlockRef To)
@@ -878,6 +893,12 @@ bool fp_shim_is_must_tail(LLVMValueRef Instruction)
 {
     const auto *Call = dyn_cast<CallInst>(unwrap(Instruction));
     return Call && Call->isMustTailCall();
+}
+
+void fp_shim_keep(LLVMValueRef Variable)
+{
+    auto *Global = unwrap<GlobalValue>(Variable);
+    appendToCompilerUsed(*Global->getParent(), {Global});
 }
 
 void fp_shim_touches_nothing(LLVMValueRef Call)

@@ -26,6 +26,9 @@ void fp_shim_position_at_head(LLVMBuilderRef builder, LLVMBasicBlockRef block);
  * ask. */
 void fp_shim_align_loop(LLVMValueRef terminator, uint32_t bytes);
 
+/* Variables of the frame, which are loaded and stored alone, become values. */
+void fp_shim_make_values(LLVMValueRef function, LLVMValueRef *variables, size_t n);
+
 /* PHIs of `block` that come from `from` now come from `to`, once each. */
 void fp_shim_redirect_phis(LLVMBasicBlockRef block, LLVMBasicBlockRef from, LLVMBasicBlockRef to);
 
@@ -107,6 +110,9 @@ struct fp_shim_copies {
 };
 void fp_shim_copy_graph(const struct fp_shim_copies *how);
 
+/* The optimiser keeps the variable, though nobody seems to use it. The linker may drop it. */
+void fp_shim_keep(LLVMValueRef variable);
+
 /* Of a call: it neither reads nor writes memory, nor throws. */
 void fp_shim_touches_nothing(LLVMValueRef call);
 
@@ -157,8 +163,9 @@ bool fp_shim_llvm_counters(LLVMValueRef function, struct fp_shim_counters *count
 void fp_shim_counters_end(void);
 
 /* Called by the passes; `point` tells which of the points of the pipeline it is, `optimizing`
- * whether at -O1 or above. True when the module was changed. */
-bool fp_llvm_run(LLVMModuleRef module, enum fp_point point, bool optimizing);
+ * whether at -O1 or above, `alone` that there is no pipeline: whoever takes the bitcode may
+ * optimise it. True when the module was changed. */
+bool fp_llvm_run(LLVMModuleRef module, enum fp_point point, bool optimizing, bool alone);
 
 /* Is LLVM's own instrumentation to be replaced by ours (--fp-at=pgo)? */
 bool fp_llvm_counts_as_llvm(void);

@@ -16,6 +16,7 @@ struct fp_work {
     struct fp_flags flags;
     struct fp_filter filter;
     bool optimizing;      /* at -O1 or above */
+    bool optimized_later; /* by the linker, or by whoever takes the bitcode */
     uint64_t module_hash; /* tells static functions of one name apart */
     struct fp_ir_guide guide;
     const struct fp_division *division;           /* in a copy of P3, else NULL */
@@ -35,6 +36,7 @@ struct fp_job {
     uint64_t base;                /* of the function's id, as a guide knows it */
     struct fp_job_copies *copies; /* or NULL: codecopies.h */
     struct fp_plan *plan;         /* NULL where paths are not counted */
+    enum fp_pep pep;              /* how samples of its paths are taken */
     const struct fp_part *part;   /* with a division: this function's entry in it */
     struct fp_copy_info copy;
 };

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "count/values.h"
+#include "paths/valuecounts.h"
 #include "profile/symbols.h"
 
 #include <stdlib.h>
@@ -121,7 +122,7 @@ static void resolve_pointers(struct caller *c, uint32_t index, struct fp_strtabl
     const struct fp_report_function *rf = &c->report->functions[index];
     uint64_t table = rf->function->layout.path_address;
     struct fp_value_count *values;
-    size_t n = fp_profile_values(arena, rf->module, rf->function, &values);
+    size_t n = fp_values_of(arena, rf->module, rf->function, rf->edges.blocks, &values);
     for (size_t i = 0; i < n; i++) {
         if (fp_value_kind(values[i].key) != FP_VALUE_TARGET) continue;
         struct fp_call_edge *rest = &c->edges.at[pointers];

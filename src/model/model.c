@@ -95,6 +95,7 @@ static void add_paths(struct model_maker *m, struct fp_report_function *rf,
                       const struct fp_counts *counts)
 {
     struct fp_path decoded;
+    uint64_t before_fork = 0; /* calls that are their parents', of paths that ended in children */
     rf->first_path = m->paths.len;
     add_whole_paths(m, rf, counts);
     for (size_t i = 0; i < counts->npartials; i++) {
@@ -104,12 +105,16 @@ static void add_paths(struct model_maker *m, struct fp_report_function *rf,
                                      .stop = one->block,
                                      .prefix = one->prefix,
                                      .count = (uint64_t)one->count};
-        if (one->count <= 0 || !fp_path_decode_partial(&m->scratch, rf->function->paths.numbering,
-                                                       one->block, one->prefix, &decoded))
+        if (!fp_path_decode_partial(&m->scratch, rf->function->paths.numbering, one->block,
+                                    one->prefix, &decoded))
             continue;
+        bool at_entry = decoded.start == FP_STARTS_AT_ENTRY;
+        if (one->count < 0 && at_entry) before_fork += 0 - (uint64_t)one->count;
+        if (one->count <= 0) continue;
         measure_path(rf->function, &decoded, &path);
-        add_path(m, rf, path, decoded.start == FP_STARTS_AT_ENTRY);
+        add_path(m, rf, path, at_entry);
     }
+    rf->calls -= before_fork < rf->calls ? before_fork : rf->calls;
     rf->executed_paths = counts->npaths;
     rf->npaths = m->paths.len - rf->first_path;
 }

@@ -1,6 +1,7 @@
 /* Differences: see diff.h. */
 #include "paths/diff.h"
 
+#include "paths/diffchanged.h"
 #include "paths/match.h"
 #include "paths/pathtree.h"
 
@@ -29,6 +30,7 @@ static double function_cost(const struct fp_function *f, const struct fp_edge_co
 static void add_item(struct differ *d, struct fp_diff_item item)
 {
     bool same = item.count_a == item.count_b && item.a && item.b;
+    if (item.reshaped && item.cost_a != item.cost_b) same = false; /* its blocks were edited */
     if (same && item.kind != FP_DIFF_FUNCTION) {
         d->diff->same++;
         return;
@@ -240,6 +242,50 @@ static void whole_function(struct differ *d, const struct fp_measured *m,
     if (item.cost_a > 0 || item.cost_b > 0) add_item(d, item);
 }
 
+/* ---- functions of another shape ---- */
+
+static void add_changed(void *context, const struct fp_diff_item *item)
+{
+    add_item(context, *item);
+}
+
+/* False where the function can only be compared as a whole. */
+static bool diff_changed(struct differ *d, const struct fp_measured *m,
+                         const struct fp_function_ref *ref, struct fp_arena *scratch)
+{
+    struct fp_counts counts;
+    struct fp_edge_counts edges;
+    struct fp_error error = {0};
+    fp_profile_counts(scratch, ref->module, ref->function, &counts);
+    if (!m->edges || !fp_edges_of(scratch, &counts, &edges, &error)) return false;
+    struct fp_changed_pair p = {.a = m->function,
+                                .b = ref->function,
+                                .counts_a = m->counts,
+                                .counts_b = &counts,
+                                .edges_a = m->edges,
+                                .edges_b = &edges};
+    if (!fp_changed_pair_match(scratch, &p)) return false;
+    d->diff->reshaped_total += p.total;
+    d->diff->reshaped_placed += p.placed;
+    if (d->options->edges) {
+        fp_changed_pair_edges(&p, add_changed, d);
+        return false;
+    }
+    if (!both_count_paths(p.a, p.b)) return false;
+    fp_changed_pair_paths(scratch, &p, add_changed, d);
+    if (p.rest_a > 0 || p.rest_b > 0)
+        add_item(d, (struct fp_diff_item){.kind = FP_DIFF_FUNCTION,
+                                          .a = p.a,
+                                          .b = p.b,
+                                          .reshaped = true,
+                                          .confidence = -1,
+                                          .count_a = m->edges->entries,
+                                          .count_b = edges.entries,
+                                          .cost_a = p.rest_a,
+                                          .cost_b = p.rest_b});
+    return true;
+}
+
 static void diff_function(const struct fp_measured *m, struct fp_arena *scratch, void *context)
 {
     struct differ *d = context;
@@ -255,7 +301,7 @@ static void diff_function(const struct fp_measured *m, struct fp_arena *scratch,
     d->diff->only_a += !other;
     if (ref && !redefined)
         diff_pair(d, m, ref, scratch);
-    else
+    else if (ref || !other || !diff_changed(d, m, other, scratch))
         whole_function(d, m, other, scratch);
 }
 

@@ -2,9 +2,11 @@
  * their counts on both sides.
  *
  * Functions match by name, file and shape (match.h); their paths by the blocks they
- * pass, so builds may number them differently. A function whose shape changed is
- * compared as a whole, by calls and cost. So is one whose paths end at other edges
- * (--fp-cuts, a guide): a path of one build is then no path of the other. Where both
+ * pass, so builds may number them differently. Of a function whose shape changed, the
+ * blocks of both versions are matched (versions.h): paths that lie in matched blocks are
+ * compared as paths, and the rest as a whole, by cost. A function whose paths end at
+ * other edges (--fp-cuts, a guide) is compared as a whole, by calls and cost: a path of
+ * one build is then no path of the other. Where both
  * sides have several runs, the difference of the means is weighed against the spread
  * between runs (Welch's t-test) and each item has a confidence: of counts per run, or,
  * between combined profiles, of counts per call.
@@ -44,6 +46,7 @@ struct fp_diff_item {
      * frequent one of those that share the longest beginning with it. FP_NO_ID: there is none. */
     uint64_t near_id, near_count;
     bool near_after; /* the other side is b: the path cost more in a */
+    bool reshaped;   /* of a function whose shape changed; one without near paths */
 };
 
 struct fp_diff {
@@ -52,6 +55,8 @@ struct fp_diff {
     uint64_t same;                              /* items of both sides with equal counts */
     uint64_t matched, reshaped, only_a, only_b; /* functions */
     uint64_t redefined; /* of those matched: paths end at other edges, compared as wholes */
+    /* of those with another shape: executions of blocks in a, and of these in blocks that b has */
+    double reshaped_total, reshaped_placed;
 };
 
 /* Where a path parts from the nearest one of the other side. */

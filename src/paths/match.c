@@ -1,6 +1,10 @@
 /* Matching functions: see match.h. */
 #include "paths/match.h"
 
+#include "base/names.h"
+
+#include <string.h>
+
 /* Static functions with the same name, in files with the same name in different folders, are
  * told apart by their shape. If the shapes are equal too, they are not. */
 static uint64_t key_of(const struct fp_function *f)
@@ -9,21 +13,53 @@ static uint64_t key_of(const struct fp_function *f)
     return fp_identity_key(&identity);
 }
 
-void fp_matcher_init(struct fp_matcher *matcher, struct fp_arena *arena,
-                     const struct fp_profile *profile)
+static void add_module(struct fp_matcher *matcher, const struct fp_module *module)
+{
+    for (size_t i = 0; i < module->program.nfunctions; i++) {
+        struct fp_function_ref ref = {module, &module->program.functions[i]};
+        if (ref.function->flags & FP_FUNCTION_SKIPPED) continue;
+        fp_vec_push(matcher->arena, &matcher->refs, ref);
+        uint64_t *index = fp_table_add(&matcher->by_key, key_of(ref.function));
+        if (!*index) *index = matcher->refs.len;
+    }
+}
+
+/* How much of a module's path is that of another one. */
+enum likeness { ANY, SAME_NAME, SAME_PATH };
+
+static enum likeness likeness(const struct fp_module *a, const struct fp_module *b)
+{
+    if (!a->id.path || !b->id.path) return ANY;
+    if (!strcmp(a->id.path, b->id.path)) return SAME_PATH;
+    return strcmp(fp_base_name(a->id.path), fp_base_name(b->id.path)) ? ANY : SAME_NAME;
+}
+
+static void add_modules(struct fp_matcher *matcher, struct fp_arena *arena,
+                        const struct fp_profile *profile, const struct fp_module *like,
+                        enum likeness least)
 {
     *matcher = (struct fp_matcher){.arena = arena};
     fp_table_init(&matcher->by_key, arena);
+    for (size_t m = 0; m < profile->modules.len; m++)
+        if (least == ANY || likeness(profile->modules.at[m], like) >= least)
+            add_module(matcher, profile->modules.at[m]);
+}
+
+void fp_matcher_init(struct fp_matcher *matcher, struct fp_arena *arena,
+                     const struct fp_profile *profile)
+{
+    add_modules(matcher, arena, profile, NULL, ANY);
+}
+
+void fp_matcher_init_for(struct fp_matcher *matcher, struct fp_arena *arena,
+                         const struct fp_profile *profile, const struct fp_module *module)
+{
+    enum likeness best = ANY;
     for (size_t m = 0; m < profile->modules.len; m++) {
-        const struct fp_module *module = profile->modules.at[m];
-        for (size_t i = 0; i < module->program.nfunctions; i++) {
-            struct fp_function_ref ref = {module, &module->program.functions[i]};
-            if (ref.function->flags & FP_FUNCTION_SKIPPED) continue;
-            fp_vec_push(arena, &matcher->refs, ref);
-            uint64_t *index = fp_table_add(&matcher->by_key, key_of(ref.function));
-            if (!*index) *index = matcher->refs.len;
-        }
+        enum likeness this = likeness(profile->modules.at[m], module);
+        if (this > best) best = this;
     }
+    add_modules(matcher, arena, profile, module, best);
 }
 
 const struct fp_function_ref *fp_matcher_find(const struct fp_matcher *matcher,

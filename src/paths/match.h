@@ -20,6 +20,11 @@ struct fp_matcher {
 void fp_matcher_init(struct fp_matcher *matcher, struct fp_arena *arena,
                      const struct fp_profile *profile);
 
+/* Those of the modules that are `module` in another build: the ones with its path, else the ones
+ * with its name, else all. Programs may have a function in common, each with counts of its own. */
+void fp_matcher_init_for(struct fp_matcher *matcher, struct fp_arena *arena,
+                         const struct fp_profile *profile, const struct fp_module *module);
+
 /* The function in the matcher's profile that is this one, or NULL. */
 const struct fp_function_ref *fp_matcher_find(const struct fp_matcher *matcher,
                                               const struct fp_function *function);

@@ -14,7 +14,7 @@ bool fp_diff_parting(struct fp_arena *arena, const struct fp_diff_item *item,
                              *other = item->near_after ? item->b : item->a;
     uint64_t id = item->near_after ? item->id : item->id_b;
     struct fp_path path, near;
-    if (item->kind != FP_DIFF_PATH || id == FP_NO_ID ||
+    if (item->kind != FP_DIFF_PATH || item->reshaped || id == FP_NO_ID ||
         !fp_path_decode(arena, mine->paths.numbering, id, &path))
         return false;
     *parting = (struct fp_diff_parting){

@@ -65,11 +65,11 @@ bool fp_verify(struct fp_arena *arena, struct fp_profile *paths, struct fp_profi
                struct fp_verification *result, struct fp_error *error)
 {
     struct verifier v = {.arena = arena, .result = result};
-    struct fp_matcher matcher;
     *result = (struct fp_verification){0};
-    if (edges != paths) fp_matcher_init(&matcher, arena, edges);
     for (size_t m = 0; m < paths->modules.len; m++) {
         const struct fp_module *module = paths->modules.at[m];
+        struct fp_matcher matcher;
+        if (edges != paths) fp_matcher_init_for(&matcher, arena, edges, module);
         for (size_t i = 0; i < module->program.nfunctions; i++) {
             const struct fp_function *f = &module->program.functions[i];
             /* sampled paths (pep) are not all paths: nothing to verify */

@@ -22,8 +22,9 @@ struct fp_verification {
 
 enum { FP_MOST_DIFFERENCES = 20 };
 
-/* paths and edges may be one profile, of a check build. Functions of two builds
- * match by name, file and shape. Error where there is nothing to compare. */
+/* paths and edges may be one profile, of a check build. Functions of two builds match by name, file
+ * and shape, and by the program or library that they are in. Error where there is nothing to
+ * compare. */
 bool fp_verify(struct fp_arena *arena, struct fp_profile *paths, struct fp_profile *edges,
                struct fp_verification *result, struct fp_error *error);
 

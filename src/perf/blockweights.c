@@ -3,7 +3,7 @@
 
 /* What a mispredicted branch adds to the size of a block. A guessed miss adds less: processors
  * mostly predict better than the guess. */
-enum { GUESSED_MISS_TIME = 4, SAMPLED_MISS_TIME = 14, SAMPLED_MISS_INSTRUCTIONS = 10 };
+static const double GUESSED_MISS_TIME = 3.8, SAMPLED_MISS_TIME = 14, SAMPLED_MISS_INSTRUCTIONS = 10;
 
 static size_t first_hit(const struct fp_perf_object *s, uint64_t address)
 {
@@ -18,52 +18,103 @@ static size_t first_hit(const struct fp_perf_object *s, uint64_t address)
     return low;
 }
 
-double *fp_perf_block_samples(struct fp_arena *arena, const struct fp_perf_object *s,
-                              const struct fp_machine_function *f, uint32_t event)
+double *fp_perf_insn_samples(struct fp_arena *arena, const struct fp_perf_object *s,
+                             const struct fp_machine_function *f, uint32_t event)
 {
-    double *samples = FP_NEW_ARRAY(arena, double, f->cfg->nblocks);
+    double *samples = FP_NEW_ARRAY(arena, double, f->insns.len + 1);
     for (size_t r = 0; r < f->ranges.len; r++) {
         uint64_t from = f->ranges.at[r].address, size = f->ranges.at[r].size;
         for (size_t i = first_hit(s, from); i < s->hits.len && s->hits.at[i].address - from < size;
              i++) {
             uint32_t insn = fp_machine_insn(f, s->hits.at[i].address, false);
-            uint32_t block = insn == FP_NONE ? FP_NONE : f->insns.at[insn].block;
-            if (block != FP_NONE) samples[block] += s->hits.at[i].samples[event];
+            if (insn != FP_NONE) samples[insn] += s->hits.at[i].samples[event];
         }
     }
     return samples;
 }
 
-/* A rough number of cycles: four simple instructions per cycle, more for slow ones. */
-static double insn_time(const struct fp_insn *insn)
+double *fp_perf_block_samples(struct fp_arena *arena, const struct fp_perf_object *s,
+                              const struct fp_machine_function *f, uint32_t event)
 {
-    double time = 0.25;
-    if (insn->flags & FP_INSN_LOADS) time += 0.5;
-    if (insn->flags & FP_INSN_STORES) time += 0.25;
-    if (insn->flags & FP_INSN_MULTIPLIES) time += 1;
-    if (insn->flags & FP_INSN_FLOATS) time += 0.5;
-    if (insn->flags & FP_INSN_DIVIDES) time += 15;
-    if (insn->flags & (FP_INSN_REPEATS | FP_INSN_LOCKED)) time += 15;
+    double *samples = FP_NEW_ARRAY(arena, double, f->cfg->nblocks);
+    const double *insns = fp_perf_insn_samples(arena, s, f, event);
+    for (uint32_t i = 0; i < f->insns.len; i++)
+        if (f->insns.at[i].block != FP_NONE) samples[f->insns.at[i].block] += insns[i];
+    return samples;
+}
+
+/* Cycles of an instruction of this kind, on average; parts add up. */
+struct insn_times {
+    double any, loads, stores, multiplies, floats, divides, repeats;
+    double branch, jump, jump_indirect, call, returns;
+    double wait; /* of a cycle that it waits for others (insnwaits.h) */
+    double block;
+};
+
+/* Four simple instructions per cycle, more for slow ones. */
+static const struct insn_times rough = {.any = 0.25,
+                                        .loads = 0.5,
+                                        .stores = 0.25,
+                                        .multiplies = 1,
+                                        .floats = 0.5,
+                                        .divides = 15,
+                                        .repeats = 15,
+                                        .branch = 0.5,
+                                        .jump_indirect = 3,
+                                        .call = 1,
+                                        .returns = 1};
+
+/* Fitted to clock samples of programs by gcc and clang (docs/perf.md says which). Floats are too
+ * rare in these to fit: two additions and two multiplications start in a cycle. */
+static const struct insn_times fitted = {
+    .any = 0.47,
+    .loads = 0.86,
+    .stores = 0.18,
+    .multiplies = 2,
+    .floats = 0.5,
+    .divides = 15,
+    .repeats = 15,
+    .branch = 0.45,
+    .jump = 0.34,
+    .jump_indirect = 0.86,
+    .call = 2.3,
+    .returns = 1.5,
+    .wait = 0.2,
+    .block = 0.11,
+};
+
+static double insn_time(const struct insn_times *times, const struct fp_insn *insn)
+{
+    double time = times->any;
+    if (insn->flags & FP_INSN_LOADS) time += times->loads;
+    if (insn->flags & FP_INSN_STORES) time += times->stores;
+    if (insn->flags & FP_INSN_MULTIPLIES) time += times->multiplies;
+    if (insn->flags & FP_INSN_FLOATS) time += times->floats;
+    if (insn->flags & (FP_INSN_DIVIDES | FP_INSN_FLOAT_DIVIDES)) time += times->divides;
+    if (insn->flags & (FP_INSN_REPEATS | FP_INSN_LOCKED)) time += times->repeats;
     switch ((enum fp_insn_kind)insn->kind) {
     case FP_INSN_SKIP:
-    case FP_INSN_BRANCH: time += 0.5; break;
-    case FP_INSN_JUMP_INDIRECT: time += 3; break;
-    case FP_INSN_CALL:
-    case FP_INSN_RETURN: time += 1; break;
+    case FP_INSN_BRANCH: time += times->branch; break;
+    case FP_INSN_JUMP_INDIRECT: time += times->jump_indirect; break;
+    case FP_INSN_CALL: time += times->call; break;
+    case FP_INSN_RETURN: time += times->returns; break;
+    case FP_INSN_JUMP: time += times->jump; break;
     case FP_INSN_PLAIN:
     case FP_INSN_NOP:
-    case FP_INSN_JUMP:
     case FP_INSN_STOP: break;
     }
     return time;
 }
 
-double fp_block_size(const struct fp_machine_function *f, uint32_t block, enum fp_normalisation by)
+double fp_block_size(const struct fp_machine_function *f, uint32_t block, enum fp_normalisation by,
+                     const double *waits)
 {
     const struct fp_machine_block *b = &f->blocks[block];
-    double size = 0;
-    if (by == FP_BY_INSTRUCTIONS) return b->ninsns;
-    for (uint32_t i = 0; i < b->ninsns; i++) size += insn_time(&f->insns.at[b->first_insn + i]);
+    const struct insn_times *times = waits ? &fitted : &rough;
+    if (by == FP_BY_INSTRUCTIONS || !b->ninsns) return b->ninsns;
+    double size = times->block;
+    for (uint32_t i = b->first_insn; i < b->first_insn + b->ninsns; i++)
+        size += insn_time(times, &f->insns.at[i]) + (waits ? times->wait * waits[i] : 0);
     return size;
 }
 
@@ -99,21 +150,23 @@ static double penalty(const struct fp_machine_function *f, uint32_t block, enum 
 {
     double all = 0, wrong = 0;
     double each = GUESSED_MISS_TIME;
-    if (k->misses) each = by == FP_BY_TIME ? SAMPLED_MISS_TIME : SAMPLED_MISS_INSTRUCTIONS;
+    if (k->misses || k->landings)
+        each = by == FP_BY_TIME ? SAMPLED_MISS_TIME : SAMPLED_MISS_INSTRUCTIONS;
     for (uint32_t i = f->cfg->first_in[block]; i < f->cfg->first_in[block + 1]; i++) {
         uint32_t e = f->cfg->in_edges[i];
         all += (double)k->edges[e];
         wrong += (double)k->edges[e] * surprise(f, e, k);
     }
+    if (k->landings) wrong = k->landings[block] < all ? k->landings[block] : all;
     return all > 0 ? wrong / all * each : 0;
 }
 
 void fp_block_sizes(const struct fp_machine_function *f, enum fp_normalisation by,
-                    const struct fp_branch_knowledge *k, double *sizes)
+                    const struct fp_branch_knowledge *k, const double *waits, double *sizes)
 {
-    bool use = k && (k->misses || by == FP_BY_TIME);
+    bool use = k && (k->misses || k->landings || by == FP_BY_TIME);
     for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
-        sizes[b] = fp_block_size(f, b, by);
+        sizes[b] = fp_block_size(f, b, by, waits);
         if (use && f->blocks[b].ninsns) sizes[b] += penalty(f, b, by, k);
     }
 }

@@ -13,24 +13,29 @@
 
 enum fp_normalisation { FP_BY_INSTRUCTIONS, FP_BY_TIME };
 
-/* Sums per block of one event. */
+/* Sums per instruction, and per block, of one event. */
+double *fp_perf_insn_samples(struct fp_arena *arena, const struct fp_perf_object *sampled,
+                             const struct fp_machine_function *function, uint32_t event);
 double *fp_perf_block_samples(struct fp_arena *arena, const struct fp_perf_object *sampled,
                               const struct fp_machine_function *function, uint32_t event);
 
-/* What the samples of a block are divided by: see above. */
+/* What the samples of a block are divided by: see above. With waits (insnwaits.h) times are those
+ * that were fitted to real samples; without, a rough guess, which the literature's costs get. */
 double fp_block_size(const struct fp_machine_function *function, uint32_t block,
-                     enum fp_normalisation by);
+                     enum fp_normalisation by, const double *waits);
 
 /* What one round of inference tells the next. Mispredicted branches make samples pile up in the
  * block that they lead to; the next round treats that block as larger. */
 struct fp_branch_knowledge {
     const uint64_t *edges; /* counts */
-    const double
-        *misses; /* mispredictions by block, from perf samples; NULL: guessed from the counts */
+    /* mispredictions from perf samples, or NULL: by the block that branches, and by the block where
+     * the program goes on. Without either they are guessed from the counts. */
+    const double *misses, *landings;
 };
 
 /* The sizes of all blocks; knowledge may be NULL. */
 void fp_block_sizes(const struct fp_machine_function *function, enum fp_normalisation by,
-                    const struct fp_branch_knowledge *knowledge, double *sizes);
+                    const struct fp_branch_knowledge *knowledge, const double *waits,
+                    double *sizes);
 
 #endif

@@ -3,13 +3,12 @@
 
 enum { FEWEST_SAMPLES = 8 }; /* with fewer, differences are noise */
 
-enum fp_perf_class fp_classify(const struct fp_block_events *block, double mean_cpi)
+enum fp_perf_class fp_classify(const struct fp_block_events *block)
 {
-    double cycles = block->cycles / mean_cpi, stalled = block->stalled / mean_cpi;
-    double shadow = cycles - block->instructions;
+    double shadow = block->cycles - block->instructions;
     if (block->cycle_samples + block->instruction_samples < FEWEST_SAMPLES) return FP_CLASS_TRUSTED;
-    if (shadow - stalled > 2 * block->instructions) return FP_CLASS_UNDER;
-    if (stalled > shadow && stalled > cycles / 2) return FP_CLASS_OVER;
+    if (shadow - block->stalled > 2 * block->instructions / block->size) return FP_CLASS_UNDER;
+    if (block->stalled > shadow && block->stalled > block->cycles / 2) return FP_CLASS_OVER;
     return FP_CLASS_TRUSTED;
 }
 

@@ -2,7 +2,7 @@
 #include "perf/infer.h"
 
 #include "graph/loops.h"
-#include "perf/mincost.h"
+#include "graph/mincost.h"
 #include "graph/order.h"
 #include "graph/weights.h"
 
@@ -21,7 +21,7 @@ struct inferring {
     int64_t *weight; /* per block, rounded */
     double scale;    /* levin's b */
     int stride;      /* through the points of the likelihood */
-    size_t *arc_of_edge, entry_arc;
+    size_t *arc_of_edge, entry_arc, entry_arcs_end;
     struct fp_edge_counts *out;
 };
 
@@ -141,12 +141,12 @@ static void class_factors(const struct inferring *f, uint32_t block, double *rai
     *lower = 1 / *raise;
 }
 
-static void add_likelihood(struct inferring *f, uint32_t block)
+/* What is drawn from `from` to `to` should be `weight`. */
+static void add_curve(struct inferring *f, uint32_t from, uint32_t to, int64_t count, double raise,
+                      double lower)
 {
-    uint32_t in = 2 * block, out = in + 1;
-    double weight = (double)f->weight[block], size = f->in->sizes[block], raise, lower;
-    class_factors(f, block, &raise, &lower);
-    int64_t left = f->weight[block];
+    double weight = (double)count;
+    int64_t left = count;
     bool straight = f->stride == SEGMENTS - 1; /* one line up, one down */
     for (int i = straight ? SEGMENTS : 0, next; i + 1 < SEGMENTS && weight > 0; i = next) {
         next = i + f->stride;
@@ -154,17 +154,23 @@ static void add_likelihood(struct inferring *f, uint32_t block)
         int64_t down = (int64_t)(weight * (lowered[i] - lowered[next]) + 0.5);
         if (down > left) down = left;
         left -= down;
-        fp_network_arc(&f->net, in, out, up,
-                       cost_of(raise * size * slope(raised[i], raised[next])));
-        fp_network_arc(&f->net, out, in, down,
-                       cost_of(-lower * size * slope(lowered[i], lowered[next])));
+        fp_network_arc(&f->net, from, to, up, cost_of(raise * slope(raised[i], raised[next])));
+        fp_network_arc(&f->net, to, from, down, cost_of(-lower * slope(lowered[i], lowered[next])));
     }
-    fp_network_arc(&f->net, in, out, FP_UNBOUNDED, cost_of(raise * size * (straight ? 0.5 : 1)));
+    fp_network_arc(&f->net, from, to, FP_UNBOUNDED, cost_of(raise * (straight ? 0.5 : 1)));
     fp_network_arc(
-        &f->net, out, in, left,
-        cost_of(-lower * size * (straight ? slope(1, 0.3) : slope(lowered[SEGMENTS - 1], 0.01))));
-    f->net.supply[out] += f->weight[block];
-    f->net.supply[in] -= f->weight[block];
+        &f->net, to, from, left,
+        cost_of(-lower * (straight ? slope(1, 0.3) : slope(lowered[SEGMENTS - 1], 0.01))));
+    f->net.supply[to] += count;
+    f->net.supply[from] -= count;
+}
+
+static void add_likelihood(struct inferring *f, uint32_t block)
+{
+    double size = f->in->sizes[block], raise, lower;
+    class_factors(f, block, &raise, &lower);
+    if (f->in->trusts) size *= f->in->trusts[block];
+    add_curve(f, 2 * block, 2 * block + 1, f->weight[block], raise * size, lower * size);
 }
 
 /* ---- the network ---- */
@@ -189,6 +195,19 @@ static void add_block(struct inferring *f, uint32_t block, int64_t highest)
     f->net.supply[in] -= weight;
 }
 
+/* Levin's method corrects edges as it does blocks; from samples of blocks their weights are 0. */
+static int64_t edge_cost(const struct inferring *f)
+{
+    switch (f->in->model) {
+    case FP_COSTS_LEVIN:
+    case FP_COSTS_PAPER: return levin(f, 0).raise;
+    case FP_COSTS_PROFI:
+    case FP_COSTS_FOOTPATH:
+    case FP_COSTS_RAW: break;
+    }
+    return 0;
+}
+
 /* An edge whose count is known from branch records is corrected like a block. */
 static void add_edge(struct inferring *f, uint32_t edge)
 {
@@ -196,7 +215,7 @@ static void add_edge(struct inferring *f, uint32_t edge)
     uint32_t from = 2 * e->src + 1, to = 2 * e->dst;
     double known = f->in->edge_weights ? f->in->edge_weights[edge] : -1;
     /* edges through a hub are guesses: prefer the edges that the code has */
-    int64_t cost = e->kind == FP_EDGE_INDIRECT ? cost_of(1) : 0;
+    int64_t cost = edge_cost(f) + (e->kind == FP_EDGE_INDIRECT ? cost_of(1) : 0);
     if (known < 0) {
         f->arc_of_edge[edge] = fp_network_arc(&f->net, from, to, FP_UNBOUNDED, cost);
         return;
@@ -221,16 +240,32 @@ static void make_network(struct inferring *f)
         if (!fp_cfg_out_degree(cfg, b))
             fp_network_arc(&f->net, 2 * b + 1, outside, FP_UNBOUNDED, 0);
     }
-    f->entry_arc = fp_network_arc(&f->net, outside, 0, FP_UNBOUNDED, 0);
+    f->entry_arc = f->net.arcs.len;
+    if (f->in->entries > 0 && f->in->entry_size > 0)
+        add_curve(f, outside, 0, rounded(f, f->in->entries), f->in->entry_size, f->in->entry_size);
+    else
+        fp_network_arc(&f->net, outside, 0, FP_UNBOUNDED, 0);
+    f->entry_arcs_end = f->net.arcs.len;
     for (uint32_t e = 0; e < cfg->nedges; e++)
         if (reachable(f, cfg->edges[e].src)) add_edge(f, e);
+}
+
+/* What flows from the outside to block 0. */
+static void read_entries(struct inferring *f)
+{
+    uint32_t outside = 2 * f->in->cfg->nblocks;
+    int64_t entries = f->in->entries > 0 && f->in->entry_size > 0 ? rounded(f, f->in->entries) : 0;
+    for (size_t i = f->entry_arc; i < f->entry_arcs_end; i++) {
+        const struct fp_arc *arc = &f->net.arcs.at[i];
+        entries += arc->from == outside ? arc->flow : -arc->flow;
+    }
+    f->out->entries = (uint64_t)entries;
 }
 
 static void read_solution(struct inferring *f)
 {
     const struct fp_cfg *cfg = f->in->cfg;
     const struct fp_arc *arcs = f->net.arcs.at;
-    f->out->entries = (uint64_t)arcs[f->entry_arc].flow;
     for (uint32_t e = 0; e < cfg->nedges; e++) {
         if (!reachable(f, cfg->edges[e].src)) continue;
         const struct fp_arc *arc = &arcs[f->arc_of_edge[e]];
@@ -239,6 +274,7 @@ static void read_solution(struct inferring *f)
         int64_t back = known < 0 ? 0 : arcs[f->arc_of_edge[e] + 1].flow;
         f->out->edges[e] = (uint64_t)(base + arc->flow - back);
     }
+    read_entries(f);
 }
 
 /* ---- islands: loops that run without ever being entered ---- */

@@ -7,7 +7,9 @@
  * correction costs per unit:
  *
  *   levin   k / ln(weight + 2), with k 50 times as large for lowering as for
- *           raising (Levin, Newman, Haber, the baseline of the paper)
+ *           raising (Levin, Newman, Haber, the baseline of the paper). Edges cost as
+ *           blocks without weight do: the flow through an edge is a correction, too, as
+ *           in mcf.c of gcc, which authors of the paper wrote
  *   profi   constants: raising 10, lowering 20, raising what has no weight 11,
  *           calls 40 and 10 (He, Mestre, Pupyrev et al., Profile inference)
  *   paper   levin, and for blocks classified as over-sampled raising costs the
@@ -45,6 +47,8 @@ struct fp_inference {
     const uint8_t *classes;     /* per block, of enum fp_perf_class, or NULL */
     const double *edge_weights; /* per edge, negative where not known; or NULL */
     double entries;             /* estimated calls, or negative */
+    double entry_size;          /* what that estimate says, as a block of this size would */
+    const double *trusts;       /* per block: how much its weight says, 1 or less; or NULL */
     enum fp_cost_model model;
 };
 

@@ -34,9 +34,12 @@ struct fp_infer_job {
     enum fp_infer_by by; /* what samples are divided by; BY_EVENT: as the event says */
     const struct fp_stall *stalls;
     size_t nstalls;
+    const char *const *without; /* events that classification passes over */
+    size_t nwithout;
     bool classify;                  /* blocks, by several events */
     bool no_branches;               /* pass over branch records */
     const struct fp_profile *truth; /* classify by these exact counts; or NULL */
+    bool confirm;                   /* classify by events, as far as the exact counts agree */
 };
 
 struct fp_inferred {

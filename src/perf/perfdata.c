@@ -11,41 +11,26 @@
 
 #include "base/checked.h"
 #include "base/io.h"
-#include "base/table.h"
 #include "base/varint.h"
+#include "perf/perfparsing.h"
+#include "perf/preciseops.h"
 
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
-#include <zstd.h>
 
 enum {
     RECORD_ATTR = 64,
     RECORD_TRACING_DATA = 66,
+    RECORD_AUXTRACE_INFO = 70,
     RECORD_AUXTRACE = 71,
-    RECORD_EVENT_UPDATE = 78,
+    RECORD_TIME_CONV = 79,
     RECORD_FEATURE = 80,
     RECORD_COMPRESSED = 81,
-    FEATURE_EVENT_DESC = 12,
+    RECORD_COMPRESSED2 = 83,
+    RECORD_LAST = RECORD_COMPRESSED2,
     PIPE_HEADER = 16,
     FILE_HEADER = 104,
-    /* size of the oldest struct perf_event_attr */
-    ATTR_LEAST = 64,
-    ATTR_MOST = 4096,
-};
-
-struct perf_parsing {
-    struct fp_arena *arena;
-    struct fp_perf_data *data;
-    const char *name;
-    struct fp_error *error;
-    struct fp_table event_of; /* id -> 1 + event */
-    ZSTD_DStream *stream;
-    unsigned char *left; /* the part of a record at the end of what was uncompressed */
-    size_t left_len, left_cap;
-    bool uncompressing;
-    size_t nrecords;
-    size_t most; /* the most bytes that compressed records may unpack to in memory */
 };
 
 /* A hundred kilobytes can unpack to any number of samples. Real files unpack to some twenty
@@ -55,112 +40,6 @@ static size_t most_unpacked(size_t file)
     const size_t floor = (size_t)64 << 20, small = (size_t)8 << 20;
     size_t first = file < small ? file : small;
     return (size_t)fp_add_saturated(floor + 40 * first, fp_mul_saturated(160, file - first));
-}
-
-/* ---- events ---- */
-
-static uint64_t u64_at(const unsigned char *bytes, size_t at)
-{
-    uint64_t value;
-    memcpy(&value, bytes + at, sizeof value);
-    return value;
-}
-
-static uint32_t u32_at(const unsigned char *bytes, size_t at)
-{
-    uint32_t value;
-    memcpy(&value, bytes + at, sizeof value);
-    return value;
-}
-
-static const char *event_name(uint32_t type, uint64_t config)
-{
-    static const char *const hardware[] = {"cycles",       "instructions", "cache-references",
-                                           "cache-misses", "branches",     "branch-misses"};
-    static const char *const software[] = {"cpu-clock", "task-clock", "page-faults",
-                                           "context-switches", "cpu-migrations"};
-    if (type == PERF_TYPE_HARDWARE && config < 6) return hardware[config];
-    if (type == PERF_TYPE_SOFTWARE && config < 5) return software[config];
-    return "event";
-}
-
-static void add_event(struct perf_parsing *p, const unsigned char *attr, size_t size,
-                      const unsigned char *ids, size_t nids)
-{
-    struct fp_perf_event event = {
-        .type = u32_at(attr, 0),
-        .config = u64_at(attr, 8),
-        .period = u64_at(attr, 16),
-        .sample_type = u64_at(attr, 24),
-        .read_format = u64_at(attr, 32),
-        .frequency = u64_at(attr, 40) >> 10 & 1,
-        .sample_id_all = u64_at(attr, 40) >> 18 & 1,
-        .branch_type = size >= 80 ? u64_at(attr, 72) : 0,
-    };
-    event.name = event_name(event.type, event.config);
-    fp_vec_push(p->arena, &p->data->events, event);
-    for (size_t i = 0; i < nids; i++)
-        *fp_table_add(&p->event_of, u64_at(ids, i * 8)) = p->data->events.len;
-}
-
-static bool read_attr_record(struct perf_parsing *p, const unsigned char *body, size_t len,
-                             uint64_t offset)
-{
-    uint32_t size = len >= 8 ? u32_at(body, 4) : 0;
-    if (size < ATTR_LEAST || size > len)
-        return fp_fail_at(p->error, p->name, offset,
-                          "expected the attributes of an event, got %u of %zu bytes", size, len);
-    add_event(p, body, size, body + size, (len - size) / 8);
-    return true;
-}
-
-static bool read_attrs(struct perf_parsing *p, const unsigned char *bytes, size_t len)
-{
-    uint64_t entry = u64_at(bytes, 16), first = u64_at(bytes, 24), size = u64_at(bytes, 32);
-    if (entry < ATTR_LEAST + 16 || entry > ATTR_MOST || first > len || size > len - first)
-        return fp_fail_at(p->error, p->name, 16,
-                          "expected a table of events, got %" PRIu64 " bytes at %" PRIu64, size,
-                          first);
-    for (uint64_t at = first; at + entry <= first + size; at += entry) {
-        uint64_t ids = u64_at(bytes, at + entry - 16), ids_size = u64_at(bytes, at + entry - 8);
-        if (ids > len || ids_size > len - ids)
-            return fp_fail_at(p->error, p->name, at, "expected ids of an event within the file");
-        add_event(p, bytes + at, entry - 16, bytes + ids, ids_size / 8);
-    }
-    return true;
-}
-
-/* The names of the events, as perf record was given them. */
-static void read_event_names(struct perf_parsing *p, const unsigned char *bytes, size_t len)
-{
-    struct fp_error ignored = {0};
-    struct fp_reader r = {.bytes = bytes, .len = len, .error = &ignored};
-    uint32_t count = fp_read_u32(&r), attr_size = fp_read_u32(&r);
-    for (uint32_t i = 0; i < count && !r.failed; i++) {
-        fp_read_bytes(&r, attr_size);
-        uint32_t nids = fp_read_u32(&r), name_len = fp_read_u32(&r);
-        const char *name = fp_read_bytes(&r, name_len);
-        if (r.failed || nids > fp_reader_left(&r) / 8) return;
-        if (i < p->data->events.len && name_len)
-            p->data->events.at[i].name = fp_arena_strndup(p->arena, name, strnlen(name, name_len));
-        for (uint32_t k = 0; k < nids; k++) {
-            uint64_t id = fp_read_u64(&r);
-            if (i < p->data->events.len) *fp_table_add(&p->event_of, id) = i + 1;
-        }
-    }
-}
-
-static void read_features(struct perf_parsing *p, const unsigned char *bytes, size_t len)
-{
-    uint64_t at = u64_at(bytes, 40) + u64_at(bytes, 48);
-    for (unsigned feature = 0; feature < 256; feature++) {
-        if (!(bytes[72 + feature / 8] >> feature % 8 & 1)) continue;
-        if (at > len || len - at < 16) return;
-        uint64_t first = u64_at(bytes, at), size = u64_at(bytes, at + 8);
-        at += 16;
-        if (feature == FEATURE_EVENT_DESC && first <= len && size <= len - first)
-            read_event_names(p, bytes + first, size);
-    }
 }
 
 /* ---- which event a record belongs to ---- */
@@ -227,6 +106,29 @@ static void read_branches(struct perf_parsing *p, struct fp_reader *r,
     }
 }
 
+/* One record: an instruction that branched, and where it went. */
+static void add_branch(struct perf_parsing *p, const struct fp_precise_op *op,
+                       struct fp_perf_sample *s)
+{
+    if (!op->has_address || !op->target) return;
+    struct fp_branch branch = {op->address, op->target, op->mispredicted};
+    s->first_branch = (uint32_t)p->data->branches.len;
+    s->nbranches = 1;
+    fp_vec_push(p->arena, &p->data->branches, branch);
+}
+
+static void read_raw(struct perf_parsing *p, struct fp_reader *r, const struct fp_perf_event *event,
+                     struct fp_perf_sample *s)
+{
+    struct fp_precise_op op;
+    uint32_t len = fp_read_u32(r);
+    const unsigned char *raw = fp_read_bytes(r, len);
+    if (r->failed || !fp_perf_is_ibs_op(p, event) || !fp_ibs_read_op(raw, len, &op)) return;
+    if (op.has_address) s->ip = op.address;
+    s->exact = op.has_address;
+    add_branch(p, &op, s);
+}
+
 static void read_fields(struct perf_parsing *p, struct fp_reader *r,
                         const struct fp_perf_event *event, struct fp_perf_sample *s)
 {
@@ -241,14 +143,14 @@ static void read_fields(struct perf_parsing *p, struct fp_reader *r,
     if (type & PERF_SAMPLE_CPU) s->cpu = fp_read_u32(r), fp_read_u32(r);
     s->period = event->frequency ? 1 : event->period;
     if (type & PERF_SAMPLE_PERIOD) s->period = fp_read_u64(r);
-    if (!(type & PERF_SAMPLE_BRANCH_STACK)) return;
+    if (!(type & (PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_RAW))) return;
     if (type & PERF_SAMPLE_READ) skip_read_values(r, event->read_format);
     if (type & PERF_SAMPLE_CALLCHAIN) {
         uint64_t depth = fp_read_u64(r);
         fp_read_bytes(r, depth > fp_reader_left(r) / 8 ? SIZE_MAX : depth * 8);
     }
-    if (type & PERF_SAMPLE_RAW) fp_read_bytes(r, fp_read_u32(r));
-    read_branches(p, r, event, s);
+    if (type & PERF_SAMPLE_RAW) read_raw(p, r, event, s);
+    if (type & PERF_SAMPLE_BRANCH_STACK) read_branches(p, r, event, s);
 }
 
 static bool read_sample(struct perf_parsing *p, const unsigned char *body, size_t len,
@@ -256,7 +158,8 @@ static bool read_sample(struct perf_parsing *p, const unsigned char *body, size_
 {
     if (!p->data->events.len)
         return fp_fail_at(p->error, p->name, offset, "expected an event before its samples");
-    struct fp_perf_sample sample = {.event = sample_event(p, body, len)};
+    struct fp_perf_sample sample = {.event = sample_event(p, body, len),
+                                    .exact = misc & PERF_RECORD_MISC_EXACT_IP};
     struct fp_reader r = {
         .bytes = body, .len = len, .base = offset + 8, .file = p->name, .error = p->error};
     switch (misc & PERF_RECORD_MISC_CPUMODE_MASK) {
@@ -271,6 +174,77 @@ static bool read_sample(struct perf_parsing *p, const unsigned char *body, size_
     return true;
 }
 
+/* ---- traces of SPE ---- */
+
+static uint64_t time_of(const struct perf_parsing *p, const struct fp_precise_op *op)
+{
+    uint64_t whole = op->ticks >> p->ticks.shift, part = op->ticks & ((1ull << p->ticks.shift) - 1);
+    /* without times the mappings are those at the end */
+    if (!op->has_ticks || !p->ticks.factor) return UINT64_MAX;
+    return p->ticks.zero + whole * p->ticks.factor + (part * p->ticks.factor >> p->ticks.shift);
+}
+
+static bool read_spe(struct perf_parsing *p, const unsigned char *bytes, size_t len, uint32_t tid,
+                     uint64_t offset)
+{
+    struct fp_spe_reader r = {.bytes = bytes, .len = len};
+    struct fp_precise_op op;
+    if (!p->data->events.len)
+        return fp_fail_at(p->error, p->name, offset, "expected an event before its trace");
+    uint32_t number = fp_perf_spe_event(p);
+    const struct fp_perf_event *event = &p->data->events.at[number];
+    while (fp_spe_next(&r, &op)) {
+        if (!op.has_address || !op.retired) continue;
+        struct fp_perf_sample sample = {.event = number,
+                                        .ip = op.address,
+                                        .time = time_of(p, &op),
+                                        .period = event->frequency ? 1 : event->period,
+                                        .pid = FP_NONE,
+                                        .tid = op.has_context ? op.context : tid,
+                                        .mode = op.kernel ? FP_PERF_KERNEL : FP_PERF_USER,
+                                        .exact = true};
+        add_branch(p, &op, &sample);
+        fp_vec_push(p->arena, &p->data->samples, sample);
+    }
+    p->data->damaged += r.skipped;
+    return true;
+}
+
+static void read_trace_kind(struct perf_parsing *p, const unsigned char *body, size_t len)
+{
+    static const char *const names[] = {"",        "Intel PT",  "Intel BTS",    "CoreSight ETM",
+                                        "ARM SPE", "s390 CPUM", "HiSilicon PTT"};
+    uint32_t kind = len >= 4 ? u32_at(body, 0) : 0;
+    p->is_spe = kind == 4;
+    if (!p->is_spe) p->data->trace = kind < 7 && kind ? names[kind] : "an unknown kind";
+}
+
+static void read_clock(struct perf_parsing *p, const unsigned char *body, size_t len)
+{
+    if (len < 24 || u64_at(body, 0) > 63) return;
+    p->ticks.shift = u64_at(body, 0);
+    p->ticks.factor = u64_at(body, 8);
+    p->ticks.zero = u64_at(body, 16);
+}
+
+/* A trace tells threads; which process a thread is of may be told behind the trace. */
+static void find_traced_processes(struct perf_parsing *p)
+{
+    struct fp_perf_data *data = p->data;
+    for (size_t i = 0; i < data->samples.len; i++) {
+        struct fp_perf_sample *s = &data->samples.at[i];
+        if (s->pid != FP_NONE) continue;
+        const uint64_t *pid = fp_table_find(&p->pid_of, s->tid);
+        s->pid = pid ? (uint32_t)*pid : s->tid != FP_NONE ? s->tid : p->traced;
+        if (s->pid == FP_NONE && data->changes.len) s->pid = data->changes.at[0].pid;
+    }
+}
+
+static void note_thread(struct perf_parsing *p, uint32_t pid, uint32_t tid)
+{
+    *fp_table_add(&p->pid_of, tid) = pid;
+}
+
 /* ---- address spaces ---- */
 
 static void read_mapping(struct perf_parsing *p, const unsigned char *body, size_t len,
@@ -278,6 +252,7 @@ static void read_mapping(struct perf_parsing *p, const unsigned char *body, size
 {
     size_t fixed = two ? 64 : 32;
     if (len < fixed + 1) return;
+    note_thread(p, u32_at(body, 0), u32_at(body, 4));
     struct fp_perf_change change = {
         .kind = FP_PERF_MAPPED,
         .order = p->nrecords,
@@ -300,7 +275,9 @@ static void read_mapping(struct perf_parsing *p, const unsigned char *body, size
 
 static void read_fork(struct perf_parsing *p, const unsigned char *body, size_t len)
 {
-    if (len < 24 || u32_at(body, 0) == u32_at(body, 4)) return; /* a thread */
+    if (len < 24) return;
+    note_thread(p, u32_at(body, 0), u32_at(body, 8));
+    if (u32_at(body, 0) == u32_at(body, 4)) return; /* a thread */
     struct fp_perf_change change = {.kind = FP_PERF_FORKED,
                                     .order = p->nrecords,
                                     .time = u64_at(body, 16),
@@ -311,7 +288,9 @@ static void read_fork(struct perf_parsing *p, const unsigned char *body, size_t 
 
 static void read_comm(struct perf_parsing *p, const unsigned char *body, size_t len, uint16_t misc)
 {
-    if (len < 9 || !(misc & PERF_RECORD_MISC_COMM_EXEC)) return;
+    if (len < 9) return;
+    note_thread(p, u32_at(body, 0), u32_at(body, 4));
+    if (!(misc & PERF_RECORD_MISC_COMM_EXEC)) return;
     struct fp_perf_change change = {.kind = FP_PERF_EXECUTED,
                                     .order = p->nrecords,
                                     .time = record_time(p, body, len),
@@ -388,13 +367,25 @@ static bool read_record(struct perf_parsing *p, uint32_t type, uint16_t misc,
     case PERF_RECORD_LOST_SAMPLES:
         if (len >= 8) p->data->lost = fp_add_saturated(p->data->lost, u64_at(body, 0));
         break;
-    case RECORD_ATTR: return read_attr_record(p, body, len, offset);
+    case RECORD_ATTR: return fp_perf_read_attr(p, body, len, offset);
     case RECORD_FEATURE:
-        if (len >= 8 && u64_at(body, 0) == FEATURE_EVENT_DESC)
-            read_event_names(p, body + 8, len - 8);
+        if (len >= 8) fp_perf_read_feature(p, u64_at(body, 0), body + 8, len - 8);
         break;
+    case PERF_RECORD_ITRACE_START:
+        if (len >= 8) p->traced = u32_at(body, 0);
+        break;
+    case RECORD_AUXTRACE_INFO: read_trace_kind(p, body, len); break;
+    case RECORD_TIME_CONV: read_clock(p, body, len); break;
+    case RECORD_AUXTRACE:
+        if (len < 40 || !p->is_spe) break;
+        return read_spe(p, body + len, u64_at(body, 0), u32_at(body, 28), offset);
     case RECORD_COMPRESSED: return read_compressed(p, body, len, offset);
-    default: p->data->unknown += type >= 128 || (type > 21 && type < 64); break;
+    case RECORD_COMPRESSED2: /* says how much of it is padding */
+        if (len < 8 || u64_at(body, 0) > len - 8)
+            return fp_fail_at(p->error, p->name, offset,
+                              "expected a compressed record that holds its data");
+        return read_compressed(p, body + 8, u64_at(body, 0), offset);
+    default: p->data->unknown += type > RECORD_LAST || (type > 22 && type < 64); break;
     }
     return true;
 }
@@ -474,12 +465,12 @@ static bool parse_file_mode(struct perf_parsing *p, const unsigned char *bytes, 
         return fp_fail_at(p->error, p->name, 8, "expected a header of %d bytes, got %zu",
                           FILE_HEADER, len);
     uint64_t first = u64_at(bytes, 40), size = u64_at(bytes, 48);
-    if (!read_attrs(p, bytes, len)) return false;
+    if (!fp_perf_read_attrs(p, bytes, len)) return false;
     if (first > len) return fp_fail_at(p->error, p->name, 40, "expected data within the file");
     if (!size) /* its writer was killed: read everything that is there */
         p->data->cut = true, size = len - first;
     if (size > len - first) p->data->cut = true, size = len - first;
-    if (!p->data->cut) read_features(p, bytes, len);
+    if (!p->data->cut) fp_perf_read_features(p, bytes, len);
     size_t used;
     if (!read_records(p, bytes + first, size, first, &used)) return false;
     p->data->cut |= used != size;
@@ -502,6 +493,9 @@ bool fp_perf_parse(struct fp_arena *arena, const unsigned char *bytes, size_t le
                              .data = data,
                              .name = name,
                              .error = error,
+                             .ibs_op = FP_NONE,
+                             .spe = FP_NONE,
+                             .traced = FP_NONE,
                              .most = (size_t)fp_add_saturated(arena->total, most_unpacked(len))};
     *data = (struct fp_perf_data){0};
     if (len < PIPE_HEADER || memcmp(bytes, "PERFILE2", 8)) {
@@ -511,11 +505,13 @@ bool fp_perf_parse(struct fp_arena *arena, const unsigned char *bytes, size_t le
                                   : "something else");
     }
     fp_table_init(&p.event_of, arena);
+    fp_table_init(&p.pid_of, arena);
     bool ok = u64_at(bytes, 8) == PIPE_HEADER ? parse_pipe_mode(&p, bytes, len)
                                               : parse_file_mode(&p, bytes, len);
     if (p.left_len) data->cut = true;
     if (p.stream) ZSTD_freeDStream(p.stream);
     free(p.left);
+    if (ok) find_traced_processes(&p);
     if (ok) order_by_time(data);
     return ok;
 }

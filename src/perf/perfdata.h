@@ -8,8 +8,11 @@
  * Samples and changes of the address space are sorted by time where the file has times, since a
  * file with several buffers is not sorted.
  *
- * Not handled: files of a machine of the other byte order, AUX area traces, and what a sample
- * holds behind its branch records (registers, stacks).
+ * AMD's IBS (ibs_op with raw data) and ARM's SPE give an instruction's own address and where a
+ * branch went: such a sample has at most one branch record.
+ *
+ * Not handled: files of a machine of the other byte order, AUX area traces but SPE's, and what a
+ * sample holds behind its branch records (registers, stacks, weights, sources of data).
  */
 #ifndef FP_PERF_PERFDATA_H
 #define FP_PERF_PERFDATA_H
@@ -25,6 +28,7 @@ struct fp_perf_event {
     uint64_t sample_type, read_format, branch_type;
     uint64_t period; /* or frequency */
     bool frequency, sample_id_all;
+    uint8_t precise; /* precise_ip: 0 skids, 1 to 3 do so less */
 };
 
 struct fp_branch {
@@ -38,6 +42,7 @@ struct fp_perf_sample {
     uint64_t time, ip, period;
     uint32_t event, pid, tid, cpu;
     enum fp_perf_mode mode;
+    bool exact; /* ip is that of the instruction that counted */
     uint32_t first_branch, nbranches;
 };
 
@@ -60,8 +65,10 @@ struct fp_perf_data {
     FP_VEC(struct fp_perf_sample) samples;
     FP_VEC(struct fp_branch) branches;
     FP_VEC(struct fp_perf_change) changes;
-    uint64_t lost;    /* samples that the kernel dropped */
-    uint64_t unknown; /* records of types that are not known */
+    uint64_t lost;     /* samples that the kernel dropped */
+    uint64_t unknown;  /* records of types that are not known */
+    uint64_t damaged;  /* bytes of traces that could not be read */
+    const char *trace; /* the kind of AUX area trace that the file has and that is not read */
     bool pipe, compressed;
     bool cut; /* ends inside a record */
 };

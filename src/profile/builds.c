@@ -40,18 +40,27 @@ static uint64_t find_build(const struct fp_builds *builds, const struct fp_run *
     return 0;
 }
 
-/* `identified`: the run's module is the executable, so its build-id is the program's. */
-static uint64_t add_build(struct fp_builds *builds, const struct fp_run *run, bool identified)
+static void identify(struct fp_builds *builds, struct fp_build *b, const struct fp_run *run)
+{
+    b->build_id_len = run->module.build_id_len;
+    b->build_id = (const unsigned char *)fp_arena_strndup(
+        builds->arena, (const char *)run->module.build_id, b->build_id_len);
+    b->identified = true;
+}
+
+static uint64_t add_build(struct fp_builds *builds, const struct fp_run *run)
 {
     struct fp_build *b = FP_NEW(builds->arena, struct fp_build);
     b->program = fp_arena_strdup(builds->arena, run->program);
-    if (identified) {
-        b->build_id_len = run->module.build_id_len;
-        b->build_id = (const unsigned char *)fp_arena_strndup(
-            builds->arena, (const char *)run->module.build_id, b->build_id_len);
-    }
     fp_vec_push(builds->arena, &builds->all, b);
     return builds->all.len;
+}
+
+/* Libraries of a program that goes on, or was killed, may have written before it did. */
+static uint64_t known_by_libraries(const struct fp_builds *builds, const struct fp_run *run)
+{
+    const uint64_t *at = fp_table_find(&builds->of_path, path_key(run->program));
+    return at && !builds->all.at[*at - 1]->identified ? *at : 0;
 }
 
 static uint64_t index_of(const struct fp_builds *builds, const struct fp_run *run)
@@ -72,8 +81,10 @@ static void count_runs(struct fp_builds *builds, struct fp_build *b, const struc
 void fp_builds_note(struct fp_builds *builds, const struct fp_run *run)
 {
     uint64_t at = is_executable(run) ? find_build(builds, run) : index_of(builds, run);
-    if (!at) at = add_build(builds, run, is_executable(run));
+    if (!at && is_executable(run)) at = known_by_libraries(builds, run);
+    if (!at) at = add_build(builds, run);
     if (is_executable(run)) {
+        if (!builds->all.at[at - 1]->identified) identify(builds, builds->all.at[at - 1], run);
         if (run->id) *fp_table_add(&builds->of_run, run->id) = at;
         *fp_table_add(&builds->of_path, path_key(run->program)) = at;
     } else if (!index_of(builds, run)) {

@@ -63,13 +63,31 @@ bool fp_fill_path(struct fp_fill *fill, const struct fp_function *f, uint64_t id
     return true;
 }
 
+/* Can a frame there have the sum, uncounted? */
+static bool may_be_at(const struct fp_function *f, uint32_t place,
+                      const struct fp_partial_path *partial)
+{
+    const struct fp_layout *layout = &f->layout;
+    return fp_layout_block_at(f, place) == partial->block && !layout->counted[place] &&
+           (layout->has_register[place] || (uint64_t)layout->offset[place] == partial->prefix);
+}
+
+/* The block, or a copy of it: in which the frame was depends on the way that it came. */
+static uint32_t place_of(const struct fp_function *f, const struct fp_partial_path *partial)
+{
+    if (may_be_at(f, partial->block, partial)) return partial->block;
+    for (uint32_t place = f->paths.cfg->nblocks; place < fp_layout_places(f); place++)
+        if (may_be_at(f, place, partial)) return place;
+    return partial->block;
+}
+
 void fp_fill_partial(struct fp_fill *fill, const struct fp_function *f,
                      const struct fp_partial_path *partial)
 {
-    struct fp_in_flight entry = {
-        .function = f->id, .block = partial->block, .count = partial->count};
-    uint64_t offset = (uint64_t)f->layout.offset[partial->block];
-    if (f->layout.has_register[partial->block]) entry.reg = partial->prefix - offset;
+    uint32_t place = place_of(f, partial);
+    struct fp_in_flight entry = {.function = f->id, .block = place, .count = partial->count};
+    uint64_t offset = (uint64_t)f->layout.offset[place];
+    if (f->layout.has_register[place]) entry.reg = partial->prefix - offset;
     fp_vec_push(fill->arena, &fill->in_flight, entry);
     struct target t = {fill, f};
     fp_unrecover_partial(f->paths.numbering, f->layout.at_end, partial, add_to_id, &t);

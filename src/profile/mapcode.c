@@ -18,7 +18,15 @@
 
 /* In version 2 labels were those of LLVM's branches, which are not the source's. Version 4 has sums
  * of source files, version 5 what branches belong to. */
-enum { MAP_VERSION = 6, OLDEST_VERSION = 2, WITH_LABELS = 3, WITH_SUMS = 4, WITH_CONSTRUCTS = 5 };
+enum {
+    OLDEST_VERSION = 2,
+    WITH_LABELS = 3,
+    WITH_SUMS = 4,
+    WITH_CONSTRUCTS = 5,
+    WITH_TWO_ARRAYS = 6,
+    WITH_COPIES = 7,
+    MAP_VERSION = WITH_COPIES
+};
 enum { DEEPEST_INLINING = 2000 };
 
 uint64_t fp_function_id(uint64_t base, uint32_t flags, uint64_t path_slots, uint64_t edge_slots)
@@ -180,11 +188,21 @@ static void encode_flow(struct fp_writer *w, const struct fp_function *f)
         fp_write_uint(w, f->layout.flow_slot[i] == FP_NONE ? 0 : f->layout.flow_slot[i] + 1);
 }
 
+static bool has_left_copies(const struct fp_function *f)
+{
+    return f->flags & FP_FUNCTION_EXITS && f->layout.ncopies;
+}
+
 static void encode_exits(struct fp_writer *w, const struct fp_function *f)
 {
-    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++) {
-        fp_write_u8(w, (uint8_t)(f->layout.counted[b] | f->layout.has_register[b] << 1));
-        fp_write_int(w, f->layout.offset[b]);
+    const struct fp_layout *layout = &f->layout;
+    if (has_left_copies(f)) {
+        fp_write_uint(w, layout->ncopies);
+        for (uint32_t i = 0; i < layout->ncopies; i++) fp_write_uint(w, layout->copy_of[i]);
+    }
+    for (uint32_t b = 0; b < fp_layout_places(f); b++) {
+        fp_write_u8(w, (uint8_t)(layout->counted[b] | layout->has_register[b] << 1));
+        fp_write_int(w, layout->offset[b]);
     }
 }
 
@@ -275,10 +293,33 @@ static void encode_llvm(struct fp_writer *w, struct string_table *t, const struc
         fp_write_uint(w, f->llvm.blocks[i] == FP_NONE ? 0 : (uint64_t)f->llvm.blocks[i] + 1);
 }
 
+static void encode_sites(struct fp_writer *w, const struct fp_function *f)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        const struct fp_value_sites none = {0}, *sites = f->sites ? &f->sites[kind] : &none;
+        fp_write_uint(w, sites->n);
+        for (uint32_t i = 0; i < sites->n; i++) fp_write_uint(w, sites->blocks[i]);
+    }
+}
+
+static void encode_contents(struct fp_writer *w, const struct fp_function *f)
+{
+    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++) {
+        fp_write_u32(w, f->source.blocks[b].content);
+        fp_write_u32(w, f->source.blocks[b].kind);
+    }
+}
+
+/* A reader that does not know of the second array, or of copies, would lose counts. */
+static uint64_t version_for(const struct fp_function *f)
+{
+    if (has_left_copies(f)) return WITH_COPIES;
+    return f->flags & FP_FUNCTION_TWICE ? WITH_TWO_ARRAYS : WITH_CONSTRUCTS;
+}
+
 static void encode_payload(struct fp_writer *w, struct string_table *t, const struct fp_function *f)
 {
-    /* a reader that does not know of the second copy would lose counts */
-    fp_write_uint(w, f->flags & FP_FUNCTION_TWICE ? MAP_VERSION : WITH_CONSTRUCTS);
+    fp_write_uint(w, version_for(f));
     fp_write_uint(w, f->flags);
     fp_write_u64(w, f->id);
     fp_write_uint(w, t->all.len);
@@ -308,6 +349,8 @@ static void encode_payload(struct fp_writer *w, struct string_table *t, const st
     if (f->flags & FP_FUNCTION_UNSEEN) encode_unseen(w, f);
     if (f->flags & FP_FUNCTION_CODE) encode_code(w, t, f);
     if (f->flags & FP_FUNCTION_LLVM) encode_llvm(w, t, f);
+    if (f->flags & FP_FUNCTION_VALUES) encode_sites(w, f);
+    if (f->flags & FP_FUNCTION_EARLY) encode_contents(w, f);
 }
 
 void fp_map_encode(struct fp_writer *writer, const struct fp_function *function)
@@ -528,18 +571,28 @@ static bool decode_flow(struct decoder *d)
     return !d->r->failed;
 }
 
+static void decode_left_copies(struct decoder *d)
+{
+    struct fp_layout *layout = &d->f->layout;
+    layout->ncopies = (uint32_t)fp_read_count(d->r, 3);
+    layout->copy_of = FP_NEW_ARRAY(d->arena, uint32_t, layout->ncopies);
+    for (uint32_t i = 0; i < layout->ncopies; i++)
+        layout->copy_of[i] = fp_read_index(d->r, d->f->paths.cfg->nblocks, "block");
+}
+
 static bool decode_exits(struct decoder *d)
 {
-    struct fp_function *f = d->f;
-    uint32_t n = f->paths.cfg->nblocks;
-    f->layout.counted = FP_NEW_ARRAY(d->arena, bool, n);
-    f->layout.has_register = FP_NEW_ARRAY(d->arena, bool, n);
-    f->layout.offset = FP_NEW_ARRAY(d->arena, int64_t, n);
+    struct fp_layout *layout = &d->f->layout;
+    if (d->version >= WITH_COPIES) decode_left_copies(d);
+    uint32_t n = fp_layout_places(d->f);
+    layout->counted = FP_NEW_ARRAY(d->arena, bool, n);
+    layout->has_register = FP_NEW_ARRAY(d->arena, bool, n);
+    layout->offset = FP_NEW_ARRAY(d->arena, int64_t, n);
     for (uint32_t b = 0; b < n; b++) {
         uint8_t facts = fp_read_u8(d->r);
-        f->layout.counted[b] = facts & 1;
-        f->layout.has_register[b] = facts >> 1 & 1;
-        f->layout.offset[b] = fp_read_int(d->r);
+        layout->counted[b] = facts & 1;
+        layout->has_register[b] = facts >> 1 & 1;
+        layout->offset[b] = fp_read_int(d->r);
     }
     return !d->r->failed;
 }
@@ -689,6 +742,27 @@ static bool decode_llvm(struct decoder *d)
     return !d->r->failed;
 }
 
+static bool decode_sites(struct decoder *d)
+{
+    d->f->sites = FP_NEW_ARRAY(d->arena, struct fp_value_sites, 2);
+    for (int kind = 0; kind < 2; kind++) {
+        struct fp_value_sites *sites = &d->f->sites[kind];
+        sites->n = (uint32_t)fp_read_count(d->r, 1);
+        sites->blocks = FP_NEW_ARRAY(d->arena, uint32_t, sites->n);
+        for (uint32_t i = 0; i < sites->n && !d->r->failed; i++)
+            sites->blocks[i] = fp_read_index(d->r, d->f->paths.cfg->nblocks, "block");
+    }
+    return !d->r->failed;
+}
+
+static void decode_contents(struct decoder *d)
+{
+    for (uint32_t b = 0; b < d->f->paths.cfg->nblocks; b++) {
+        d->f->source.blocks[b].content = fp_read_u32(d->r);
+        d->f->source.blocks[b].kind = fp_read_u32(d->r);
+    }
+}
+
 /* Flags about path counters need path counters, and flags about edge counters need edge
  * counters. Beside edges a hash table has values alone. */
 static bool check_flags(struct decoder *d)
@@ -754,5 +828,8 @@ bool fp_map_decode(struct fp_arena *arena, struct fp_reader *reader, struct fp_f
     if (f->flags & FP_FUNCTION_UNSEEN && !decode_unseen(&d)) return false;
     if (f->flags & FP_FUNCTION_CODE && !decode_code(&d)) return false;
     if (f->flags & FP_FUNCTION_LLVM && !decode_llvm(&d)) return false;
+    /* older compilers left the next two out */
+    if (f->flags & FP_FUNCTION_VALUES && fp_reader_left(reader) && !decode_sites(&d)) return false;
+    if (f->flags & FP_FUNCTION_EARLY && fp_reader_left(reader)) decode_contents(&d);
     return !reader->failed;
 }

@@ -455,12 +455,12 @@ static void partial_counts(struct fp_arena *arena, const struct fp_module *modul
     FP_VEC(struct fp_partial_path) partials = {0};
     for (size_t i = 0; i < module->in_flight.len; i++) {
         const struct fp_in_flight *left = &module->in_flight.at[i];
-        uint32_t block = (uint32_t)left->block & ~FP_LEFT_BEHIND;
-        if (left->function != f->id || block >= f->paths.cfg->nblocks || !left->count) continue;
-        if (f->layout.counted[block]) continue;
+        uint32_t place = (uint32_t)left->block & ~FP_LEFT_BEHIND; /* a block, or a copy of one */
+        if (left->function != f->id || !left->count) continue;
+        if (place >= fp_layout_places(f) || f->layout.counted[place]) continue;
         uint64_t prefix =
-            (uint64_t)f->layout.offset[block] + (f->layout.has_register[block] ? left->reg : 0);
-        struct fp_partial_path partial = {block, prefix, left->count,
+            (uint64_t)f->layout.offset[place] + (f->layout.has_register[place] ? left->reg : 0);
+        struct fp_partial_path partial = {fp_layout_block_at(f, place), prefix, left->count,
                                           (left->block & FP_LEFT_BEHIND) != 0};
         fp_vec_push(arena, &partials, partial);
     }

@@ -62,6 +62,18 @@ void fp_symbols_read(struct fp_arena *arena, const char *path, struct fp_symbols
     *symbols = (struct fp_symbols){list.at, list.len};
 }
 
+void fp_symbols_prefer(struct fp_symbols *symbols, const struct fp_strtable *known)
+{
+    size_t first = 0;
+    for (size_t i = 0; i < symbols->len; i++) {
+        struct fp_symbol one = symbols->at[i];
+        if (!i || one.address != symbols->at[i - 1].address) first = i;
+        if (!fp_strtable_find(known, one.name)) continue;
+        symbols->at[i] = symbols->at[first];
+        symbols->at[first++] = one;
+    }
+}
+
 const struct fp_symbol *fp_symbols_find(const struct fp_symbols *symbols, uint64_t address)
 {
     size_t low = 0, high = symbols->len;

@@ -51,9 +51,10 @@ const char *fp_diff_item_text(struct fp_arena *arena, const struct fp_diff_item 
         return fp_diff_decode(arena, item, &f, &path) ? fp_path_text(arena, f, &path) : "";
     case FP_DIFF_EDGE: return edge_text(arena, item->a, item->edge);
     case FP_DIFF_FUNCTION:
-        return !item->a   ? "only in the second"
-               : !item->b ? "only in the first"
-                          : "has another shape";
+        return !item->a         ? "only in the second"
+               : !item->b       ? "only in the first"
+               : item->reshaped ? "has another shape: the paths that one side alone has"
+                                : "has another shape";
     }
     return "";
 }
@@ -176,6 +177,9 @@ void fp_diff_text(struct fp_writer *out, const struct fp_diff *diff, const struc
                "paths of %" PRIu64 " functions end at other places in the second build (--fp-cuts, "
                "--fp-guide): these are compared as wholes; --edges compares their edges\n",
                diff->redefined);
+    if (diff->reshaped_total > 0)
+        fp_say(out, "%.1f%% of the counts of functions with another shape are in blocks of both\n",
+               100 * diff->reshaped_placed / diff->reshaped_total);
     fp_say(out, "instructions %.4g -> %.4g (%+.1f%%); %zu changed, %" PRIu64 " the same\n\n",
            a->cost, b->cost, a->cost > 0 ? 100 * (b->cost - a->cost) / a->cost : 0, diff->nitems,
            diff->same);
@@ -257,6 +261,9 @@ void fp_diff_json(struct fp_writer *out, const struct fp_diff *diff, const struc
     fp_json_key(&j, "format_version"), fp_json_uint(&j, 1);
     fp_json_key(&j, "functions_matched"), fp_json_uint(&j, diff->matched);
     fp_json_key(&j, "functions_reshaped"), fp_json_uint(&j, diff->reshaped);
+    if (diff->reshaped_total > 0)
+        fp_json_key(&j, "reshaped_placed"),
+            fp_json_double(&j, diff->reshaped_placed / diff->reshaped_total);
     fp_json_key(&j, "functions_redefined"), fp_json_uint(&j, diff->redefined);
     fp_json_key(&j, "functions_only_in_first"), fp_json_uint(&j, diff->only_a);
     fp_json_key(&j, "functions_only_in_second"), fp_json_uint(&j, diff->only_b);

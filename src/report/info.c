@@ -142,7 +142,10 @@ static void say_run(struct fp_writer *out, const struct fp_run *r)
     say_time(out, r->start_ns);
     fp_say(out, ", %.3f s, pid %" PRIu64 " on ", (double)(r->end_ns - r->start_ns) * 1e-9, r->pid);
     say_text(out, r->host);
-    fp_say(out, "%s%s:", unfinished, r->flags & FP_RUN_SIGNALLED ? ", ended by a signal" : "");
+    const char *ended = r->flags & FP_RUN_KILLED      ? ", killed"
+                        : r->flags & FP_RUN_SIGNALLED ? ", ended by a signal"
+                                                      : "";
+    fp_say(out, "%s%s:", unfinished, ended);
     for (size_t i = 0; i < r->nargs; i++) {
         fp_say(out, " ");
         say_text(out, r->args[i]);
@@ -237,6 +240,7 @@ static void json_run(struct fp_json *j, const struct fp_run *r)
     fp_json_key(j, "unfinished"), fp_json_bool(j, r->flags & FP_RUN_UNFINISHED);
     fp_json_key(j, "leaving"), fp_json_bool(j, r->flags & FP_RUN_LEAVING);
     fp_json_key(j, "signalled"), fp_json_bool(j, r->flags & FP_RUN_SIGNALLED);
+    fp_json_key(j, "killed"), fp_json_bool(j, r->flags & FP_RUN_KILLED);
     fp_json_key(j, "program"), fp_json_string(j, r->program);
     fp_json_key(j, "arguments"), fp_json_begin(j, '[');
     for (size_t k = 0; k < r->nargs; k++) fp_json_string(j, r->args[k]);

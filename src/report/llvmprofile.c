@@ -6,6 +6,7 @@
 #include "base/table.h"
 #include "count/values.h"
 #include "paths/edges.h"
+#include "paths/valuecounts.h"
 #include "profile/symbols.h"
 
 #include <stdlib.h>
@@ -57,17 +58,21 @@ static uint64_t size_class(uint64_t size)
     return (UINT64_C(1) << (63 - __builtin_clzll(size))) + 1;
 }
 
-/* A function that the profile does not know is 0, as in LLVM's own. */
+/* A function that the profile does not know is 0, as in LLVM's own. Of the names of a destructor it
+ * knows one. */
 static uint64_t value_of(struct llvm_making *m, const struct fp_symbols *symbols,
                          const struct fp_function *f, uint64_t key)
 {
     if (fp_value_kind(key) == FP_VALUE_SIZE) return size_class(key & FP_VALUE_MASK);
     uint64_t address = fp_value_target(key, f->layout.path_address);
-    const struct fp_symbol *symbol = fp_symbols_find(symbols, address);
-    const uint64_t *known =
-        symbol ? fp_strtable_find(&m->names, name_in_file(m->arena, symbol->file, symbol->name))
-               : NULL;
-    return known && *known != AMBIGUOUS ? *known : 0;
+    const struct fp_symbol *one = fp_symbols_find(symbols, address),
+                           *end = symbols->at + symbols->len;
+    for (; one && one < end && one->address == address; one++) {
+        const uint64_t *known =
+            fp_strtable_find(&m->names, name_in_file(m->arena, one->file, one->name));
+        if (known) return *known != AMBIGUOUS ? *known : 0;
+    }
+    return 0;
 }
 
 static void add_value(struct fp_llvm_site *site, struct fp_llvm_value *room, uint64_t value,
@@ -103,11 +108,11 @@ static void sort_sites(struct fp_llvm_function *to)
 
 /* Values are sorted by key, so those of a site follow each other. */
 static void add_values(struct llvm_making *m, const struct fp_module *module,
-                       const struct fp_function *f, const struct fp_symbols *symbols,
-                       struct fp_llvm_function *to)
+                       const struct fp_function *f, const uint64_t *blocks,
+                       const struct fp_symbols *symbols, struct fp_llvm_function *to)
 {
     struct fp_value_count *values;
-    size_t n = fp_profile_values(m->arena, module, f, &values);
+    size_t n = fp_values_of(m->arena, module, f, blocks, &values);
     struct fp_llvm_value *room = FP_NEW_ARRAY(m->arena, struct fp_llvm_value, n);
     for (size_t i = 0; i < n; i++) {
         enum fp_value_kind kind = fp_value_kind(values[i].key);
@@ -138,7 +143,7 @@ static bool add_function(struct llvm_making *m, const struct fp_module *module,
         if (f->llvm.blocks[i] != FP_NONE) to.counters[i] = edges.blocks[f->llvm.blocks[i]];
     for (int kind = 0; kind < 2; kind++)
         to.sites[kind] = FP_NEW_ARRAY(m->arena, struct fp_llvm_site, to.nsites[kind]);
-    if (f->flags & FP_FUNCTION_VALUES) add_values(m, module, f, symbols, &to);
+    if (f->flags & FP_FUNCTION_VALUES) add_values(m, module, f, edges.blocks, symbols, &to);
     fp_vec_push(m->arena, &m->out->functions, to);
     return true;
 }

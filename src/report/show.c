@@ -41,8 +41,12 @@ static void say_head(struct show_view *v)
         instrumented++;
         ran += f->calls || f->executed_paths;
     }
-    fp_say(v->o.out, "%" PRIu64 " run%s of %s: ", s->runs, s->runs == 1 ? "" : "s",
+    fp_say(v->o.out, "%" PRIu64 " run%s of %s", s->runs, s->runs == 1 ? "" : "s",
            s->program ? fp_show_file(&v->o, s->program) : "nothing");
+    if (s->programs > 1)
+        fp_say(v->o.out, " and %" PRIu64 " other program%s", s->programs - 1,
+               s->programs == 2 ? "" : "s");
+    fp_say(v->o.out, ": ");
     if (s->has_paths)
         fp_say(v->o.out, "%zu paths taken, %" PRIu64 " times in all, in ",
                footpath_path_count(v->o.fp), s->path_count);
@@ -192,7 +196,8 @@ static void say_notes(struct show_view *v)
 static void show_paths(struct show_view *v)
 {
     size_t count;
-    const struct footpath_path *const *paths = footpath_hottest(v->o.fp, v->options->top, &count);
+    struct fp_arena arena = {0};
+    const struct footpath_path *const *paths = fp_show_chosen(&arena, v->o.fp, v->options, &count);
     struct shown_rows rows = {0};
     fp_say(v->o.out, "%s%s          count  %spath%s\n", fp_show_colour(&v->o, FP_DIM), " cost",
            v->summary.cycles ? "        cycles  " : "", fp_show_colour(&v->o, FP_PLAIN));
@@ -200,8 +205,9 @@ static void show_paths(struct show_view *v)
         add_row(v, &rows, paths[i]);
         if (i + 1 == count || rows.all.len == MOST_ROWS) say_rows(v, &rows);
     }
-    fp_show_more(&v->o, footpath_path_count(v->o.fp) - count);
+    if (!v->options->path) fp_show_more(&v->o, footpath_path_count(v->o.fp) - count);
     say_notes(v);
+    fp_arena_free(&arena);
 }
 
 /* ---- functions ---- */

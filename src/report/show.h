@@ -11,8 +11,9 @@ struct fp_show_options {
     enum fp_show_view view;
     uint64_t top; /* 0: all */
     bool colours;
-    bool inclusive; /* of functions: with what they called, and in that order */
-    size_t width;   /* of the terminal, in columns */
+    bool inclusive;       /* of functions: with what they called, and in that order */
+    size_t width;         /* of the terminal, in columns */
+    const uint64_t *path; /* of paths: only those with this id; or NULL */
 };
 
 void fp_show_text(struct fp_writer *out, struct footpath *fp,

@@ -71,3 +71,19 @@ void fp_show_more(struct fp_show_out *v, size_t more)
         fp_say(v->out, "%s... %zu more; --top 0 shows all%s\n", fp_show_colour(v, FP_DIM), more,
                fp_show_colour(v, FP_PLAIN));
 }
+
+const struct footpath_path *const *fp_show_chosen(struct fp_arena *arena, struct footpath *fp,
+                                                  const struct fp_show_options *options,
+                                                  size_t *count)
+{
+    size_t n, kept = 0;
+    const struct footpath_path *const *paths =
+        footpath_hottest(fp, options->path ? 0 : options->top, &n);
+    *count = n;
+    if (!options->path) return paths;
+    const struct footpath_path **chosen = FP_NEW_ARRAY(arena, const struct footpath_path *, n);
+    for (size_t i = 0; i < n; i++)
+        if (paths[i]->id == *options->path) chosen[kept++] = paths[i];
+    *count = kept;
+    return chosen;
+}

@@ -4,6 +4,7 @@
 
 #include "footpath/footpath.h"
 #include "report/json.h"
+#include "report/show.h"
 
 #define FP_BOLD "\033[1m"
 #define FP_DIM "\033[2m"
@@ -38,5 +39,10 @@ void fp_show_wrapped(struct fp_show_out *v, const char *sentence, size_t indent,
 
 /* "... 17 more; --top 0 shows all", where there are more. */
 void fp_show_more(struct fp_show_out *v, size_t more);
+
+/* The paths to show: the hottest ones, or with options->path those with that id. */
+const struct footpath_path *const *fp_show_chosen(struct fp_arena *arena, struct footpath *fp,
+                                                  const struct fp_show_options *options,
+                                                  size_t *count);
 
 #endif

@@ -58,11 +58,13 @@ static void plain_path(struct plain_view *v, const struct footpath_path *path)
 static void plain_paths(struct plain_view *v)
 {
     size_t count;
-    const struct footpath_path *const *paths = footpath_hottest(v->o.fp, v->options->top, &count);
+    struct fp_arena arena = {0};
+    const struct footpath_path *const *paths = fp_show_chosen(&arena, v->o.fp, v->options, &count);
     for (size_t i = 0; i < count; i++) {
         plain_path(v, paths[i]);
         if (v->o.scratch.total > 1 << 20) fp_arena_free(&v->o.scratch);
     }
+    fp_arena_free(&arena);
 }
 
 static void plain_functions(struct plain_view *v)

@@ -70,6 +70,11 @@ struct fp_db_driver {
     const char *size;          /* a query for the bytes that the database takes */
 };
 
+/* How a driver begins: all have functions of these names. */
+#define FP_DB_FUNCTIONS                                                                        \
+    .version = FP_DB_DRIVER_VERSION, .open = open_db, .close = close_db, .run = run_statement, \
+    .once = run_once
+
 struct fp_db {
     const struct fp_db_driver *driver;
     const char *name; /* for messages: no password */

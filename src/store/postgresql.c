@@ -8,6 +8,11 @@
  * once, found by the address of their text. Rows come one by one, so that an answer need not fit
  * into memory twice.
  *
+ * A statement with values whose answer nobody wants is sent without waiting (libpq's pipeline
+ * mode). Its answer is read with that of the next statement, so that adding a record takes one
+ * round to the server. Where it failed, that next statement is not executed and fails: at the
+ * latest the COMMIT.
+ *
  * Not handled: a connection that breaks. Its transaction is rolled back, and the command fails.
  */
 #include "store/db.h"
@@ -19,7 +24,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_STATEMENTS = 64, MOST_VALUES = 16 };
+#ifndef LIBPQ_HAS_PIPELINING
+#error "libpq 14 or later is needed"
+#endif
+
+/* MOST_WAITING: answers that nobody has read lie in the buffers of the connection. */
+enum { MOST_STATEMENTS = 64, MOST_VALUES = 16, MOST_WAITING = 64 };
 enum { TYPE_BYTES = 17, TYPE_INT8 = 20, TYPE_INT4 = 23, TYPE_TEXT = 25 }; /* of pg_type */
 
 struct postgresql_db {
@@ -27,7 +37,8 @@ struct postgresql_db {
     PGconn *connection;
     const char *prepared[MOST_STATEMENTS];
     size_t nprepared;
-    char name[256]; /* without the password */
+    size_t nwaiting; /* statements whose answers were not read yet */
+    char name[256];  /* without the password */
 };
 
 extern const struct fp_db_driver footpath_postgresql_driver;
@@ -134,24 +145,6 @@ static struct fp_db_value column_of(const PGresult *result, int i)
 
 /* ---- statements ---- */
 
-static bool prepare(struct postgresql_db *d, const char *sql, const struct wire *w, size_t nvalues,
-                    char name[16], struct fp_error *error)
-{
-    size_t i = 0;
-    while (i < d->nprepared && d->prepared[i] != sql) i++;
-    snprintf(name, 16, "s%zu", i);
-    if (i < d->nprepared) return true;
-    if (i == MOST_STATEMENTS) return fail(error, d->name, "too many statements");
-    PGresult *made = PQprepare(d->connection, name, sql, (int)nvalues, w->types);
-    bool ok = PQresultStatus(made) == PGRES_COMMAND_OK;
-    if (ok)
-        d->prepared[d->nprepared++] = sql;
-    else
-        fail_by(d, PQresultErrorMessage(made), error);
-    PQclear(made);
-    return ok;
-}
-
 struct answer {
     fp_db_row *row;
     void *context;
@@ -179,6 +172,67 @@ static bool take_result(struct postgresql_db *d, const PGresult *result, struct 
     }
 }
 
+/* The results of one statement. */
+static bool take_answer(struct postgresql_db *d, struct answer *a, struct fp_error *error)
+{
+    bool ok = true;
+    for (PGresult *result; (result = PQgetResult(d->connection)); PQclear(result))
+        ok = take_result(d, result, a, error) && ok;
+    return ok;
+}
+
+/* Reads all answers. `last` is that of the statement that was sent last, or NULL: nobody wants
+ * it. */
+static bool take_answers(struct postgresql_db *d, struct answer *last, struct fp_error *error)
+{
+    struct answer unwanted = {0};
+    if (PQpipelineStatus(d->connection) == PQ_PIPELINE_OFF) return true;
+    bool ok = PQpipelineSync(d->connection) || fail_by(d, PQerrorMessage(d->connection), error);
+    for (; d->nwaiting; d->nwaiting--) ok = take_answer(d, &unwanted, error) && ok;
+    if (last) {
+        PQsetSingleRowMode(d->connection);
+        ok = take_answer(d, last, error) && ok;
+    }
+    PQclear(PQgetResult(d->connection)); /* the end of what PQpipelineSync has sent */
+    return ok;
+}
+
+/* For calls that libpq does not make in a pipeline. */
+static bool leave_pipeline(struct postgresql_db *d, struct fp_error *error)
+{
+    bool ok = take_answers(d, NULL, error);
+    return (PQexitPipelineMode(d->connection) ||
+            fail_by(d, PQerrorMessage(d->connection), error)) &&
+           ok;
+}
+
+static bool prepare(struct postgresql_db *d, const char *sql, const struct wire *w, size_t nvalues,
+                    char name[16], struct fp_error *error)
+{
+    size_t i = 0;
+    while (i < d->nprepared && d->prepared[i] != sql) i++;
+    snprintf(name, 16, "s%zu", i);
+    if (i < d->nprepared) return true;
+    if (i == MOST_STATEMENTS) return fail(error, d->name, "too many statements");
+    if (!leave_pipeline(d, error)) return false;
+    PGresult *made = PQprepare(d->connection, name, sql, (int)nvalues, w->types);
+    bool ok = PQresultStatus(made) == PGRES_COMMAND_OK;
+    if (ok)
+        d->prepared[d->nprepared++] = sql;
+    else
+        fail_by(d, PQresultErrorMessage(made), error);
+    PQclear(made);
+    return ok;
+}
+
+/* What begins or ends a transaction is not sent behind statements that may fail. */
+static bool is_alone(const char *sql, size_t nvalues, struct postgresql_db *d,
+                     struct fp_error *error)
+{
+    if (nvalues || !d->nwaiting) return true;
+    return take_answers(d, NULL, error) || !strcmp(sql, "ROLLBACK");
+}
+
 static bool run_statement(struct fp_db *db, const char *sql, const struct fp_db_value *values,
                           size_t nvalues, fp_db_row *row, void *context, uint64_t *changed,
                           struct fp_error *error)
@@ -189,13 +243,16 @@ static bool run_statement(struct fp_db *db, const char *sql, const struct fp_db_
     char name[16];
     assert(nvalues <= MOST_VALUES);
     for (size_t i = 0; i < nvalues; i++) put_value(&w, i, &values[i]);
-    if (!prepare(d, sql, &w, nvalues, name, error)) return false;
-    if (!PQsendQueryPrepared(d->connection, name, (int)nvalues, w.values, w.lengths, w.formats, 1))
+    if (!is_alone(sql, nvalues, d, error) || !prepare(d, sql, &w, nvalues, name, error))
+        return false;
+    if (!PQenterPipelineMode(d->connection) ||
+        !PQsendQueryPrepared(d->connection, name, (int)nvalues, w.values, w.lengths, w.formats, 1))
         return fail_by(d, PQerrorMessage(d->connection), error);
-    PQsetSingleRowMode(d->connection);
-    bool ok = true;
-    for (PGresult *result; (result = PQgetResult(d->connection)); PQclear(result))
-        ok = take_result(d, result, &a, error) && ok;
+    if (nvalues && !row && !changed) {
+        d->nwaiting++;
+        return d->nwaiting < MOST_WAITING || take_answers(d, NULL, error);
+    }
+    bool ok = take_answers(d, &a, error);
     if (changed) *changed = a.changed;
     return ok;
 }
@@ -203,6 +260,7 @@ static bool run_statement(struct fp_db *db, const char *sql, const struct fp_db_
 static bool run_once(struct fp_db *db, const char *sql, struct fp_error *error)
 {
     struct postgresql_db *d = (struct postgresql_db *)db;
+    if (!leave_pipeline(d, error)) return false;
     PGresult *result = PQexec(d->connection, sql);
     bool ok = PQresultStatus(result) == PGRES_COMMAND_OK;
     if (!ok) fail_by(d, PQresultErrorMessage(result), error);
@@ -213,11 +271,7 @@ static bool run_once(struct fp_db *db, const char *sql, struct fp_error *error)
 /* Transactions that write take turns: counts of a run that goes on are the difference to what the
  * store has of it, and names get their numbers once. The number of the lock means nothing. */
 const struct fp_db_driver footpath_postgresql_driver = {
-    .version = FP_DB_DRIVER_VERSION,
-    .open = open_db,
-    .close = close_db,
-    .run = run_statement,
-    .once = run_once,
+    FP_DB_FUNCTIONS,
     .begin = "BEGIN",
     .begin_reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     .lock = "SELECT 1 FROM pg_advisory_xact_lock(7166189)",

@@ -13,6 +13,9 @@
 #include "store/spool.h"
 
 #include "base/io.h"
+#include "footpath/live_abi.h"
+#include "profile/aside.h"
+#include "profile/live.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -42,12 +45,19 @@ static bool is_run_file(const char *name)
     return ends_with(name, ".prof") || ends_with(name, ".run") || ends_with(name, ".fold");
 }
 
+/* KEY.prof.KEY.live: what a process has counted that may have been killed (docs/live.md). */
+static bool is_live_file(const char *name)
+{
+    return ends_with(name, FP_LIVE_SUFFIX);
+}
+
 bool fp_spool_waits(const char *folder)
 {
     DIR *entries = opendir(folder);
     bool found = false;
     if (!entries) return false;
-    for (struct dirent *e; !found && (e = readdir(entries));) found = is_run_file(e->d_name);
+    for (struct dirent *e; !found && (e = readdir(entries));)
+        found = is_run_file(e->d_name) || is_live_file(e->d_name);
     closedir(entries);
     return found;
 }
@@ -67,8 +77,31 @@ struct taking {
     struct fp_error *error;
 };
 
+static char *path_of(struct taking *t, const char *name)
+{
+    return fp_arena_printf(&t->arena, "%s/%s", t->spool->folder, name);
+}
+
+/* Killed processes leave live files; each becomes the file that the process would have written.
+ * Those that cannot be read stay. */
+static void fold_live_files(struct taking *t)
+{
+    DIR *entries = opendir(t->spool->folder);
+    if (!entries) return;
+    for (struct dirent *e; (e = readdir(entries));) {
+        size_t len = strlen(e->d_name), tail = FP_LIVE_KEY_DIGITS + sizeof FP_LIVE_SUFFIX;
+        struct fp_error ignored = {0};
+        struct fp_beside beside;
+        if (!is_live_file(e->d_name) || len <= tail) continue;
+        const char *name = fp_arena_strndup(&t->arena, e->d_name, len - tail);
+        if (fp_is_live_name(e->d_name, name)) fp_profile_fold(path_of(t, name), &beside, &ignored);
+    }
+    closedir(entries);
+}
+
 static bool list_folder(struct taking *t)
 {
+    fold_live_files(t);
     DIR *entries = opendir(t->spool->folder);
     if (!entries && errno == ENOENT) return true;
     if (!entries) return fp_fail(t->error, t->spool->folder, "cannot read: %s", strerror(errno));
@@ -79,11 +112,6 @@ static bool list_folder(struct taking *t)
     }
     closedir(entries);
     return true;
-}
-
-static char *path_of(struct taking *t, const char *name)
-{
-    return fp_arena_printf(&t->arena, "%s/%s", t->spool->folder, name);
 }
 
 /* A descriptor of a regular file, or -1. Links are not followed: the folder may be everyone's. */

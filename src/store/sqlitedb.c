@@ -203,11 +203,7 @@ static bool run_once(struct fp_db *db, const char *sql, struct fp_error *error)
 }
 
 const struct fp_db_driver fp_sqlite_driver = {
-    .version = FP_DB_DRIVER_VERSION,
-    .open = open_db,
-    .close = close_db,
-    .run = run_statement,
-    .once = run_once,
+    FP_DB_FUNCTIONS,
     .begin = "BEGIN IMMEDIATE",
     .begin_reading = "BEGIN",
     .serial = "INTEGER PRIMARY KEY",

@@ -1041,6 +1041,25 @@ def case_meson(b):
     b.call(["ninja", "-C", "out"], env=env)
     b.counts("out/prog", "14\n", ("main",))
 
+def case_lines_of_an_included_file(b):
+    """A file that is included in the body of a function: its lines are its own, and those behind it are the function's."""
+    b.write("part.h", "if (x % 3 == 0)\n    s += 2;\n")
+    b.write("m.c", "int f(int x)\n{\n    int s = x;\n#include \"part.h\"\n    if (x > 7)\n        s += 5;\n    return s;\n}\n"
+            "int main(void)\n{\n    int t = 0;\n    for (int i = 0; i < 20; i++)\n        t += f(i);\n    return t == 0;\n}\n")
+    for level in "-O0", "-O1":
+        b.cc(level, "-g", "-fno-inline", "m.c", "-o", "m")
+        profile = b.profile("m", "m.prof")
+        counts, file = {}, None
+        for line in b.tool("export", "--format", "lcov", profile).stdout.splitlines():
+            if line.startswith("SF:"):
+                file = os.path.basename(line)
+            if line.startswith("DA:"):
+                counts[file, int(line[3:].split(",")[0])] = int(line.split(",")[1])
+        equal([counts.get(("part.h", 1)), counts.get(("m.c", 5))], [20, 20], "the conditions, " + level)
+        expect(not any(name == "part.h" and line > 2 for name, line in counts), "lines behind the end of the file", counts)
+        shown = b.tool("show", "--function", "f", profile).stdout
+        expect("x % 3 == 0 yes; x > 7 no" in shown or level != "-O0", "the words of the source", shown)
+
 
 if __name__ == "__main__":
     harness.main(__doc__, bench=Bench)

@@ -6,6 +6,6 @@ t $cc --fp-dump=count_bits --fp-cuts=few --fp-exits
 t $cc --fp-dump=count_bits --fp-cuts=loops --fp-exits
 t $cc --fp-dump=count_bits --fp-mode=edge-min
 t $cc --fp-dump=count_bits --fp-metric=cycles
-t $cc --fp-dump=count_bits --fp-array-paths=2
+t $cc --fp-dump=count_bits --fp-cuts=few --fp-array-paths=2
 t $cc --fp-dump=classify --fp-deny=classify
 t $cc --fp-dump=nothing

@@ -95,12 +95,19 @@ def case_other_programs(b):
     b.tool(*gate, "--program", "nosuch", status=1)
     b.tool("compare", "--least", "0", "both.prof", "both.prof", status=1)
     b.tool("compare", "--least", "0", "--program", "prog", "both.prof", "both.prof")
+    # the head of show does not give one program the runs of all
+    expect("2 runs of prog and 1 other program: " in b.tool("show", "--program", "all", "both.prof").stdout, "all of a file")
+    for name in ("prog", "probe"):
+        b.run(b.path(name), env={"FOOTPATH_OUT": b.path("%s.prof" % name)})
+    expect("2 runs of prog and 1 other program: " in b.tool("show", "prog.prof", "probe.prof").stdout, "two files")
+    expect("1 run of probe: " in b.tool("show", "probe.prof").stdout, "one program")
     # an older build of the same program is no other program
     program(b, "again")
     b.run(b.path("again"), env={"FOOTPATH_OUT": b.path("builds.prof")})
     program(b, "again", SOURCE.replace("9", "11"))
     b.run(b.path("again"), env={"FOOTPATH_OUT": b.path("builds.prof")})
     expect("in again (build" in b.tool("coverage", "--fail-under", "10", "builds.prof").stderr, "the last build")
+    expect("2 runs of again: " in b.tool("show", "--program", "all", "builds.prof").stdout, "builds of one program")
 
 
 def case_part_not_measured(b):

@@ -17,7 +17,7 @@ from run import Failure, PLAIN_LIMIT, LIMIT, Unsuited, execute, flags_of, must  
 import subprocess  # noqa: E402
 
 VARIANTS = ["", "--fp-cuts=few", "--fp-array-paths=16", "--fp-array-paths=2 --fp-cuts=few", "--fp-threads=atomic",
-            "--fp-weights=static --fp-cuts=loops"]
+            "--fp-weights=static --fp-cuts=loops", "--fp-exits", "--fp-mode=check"]
 
 
 def paths_of(args, source, folder, llvm, flags, wanted, name):

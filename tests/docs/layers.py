@@ -21,17 +21,18 @@ LAW.update({
     "store": set(CORE),
     "binary": set(CORE[:5]),
     "perf": set(CORE[:5]) | {"binary"},
+    "gcov": set(CORE[:5]) | {"perf"},
     "exe": set(CORE[:5]) | {"binary"},
     "model": set(CORE) | {"source"},
     "report": set(CORE) | {"source", "model"},
     "api": set(CORE) | {"source", "model"},
     "llvm": {"base", "flags", "graph", "count"},
-    "tool": set(CORE) | {"flags", "p3", "guide", "store", "binary", "perf", "exe", "source", "model", "api", "report",
+    "tool": set(CORE) | {"flags", "p3", "guide", "store", "binary", "perf", "gcov", "exe", "source", "model", "api", "report",
                          "tool"},
 })
 # single headers beyond the law: files that the compiler reads or writes
 ALSO = {
-    "llvm": {"profile/mapcode.h", "guide/guide.h", "p3/division.h", "p3/hits.h"},
+    "llvm": {"profile/mapcode.h", "guide/guide.h", "guide/staleguide.h", "p3/division.h", "p3/hits.h"},
 }
 # the same for the rooms of runtime/; each may include rt.h, which puts their state together
 ROOMS = {
@@ -50,12 +51,12 @@ HOOKS = {
     "core": set("""
         rt_threads_start rt_threads_after_fork rt_threads_forget_module rt_stop_after_fork rt_stop_forget_module
         rt_threads_set_base rt_threads_own_bias rt_threads_make_nowhere rt_with_threads_stopped rt_fold_lock rt_fold_unlock
-        rt_gate_count
+        rt_gate_count rt_threads_span rt_threads_make_first rt_adopt_threads
         threads.regions threads.nregions threads.nowhere
         rt_end_at_quick_exit rt_end_watch rt_end_unwatch rt_end_forget_module rt_handlers_are_ours
-        rt_has_marks rt_in_flight_now rt_in_flight_left rt_in_flight_waiting rt_in_flight_clear
+        rt_has_marks rt_in_flight_now rt_in_flight_left rt_in_flight_waiting rt_in_flight_clear rt_in_flight_renew
         rt_frame_left rt_frames_left rt_place_is_certain
-        rt_sample_start rt_sample_before_fork rt_sample_after_fork_in_parent rt_sample_after_fork
+        rt_sample_start rt_sample_has rt_sample_before_fork rt_sample_after_fork_in_parent rt_sample_after_fork
         rt_sample_forget_module rt_sample_not_here rt_sample_point rt_history_has rt_history_put rt_history_clear
         rt_exe_find_ranges rt_exe_fault rt_exe_has_caught rt_exe_put_caught rt_exe_clear_caught rt_exe_unregister
         """.split()),

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs"))
 import harness  # noqa: E402
 import schema as checker  # noqa: E402
-from harness import Failure, equal, expect  # noqa: E402
+from harness import Failure, equal, expect, likely  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCHEMA = os.path.join(harness.ROOT, "docs", "formats", "drift.schema.json")
@@ -136,9 +136,9 @@ def case_sampled(b):
     for way, least, most in (("A", 0, 0.1), ("B", 0.5, 1)):
         now = b.trained(sampled, "%s 40000000\n" % way, "sampled-%s.prof" % way, FOOTPATH_TICK_MS="1")
         found = b.drift(now, other, "--evidence", "500")
-        expect(least <= found["drift"] <= most, "way %s: drift" % way, found["drift"])
+        likely(least <= found["drift"] <= most, "way %s: drift" % way, found["drift"])
         expect(found["matched"] > 0.9, "matched", found["matched"])
-        expect(0 < found["chance"] < 0.2, "chance", found["chance"])
+        likely(0 < found["chance"] < 0.2, "chance", found["chance"])
 
 
 def case_edges(b):

@@ -34,13 +34,26 @@ def find(name):
     return next(path for path in (os.path.join(folder, name) for folder in (HERE, PROGRAMS)) if os.path.exists(path))
 
 
+# LeakSanitizer, in one run of thirty of the plain program beside three others: it could not stop a thread, and what it says
+# of leaks then means nothing.
+NOT_STOPPED = "was not suspended. False leaks are possible."
+
+
+def stopped_run(b, *command):
+    """A run in which LeakSanitizer stopped all threads."""
+    for _ in range(50):
+        done = b.run(*command, env={"FOOTPATH_OUT": b.path("out.prof")}, status=None)
+        if NOT_STOPPED not in done.stderr:
+            return done
+    raise harness.Failure("LeakSanitizer never stopped all threads: " + done.stderr)
+
+
 def check(b, checker, name):
     prefix, flags = CHECKERS[checker]
     words = ["-O1", "-gdwarf-4", "-w", "-pthread", *flags.split(), find(name), "-o"]
     b.clang(*words, "plain")
     b.cc("--fp-mode=check", *words, "checked")
-    wanted, got = (b.run(*prefix, b.path(exe), env={"FOOTPATH_OUT": b.path("out.prof")}, status=None)
-                   for exe in ("plain", "checked"))
+    wanted, got = (stopped_run(b, *prefix, b.path(exe)) for exe in ("plain", "checked"))
     equal((got.returncode, got.stdout, got.stderr), (wanted.returncode, wanted.stdout, wanted.stderr),
           "status, output and messages")
     b.verify("out.prof")

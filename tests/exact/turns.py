@@ -13,6 +13,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import harness  # noqa: E402
+import limits  # noqa: E402
 from harness import equal  # noqa: E402
 
 ROUNDS = 9001
@@ -75,7 +76,7 @@ def build(b, text, *flags):
     b.write("prog.c", text)
     b.cc(*flags, "-O2", "-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize", "prog.c", "-o", "prog", "-lpthread")
     env = harness.environment(FOOTPATH_OUT=b.path("out.prof"))
-    equal(subprocess.run([b.path("prog")], env=env, timeout=120).returncode, 0, "status of the program")
+    equal(limits.run([b.path("prog")], 120, env=env).returncode, 0, "status of the program")
 
 
 def rounds_by_path(n):

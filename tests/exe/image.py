@@ -5,11 +5,11 @@
 """
 import os
 import re
+import resource
 import shutil
 import stat
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import harness  # noqa: E402
@@ -208,21 +208,26 @@ def case_gdb_attached(b):
     """gdb sees every frame of the new code of all threads; the program then goes on, and no count is lost."""
     needs("gdb")
     out, profile = b.exe(b.build("deep", "-O1", "-pthread", source="deep.c"), "out"), b.path("deep.prof")
-    program = subprocess.Popen([out, "2000"], env=harness.environment(FOOTPATH_OUT=profile), stdout=subprocess.PIPE, text=True)
-    stacks = ""
-    for _ in range(5):
-        done = b.run("gdb", "-batch", "-p", str(program.pid), "-ex", "thread apply all bt", "-ex", "detach", status=None)
-        if "not permitted" in done.stderr:
-            program.kill()
-            raise Skipped("no ptrace")
-        stacks += done.stdout
-    equal((program.communicate()[0], program.returncode), ("done\n", 0), "what the program does")
-    frames = re.findall(r"^#(\d+) .* in (\w+) \(", stacks, re.M)
-    names = " ".join(("; " if number == "0" else "") + name for number, name in frames)
-    expect(len(re.findall("deep deep deep deep deep deep often main", names)) >= 3, "stacks of the first thread: " + names)
-    expect(len(re.findall("deep deep deep deep deep deep often", names)) >= 6, "stacks of both: " + names)
+    stacks, first, both = "", 0, 0
+    with subprocess.Popen([out], env=harness.environment(FOOTPATH_OUT=profile), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        for _ in range(20):
+            done = b.run("gdb", "-batch", "-p", str(program.pid), "-ex", "thread apply all bt", "-ex", "detach", status=None)
+            if "not permitted" in done.stderr:
+                program.kill()
+                raise Skipped("no ptrace")
+            stacks += done.stdout
+            frames = re.findall(r"^#(\d+) .* in (\w+) \(", stacks, re.M)
+            names = " ".join(("; " if number == "0" else "") + name for number, name in frames)
+            first = len(re.findall("deep deep deep deep deep deep often main", names))
+            both = len(re.findall("deep deep deep deep deep deep often", names))
+            if first >= 3 and both >= 6:
+                break
+        times = int(program.communicate()[0])
+    equal(program.returncode, 0, "status")
+    expect(first >= 3, "stacks of the first thread: " + names)
+    expect(both >= 6, "stacks of both: " + names)
     shown = b.json("show", "--json", "--function", "deep", "deep.prof")["functions"]
-    equal([f["calls"] for f in shown if f["name"] == "deep"], [2 * 2000 * 6], "calls of deep")
+    equal([f["calls"] for f in shown if f["name"] == "deep"], [times * 6], "calls of deep")
 
 
 def case_valgrind(b):
@@ -284,13 +289,16 @@ def case_threads(b):
 
 
 def case_ends_at_once(b):
-    """Nobody waits for a thread that has ended, nor asks the first thread twice to stop."""
+    """Nobody waits for a thread that has ended, nor asks the first thread twice to stop. Who waits looks once a ms, for two seconds:
+    that many times the process gives up its processor, however busy the machine is."""
     for flags in (["-pie"], ["-no-pie"]):
         out = b.exe(b.build("kernel", *flags, source="kernel.c"), "out")
         for kind, status in (("thread-exits", 4), ("first", 0)):
-            begun = time.monotonic()
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_nvcsw
             b.run(out, kind, status=status, env={"FOOTPATH_OUT": b.path("ends.prof")})
-            expect(time.monotonic() - begun < 1.5, "%s: %.1f s" % (kind, time.monotonic() - begun))
+            waits = resource.getrusage(resource.RUSAGE_CHILDREN).ru_nvcsw - before
+            print("%s waits %d times" % (kind, waits))
+            expect(0 < waits < 500, "%s waits %d times" % (kind, waits))
 
 
 def case_loaded_again(b):

@@ -43,6 +43,28 @@ static void print_summary(const struct fp_guide_summary *s)
                s->cutoffs[i].min_count, s->cutoffs[i].num_counts);
 }
 
+static void print_version(struct fp_arena *arena, const struct fp_guide *guide, size_t index)
+{
+    struct fp_guide_function f;
+    enum fp_guide_kept kept = fp_guide_read(arena, guide, index, &f);
+    const struct fp_cfg *cfg = f.version.cfg;
+    if (kept == FP_GUIDE_NEVER_RAN) printf("%016" PRIx64 ": never ran\n", f.key);
+    if (kept != FP_GUIDE_VERSION) return;
+    printf("%016" PRIx64 ": content %016" PRIx64 "\n", f.key, f.content);
+    for (uint32_t b = 0; b < cfg->nblocks; b++) {
+        const struct fp_block_mark *mark = &f.version.marks[b];
+        printf("  block %u: content %08x, kind %08x, calls %08x, line %u, edges to", b,
+               mark->content, mark->kind, mark->calls, mark->line);
+        for (uint32_t e = cfg->first_out[b]; e < cfg->first_out[b + 1]; e++)
+            printf(" %u", cfg->edges[e].dst);
+        putchar('\n');
+    }
+    for (int kind = 0; kind < 2; kind++)
+        for (uint32_t i = 0; i < f.version.sites[kind].n; i++)
+            printf("  %s %u in block %u\n", kind == FP_VALUE_SIZE ? "size" : "target", i,
+                   f.version.sites[kind].blocks[i]);
+}
+
 static bool dump_guide(struct fp_arena *arena, const char *path, const char *program_path,
                        struct fp_error *error)
 {
@@ -51,7 +73,7 @@ static bool dump_guide(struct fp_arena *arena, const char *path, const char *pro
     if (!fp_guide_open(arena, path, &guide, error) ||
         !fp_program_read(arena, program_path, &program, error))
         return false;
-    printf("version %u, of %zu functions; made from %" PRIu64 " bytes\n", guide.version,
+    printf("version %u, of %zu functions; made from %" PRIu64 " bytes\n", guide.format,
            guide.nfunctions, guide.source.size);
     print_summary(&guide.summary);
     for (size_t i = 0; i < program.nfunctions; i++) {
@@ -61,6 +83,7 @@ static bool dump_guide(struct fp_arena *arena, const char *path, const char *pro
         printf("%s: %s\n", f->name, match == FP_GUIDE_FOUND ? "found" : "NOT FOUND");
         if (match == FP_GUIDE_FOUND) print_guided(&counts);
     }
+    for (size_t i = 0; i < guide.nfunctions; i++) print_version(arena, &guide, i);
     fp_guide_close(&guide);
     return true;
 }

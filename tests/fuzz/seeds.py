@@ -5,16 +5,22 @@
 
 The programs stay in FOLDER: profiles name them.
 """
+import contextlib
+import glob
 import os
 import shutil
+import sqlite3
 import struct
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "hostile")]
+sys.path[:0] = [os.path.dirname(HERE), *(os.path.join(os.path.dirname(HERE), name) for name in ("hostile", "sample"))]
 import formats  # noqa: E402
 import harness  # noqa: E402
+import perffields  # noqa: E402
+import perffile  # noqa: E402
 from harness import PROGRAMS  # noqa: E402
 
 SEEDS = [
@@ -87,6 +93,20 @@ def build(make, source, flags, exe):
                     "-pthread", os.path.join(PROGRAMS, source), "-o", exe], check=True)
 
 
+def of_store(make, name, profile):
+    """What the rows of a store have of the profile, and the same without compression."""
+    store = os.path.join(make.args.folder, name + ".store")
+    if os.path.exists(store):
+        os.unlink(store)
+    make.tool("store", "add", "--store", store, profile)
+    with contextlib.closing(sqlite3.connect(store)) as base:
+        blobs = base.execute("SELECT counts FROM fp_records").fetchall()
+    for at, (blob,) in enumerate(blobs):
+        make.write("storeblob", "%s-%d" % (name, at), blob)
+    for at, (_, payload) in enumerate(formats.records(read(profile))):
+        make.write("storeblob", "%s-plain-%d" % (name, at), b"\0" + payload)
+
+
 def of_program(make, number, source, flags):
     """Map, profile, and what is made of them."""
     name = "%d-%s" % (number, source.split(".")[0])
@@ -105,6 +125,7 @@ def of_program(make, number, source, flags):
     if os.path.getsize(profile) < LARGEST_REPORT:
         make.write("reports", name, struct.pack("<I", os.path.getsize(section)) + read(section) + read(profile))
     make.write("alone", name, read(profile))
+    of_store(make, name, profile)
     make.tool("export", "--format", "guide", "-o", make.path("guide", name), profile)
     make.tool("combine", "-o", make.path("combined", name), profile)
     for what in ("edges", "paths") if "path" in flags else ("edges",):
@@ -159,9 +180,36 @@ def of_samples(make):
         stack = struct.pack("<Q", 3) + b"".join(struct.pack("<QQQ", 0x401000 + k + i, 0x401000 + i, 0) for i in range(3))
         branches += formats.perf_record(9, struct.pack("<QIIQ", 0x401000 + k, 1, 1, k) + stack)
     make.write("perfdata", "branches", formats.perf_file(fields | formats.BRANCHES, branches, 8))
+    of_precise_samples(make)
     make.write("callgrind", "instructions", b"version: 1\npositions: instr line\nevents: Ir\nob=(1) /bin/true\nfl=(1) a.c\n"
                b"fn=(1) main\n0x401000 3 10\n+4 +1 5\njcnd=3/5 +8 +2\n+2 4\ncfn=(2) leaf\ncalls=2 0x401100 9\n* * 20\n"
                b"fn=(2)\n0x401100 9 2\n\ntotals: 37\n")
+
+
+def of_precise_samples(make):
+    """Every field of samples, IBS and SPE, in files as perf writes them."""
+    fields = perffields.ALL | perffile.AUX | perffile.TRANSACTION
+    for name, more in (("fields", 0), ("index", perffile.BRANCH_HW_INDEX | perffile.BRANCH_COUNTERS)):
+        event = perffile.Event("cycles:upp", fields, precise=2, branches=perffile.BRANCH_ANY | more, read_format=15)
+        make.write("perfdata", name, perffields.three(event, perffields.STACK, b"raw").bytes())
+    op = perffile.ibs_op(0x401020, 0x401100, branch=True, taken=True)
+    make.write("perfdata", "ibs", perffields.ibs_file([op, perffile.ibs_op(0x401010)]).bytes())
+    stream = perffile.spe_op(0x401010, ticks=10) + perffile.spe_op(0x401020, 0x401100, events=0x82, context=7, ticks=12)
+    make.write("perfdata", "spe", perffields.spe_file(stream + b"\x22\0").bytes())
+    make.write("preciseops", "ibs", b"\1" + op)
+    make.write("preciseops", "spe", b"\0" + stream)
+
+
+def of_notes(make):
+    """Notes of gcc, and its dump of the same pass."""
+    for source in ("control_flow.c", "exceptions.cc"):
+        name = source.split(".")[0]
+        made = os.path.join(make.args.folder, name + ".o")
+        subprocess.run(["g++" if source.endswith(".cc") else "gcc", "-O1", "-w", "-ftest-coverage", "-c",
+                        "-fprofile-use", "-fdump-ipa-profile-lineno-details-asmname=%s.profile" % made,
+                        os.path.join(PROGRAMS, source), "-o", made], check=True)
+        make.write("notes", name, read(os.path.join(make.args.folder, name + ".gcno")))
+        make.write("dump", name, read(made + ".profile").replace(os.path.join(PROGRAMS, source).encode(), b"program.c"))
 
 
 # a program without libc: calls of the kernel in functions with frames and without, and a longjmp as glibc's
@@ -234,6 +282,25 @@ def of_rewriting(make):
                         "-o", make.path("rewrite", name)], check=True)
 
 
+def of_live(make):
+    """What a killed process leaves: arrays, a sparse array, a hash table, two threads."""
+    exe, own = os.path.join(make.args.folder, "kills"), os.path.join(make.args.folder, "own")
+    for number, flags in enumerate(([], ["--fp-exits"])):
+        subprocess.run([os.path.join(make.args.bin, "footpath-cc"), "--fp-llvm=" + make.args.llvm, *flags, "-O1", "-w", "-rdynamic",
+                        os.path.join(os.path.dirname(PROGRAMS), "live", "kills.c"), "-o", exe, "-pthread", "-ldl"], check=True)
+        with open(own, "wb") as f:
+            f.truncate(1 << 20)
+        profile = os.path.join(make.args.folder, "live.prof")
+        process = subprocess.Popen([exe, own, "2", "spin"], env=dict(os.environ, FOOTPATH_LIVE="1", FOOTPATH_OUT=profile))
+        while not any(read(own)[:4096]):
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+        for left in glob.glob(profile + ".*.live"):
+            make.write("live", str(number), read(left)[:1 << 20])
+            os.unlink(left)
+
+
 def main():
     make = Maker(harness.parse(harness.arguments(__doc__, ("folder", {}))))
     os.makedirs(make.args.folder, exist_ok=True)
@@ -241,8 +308,10 @@ def main():
         of_program(make, number, source, flags)
     of_executable(make)
     of_samples(make)
+    of_notes(make)
     of_recovery(make)
     of_rewriting(make)
+    of_live(make)
 
 
 if __name__ == "__main__":

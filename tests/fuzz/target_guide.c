@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "base/checksum.h"
-#include "guide/guide.h"
+#include "guide/staleguide.h"
 
 #include <string.h>
 
@@ -18,7 +18,12 @@ void fuzz_one(const unsigned char *bytes, size_t len)
         for (size_t i = 0; i < program->nfunctions; i++) {
             struct fp_guide_function found;
             const struct fp_function *f = &program->functions[i];
-            if (f->paths.cfg) fp_guide_find(&arena, &guide, f, f->id, &found);
+            struct fp_guide_placed placed;
+            if (!f->paths.cfg) continue;
+            enum fp_guide_match match = fp_guide_find(&arena, &guide, f, f->id, &found);
+            fp_guide_find_stale(&arena, &guide, f, match, &found, &placed);
+            /* whatever it was found as: the counts of another version */
+            fp_guide_find_stale(&arena, &guide, f, FP_GUIDE_STALE, &found, &placed);
         }
         fp_guide_close(&guide);
     }

@@ -119,4 +119,4 @@ def case_signals(b):
 if __name__ == "__main__":
     harness.main(__doc__, ("--count", {"type": int, "default": 100, "help": "runs; two at a time"}),
                  ("--seed", {"type": int, "default": 1}),
-                 ("--limit", {"type": float, "default": 120, "help": "seconds after which a program hangs"}))
+                 ("--limit", {"type": float, "default": 1800, "help": "seconds after which a program hangs"}))

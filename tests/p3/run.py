@@ -100,6 +100,36 @@ __attribute__((noinline)) int work(int x)
 """
 
 
+LEFT = """#include <stdlib.h>
+static volatile int notes;
+__attribute__((noinline)) static void note(int n)
+{
+    notes += n;
+    if (notes > 18) exit(0);
+}
+__attribute__((noinline)) static void other(int n)
+{
+    notes += 2 * n;
+}
+__attribute__((noinline)) static void step(int i)
+{
+    if (i & 1)
+        note(1);
+    else
+        other(2);
+    if (i & 2) note(3);
+    note(4);
+    other(0);
+    if (notes & 1) note(0);
+}
+int main(void)
+{
+    for (int i = 0; i < 10; i++) step(i);
+    return 1;
+}
+"""
+
+
 class Tester(harness.Bench):
     def footpath(self, *words, flags="", stdin=None):
         return self.tool(*words, env={"FOOTPATH_CC_FLAGS": flags}, input=stdin, status=None)
@@ -229,6 +259,15 @@ class Tester(harness.Bench):
         expect(done.returncode == 5 and done.stdout == "98 41\n", "launcher: %d %s%s" % (done.returncode, done.stdout, done.stderr))
         self.fails(self.p3("folder.c", "-k", "2", "--reuse", "--launcher", "no-such-launcher"), r"was not run to its end")
 
+    def left_in_copies(self):
+        """Frames are left in copies of blocks, which the program that was divided has, and the copies of P3 not."""
+        self.write("left.c", LEFT)
+        for strategy in STRATEGIES:
+            done = self.p3("left.c", "-k", "2", "--strategy", strategy, "--check", "-o", "left.prof", flags="--fp-exits --fp-copies=all")
+            expect(done.returncode == 0 and "6 paths: the same as of the ordinary build" in done.stderr, strategy + ": " + done.stderr)
+            shown = self.tool("show", "--function", "step", "left.prof").stdout
+            expect("i & 1 no; i & 2 yes; left at line" in shown, strategy + ": " + shown)
+
     def usage(self):
         for words, status, pattern in (
                 (["divide"], 2, "no program given"),
@@ -262,7 +301,7 @@ class Tester(harness.Bench):
 
 
 CASES = {name: getattr(Tester, name) for name in ("random", "no_code_elsewhere", "divergence", "other_programs", "source_around_work",
-                                                "own_folders", "usage")}
+                                                "own_folders", "left_in_copies", "usage")}
 CASES.update({"divergence_of_" + s: lambda t, s=s: t.divergence_of(s) for s in STRATEGIES})
 
 if __name__ == "__main__":

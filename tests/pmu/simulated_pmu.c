@@ -9,14 +9,29 @@
  * 003, section 3: skid, aggregation on long-latency instructions, shadow behind
  * them, groups of instructions that retire together.
  *
- * The model. Instructions are dispatched in order, `WIDTH` per cycle, at most
- * `WINDOW` ahead of the oldest one; each completes when its registers are ready
- * plus its latency; they retire in order, `WIDTH` per cycle. Loads go through a
- * DTLB and two levels of cache. A mispredicted branch stops dispatch until it
- * completes. An event that overflows its counter raises an interrupt; the address
- * sampled is that of the oldest instruction `SKID` cycles later. Events of stalls
- * (DTLB_MISS, L2_MISS) are attributed to the instruction that caused them, as the
- * paper found of real ones (section 4.2).
+ * The model has the sizes of the paper's processor, a Core 2. Instructions are
+ * dispatched in order, `WIDTH` per cycle, at most `WINDOW` ahead of the oldest one;
+ * each completes when its registers are ready plus its latency; they retire in order,
+ * `WIDTH` per cycle and none with a branch before it ("the serialization caused by
+ * branches", section 3.3). Code goes through a cache, loads through a DTLB and two levels
+ * of cache (their second levels are an eighth of the Core 2's, as the inputs are smaller
+ * than SPEC's). A mispredicted branch stops dispatch until it completes.
+ *
+ * What is sampled (paper 003, sections 3 and 4.1):
+ *   skid      A counter that overflows raises an interrupt. The address is that of the
+ *             oldest instruction `SKID` cycles later: of a group that retires together
+ *             the first, of a stall the instruction that stalls.
+ *   PEBS      INST_RETIRED_PEBS has a fixed period. The address is that of the
+ *             instruction behind the first to retire `ARMING` cycles or some more after the overflow;
+ *             until then nothing is counted.
+ *   masks     INST_RETIRED_0 counts cycles in which no instruction retires,
+ *             INST_RETIRED_4 those in which four do.
+ *   stalls    DTLB_MISS, L2_MISS and BR_MISP name the instruction that caused them
+ *             (section 4.2). MISPREDICTED_PEBS is BR_MISP as a precise event, which names
+ *             the instruction behind the branch: the one that stalls. LONG_STALL counts
+ *             the cycles in which nothing retires because the oldest instruction waits for
+ *             a page walk, for memory or for a branch that was mispredicted. No Core 2 has
+ *             it; it shows what becomes of stalls that overlap, which the others count in full.
  *
  * With branches=1 samples of INST_RETIRED carry the last `RECORDS` branches that were
  * taken when the sampled instruction retired.
@@ -69,17 +84,23 @@ enum { NO_REGISTERS = 0, READS_AND_WRITES = 3 };
 
 enum {
     WIDTH = 4,
-    WINDOW = 128,
-    SKID = 12,
-    MISPREDICT = 14,
-    L1_HIT = 4, L2_HIT = 14, MEMORY = 120, TLB_WALK = 30,
+    WINDOW = 96,
+    SKID = 30,
+    ARMING = 4,
+    MISPREDICT = 15,
+    L1_HIT = 3, L2_HIT = 14, MEMORY = 165, TLB_HIT2 = 2, TLB_WALK = 30,
     MOST_SAMPLES = 1 << 22,
     RECORDS = 32,
 };
 
-enum event { INST_RETIRED, CPU_CLK_UNHALTED, DTLB_MISS, L2_MISS, BR_MISP, NEVENTS };
-static const char *const event_names[NEVENTS] = {"INST_RETIRED", "CPU_CLK_UNHALTED", "DTLB_MISS", "L2_MISS",
-                                                 "BR_MISP"};
+/* those up to L1I_MISS skid */
+enum event {
+    INST_RETIRED, CPU_CLK_UNHALTED, INST_RETIRED_0, INST_RETIRED_4, INST_RETIRED_PEBS,
+    L1I_MISS, DTLB_MISS, L2_MISS, BR_MISP, MISPREDICTED_PEBS, LONG_STALL, NEVENTS
+};
+static const char *const event_names[NEVENTS] = {
+    "INST_RETIRED", "CPU_CLK_UNHALTED", "INST_RETIRED_0", "INST_RETIRED_4", "INST_RETIRED_PEBS",
+    "L1I_MISS", "DTLB_MISS", "L2_MISS", "BR_MISP", "MISPREDICTED_PEBS", "LONG_STALL"};
 
 struct settings {
     const char *out;
@@ -96,7 +117,7 @@ static uint64_t next_random(void)
 
 /* ---- instructions ---- */
 
-enum { BRANCHES = 1, JUMPS_INDIRECT = 2, LOADS = 4 };
+enum { BRANCHES = 1, JUMPS_INDIRECT = 2, ENDS_GROUP = 4 };
 
 struct insn {
     uint64_t address;
@@ -166,6 +187,7 @@ static void describe(struct insn *insn, const void *bytes, size_t len)
         if (ops[k].actions & ZYDIS_OPERAND_ACTION_MASK_READ) note(&insn->reads, ops[k].reg.value);
         if (ops[k].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) note(&insn->writes, ops[k].reg.value);
     }
+    if (i.meta.branch_type != ZYDIS_BRANCH_TYPE_NONE) insn->flags |= ENDS_GROUP;
     if (i.meta.category == ZYDIS_CATEGORY_COND_BR) insn->flags |= BRANCHES;
     if ((i.meta.category == ZYDIS_CATEGORY_UNCOND_BR || i.meta.category == ZYDIS_CATEGORY_CALL) &&
         !i.raw.imm[0].size)
@@ -180,7 +202,8 @@ struct cache {
     uint64_t (*tags)[WAYS];
 };
 
-static struct cache l1 = {6, 64, NULL}, l2 = {6, 1024, NULL}, tlb = {12, 8, NULL}, tlb2 = {12, 128, NULL};
+static struct cache l1 = {6, 64, NULL}, l1i = {6, 64, NULL}, l2 = {6, 1024, NULL};
+static struct cache tlb = {12, 2, NULL}, tlb2 = {12, 4, NULL};
 
 static bool cache_hit(struct cache *c, uint64_t address)
 {
@@ -255,7 +278,7 @@ struct sample {
 static struct sample *samples;
 static size_t nsamples, ndropped;
 static uint64_t left[NEVENTS], periods[NEVENTS];
-static struct { uint64_t due; uint32_t period; bool waiting; } pending[2]; /* of the first two events */
+static struct { uint64_t due; uint32_t period; bool waiting; } pending[NEVENTS];
 static uint64_t text_start, text_end;
 
 static void add_sample(enum event event, uint64_t address, uint64_t time, uint64_t period)
@@ -270,32 +293,58 @@ static void add_sample(enum event event, uint64_t address, uint64_t time, uint64
     if (settings.branches && event == INST_RETIRED) sample->records = copy_records(&sample->nrecords);
 }
 
+static bool is_frequent(enum event event)
+{
+    return event <= INST_RETIRED_PEBS || event == LONG_STALL;
+}
+
 static void new_period(enum event event)
 {
-    uint64_t base = event <= CPU_CLK_UNHALTED ? settings.period : settings.rare_period;
-    uint64_t mask = event <= CPU_CLK_UNHALTED ? settings.mask : settings.mask >> 4;
-    left[event] = periods[event] = base + (next_random() & mask);
+    uint64_t base = is_frequent(event) ? settings.period : settings.rare_period;
+    uint64_t mask = is_frequent(event) ? settings.mask : settings.mask >> 4;
+    if (event == INST_RETIRED_PEBS) mask = 0;
+    periods[event] = base + (next_random() & mask);
+    left[event] = periods[event];
 }
 
-/* Counts an event; true when it overflows. */
-static bool count(enum event event, uint64_t amount)
+/* The interrupt comes later; another overflow before it is lost. */
+static void overflow(enum event event, uint64_t time)
 {
-    if (left[event] > amount) return left[event] -= amount, false;
-    return true;
-}
-
-static void count_stall(enum event event, const struct insn *insn, uint64_t time)
-{
-    if (!count(event, 1)) return;
-    add_sample(event, insn->address, time, periods[event]);
+    uint64_t delay = event == INST_RETIRED_PEBS ? ARMING + next_random() % ARMING : SKID;
+    if (!pending[event].waiting) {
+        pending[event].due = time + delay;
+        pending[event].period = (uint32_t)periods[event];
+        pending[event].waiting = true;
+    }
     new_period(event);
 }
 
-static void overflow(enum event event, uint64_t time)
+static void count_one(enum event event, uint64_t time)
 {
-    pending[event].due = time + SKID;
-    pending[event].period = (uint32_t)periods[event];
-    pending[event].waiting = true;
+    if (!--left[event]) overflow(event, time);
+}
+
+/* The processor sets this counter again when it has written the record. */
+static void count_precise(uint64_t time)
+{
+    if (!pending[INST_RETIRED_PEBS].waiting) count_one(INST_RETIRED_PEBS, time);
+}
+
+/* Counts the cycles behind a time: the counter overflows in one of them. */
+static void count_cycles(enum event event, uint64_t time, uint64_t cycles)
+{
+    while (cycles >= left[event]) {
+        time += left[event];
+        cycles -= left[event];
+        overflow(event, time);
+    }
+    left[event] -= cycles;
+}
+
+static void count_stall(enum event event, uint64_t address, uint64_t time)
+{
+    if (--left[event]) return;
+    add_sample(event, address, time, periods[event]);
     new_period(event);
 }
 
@@ -305,57 +354,109 @@ static uint64_t ready[64];           /* per register: when its value is there */
 static uint64_t retired[WINDOW];     /* when the last instructions retired */
 static uint64_t number, last_retire; /* of the instruction; when the one before retired */
 static uint64_t dispatch, dispatched_now;
+static bool behind_branch, waits_long; /* of the instruction that retires next */
 
 static uint64_t load_latency(const struct insn *insn, uint64_t address, uint64_t time)
 {
     uint64_t latency = L1_HIT;
-    if (!cache_hit(&tlb, address) && !cache_hit(&tlb2, address)) {
-        count_stall(DTLB_MISS, insn, time);
-        latency += TLB_WALK;
+    if (!cache_hit(&tlb, address)) {
+        bool known = cache_hit(&tlb2, address);
+        latency += known ? TLB_HIT2 : TLB_WALK;
+        if (!known) count_stall(DTLB_MISS, insn->address, time), waits_long = true;
     }
     if (cache_hit(&l1, address)) return latency;
     if (cache_hit(&l2, address)) return latency + L2_HIT;
-    count_stall(L2_MISS, insn, time);
+    count_stall(L2_MISS, insn->address, time);
+    waits_long = true;
     return latency + MEMORY;
 }
 
-/* The oldest instruction at the time of an interrupt is the first to retire behind it. */
-static void deliver(uint64_t address, uint64_t retire)
+/* Code that is not in its cache is late. */
+static void fetch(const struct insn *insn)
 {
-    for (int e = 0; e < 2; e++) {
-        if (!pending[e].waiting || retire <= pending[e].due) continue;
-        add_sample((enum event)e, address, retire, pending[e].period);
-        pending[e].waiting = false;
-    }
+    static uint64_t line;
+    if (insn->address >> l1i.shift == line) return;
+    line = insn->address >> l1i.shift;
+    if (cache_hit(&l1i, insn->address)) return;
+    dispatch += cache_hit(&l2, insn->address) ? L2_HIT : MEMORY;
+    dispatched_now = 0;
+    count_one(L1I_MISS, dispatch);
 }
 
-static void step(const struct insn *insn, const uint64_t *addresses, size_t naddresses, uint64_t next)
+static void dispatch_one(const struct insn *insn)
 {
-    uint64_t window = retired[number % WINDOW], start;
+    uint64_t window = retired[number % WINDOW];
     if (dispatch < window) dispatch = window, dispatched_now = 0;
+    fetch(insn);
     if (++dispatched_now > WIDTH) dispatch++, dispatched_now = 1;
-    start = dispatch;
+}
+
+static uint64_t completion(const struct insn *insn, const uint64_t *addresses, size_t naddresses)
+{
+    uint64_t start = dispatch, latency = insn->latency;
     for (uint64_t set = insn->reads; set; set &= set - 1) {
         uint64_t when = ready[__builtin_ctzll(set)];
         if (when > start) start = when;
     }
-    uint64_t latency = insn->latency;
     for (size_t i = 0; i < naddresses; i++) {
         uint64_t load = load_latency(insn, addresses[i], last_retire);
         if (load + insn->latency > latency) latency = load + insn->latency;
     }
-    uint64_t done = start + latency;
+    return start + latency;
+}
+
+/* The oldest instruction at the time of an interrupt is the first to retire behind it. */
+static void deliver(const struct insn *insn, uint64_t next, uint64_t retire)
+{
+    for (int e = 0; e <= L1I_MISS; e++) {
+        if (!pending[e].waiting || retire <= pending[e].due) continue;
+        add_sample((enum event)e, e == INST_RETIRED_PEBS ? next : insn->address, retire, pending[e].period);
+        pending[e].waiting = false;
+    }
+}
+
+static void count_long_stall(const struct insn *insn, uint64_t cycles, uint64_t time)
+{
+    for (; cycles >= left[LONG_STALL]; new_period(LONG_STALL)) {
+        cycles -= left[LONG_STALL];
+        add_sample(LONG_STALL, insn->address, time, periods[LONG_STALL]);
+    }
+    left[LONG_STALL] -= cycles;
+}
+
+static void count_retirement(const struct insn *insn, uint64_t next, uint64_t retire)
+{
+    static unsigned together;
+    if (retire > last_retire) {
+        count_cycles(CPU_CLK_UNHALTED, last_retire, retire - last_retire);
+        count_cycles(INST_RETIRED_0, last_retire, retire - last_retire - 1);
+        if (waits_long) count_long_stall(insn, retire - last_retire - 1, retire);
+        together = 0;
+    }
+    waits_long = false;
+    deliver(insn, next, retire);
+    count_one(INST_RETIRED, retire);
+    count_precise(retire);
+    if (++together == WIDTH) count_one(INST_RETIRED_4, retire);
+}
+
+static void step(const struct insn *insn, const uint64_t *addresses, size_t naddresses, uint64_t next)
+{
+    dispatch_one(insn);
+    uint64_t done = completion(insn, addresses, naddresses);
     for (uint64_t set = insn->writes; set; set &= set - 1) ready[__builtin_ctzll(set)] = done;
     uint64_t retire = done > last_retire ? done : last_retire;
     uint64_t group = retired[(number + WINDOW - WIDTH) % WINDOW] + 1;
     if (retire < group) retire = group;
-    deliver(insn->address, retire);
-    if (count(INST_RETIRED, 1)) overflow(INST_RETIRED, retire);
-    if (retire > last_retire && count(CPU_CLK_UNHALTED, retire - last_retire)) overflow(CPU_CLK_UNHALTED, retire);
+    if (behind_branch && retire == last_retire) retire++;
+    behind_branch = insn->flags & ENDS_GROUP;
+    count_retirement(insn, next, retire);
     retired[number++ % WINDOW] = last_retire = retire;
     note_branch(insn, next);
     if (mispredicted(insn, next)) {
-        count_stall(BR_MISP, insn, retire);
+        count_stall(BR_MISP, insn->address, retire);
+        count_stall(MISPREDICTED_PEBS, next, retire);
+        waits_long = true;
         if (dispatch < done + MISPREDICT) dispatch = done + MISPREDICT, dispatched_now = 0;
     }
 }
@@ -497,7 +598,8 @@ static void fill_attr(struct perf_event_attr *attr, int event)
     attr->size = sizeof *attr;
     attr->type = PERF_TYPE_RAW;
     attr->config = (uint64_t)event + 1;
-    attr->sample_period = event <= CPU_CLK_UNHALTED ? settings.period : settings.rare_period;
+    attr->sample_period = is_frequent((enum event)event) ? settings.period : settings.rare_period;
+    if (event == INST_RETIRED_PEBS || event == MISPREDICTED_PEBS) attr->precise_ip = 1;
     attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
                         PERF_SAMPLE_PERIOD;
     if (!settings.branches) return;
@@ -581,7 +683,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **
         if (!strncmp(argv[i], "branches=", 9)) settings.branches = argv[i][9] == '1';
         if (!strncmp(argv[i], "seed=", 5)) settings.random ^= strtoull(argv[i] + 5, NULL, 0) * 0x9e3779b97f4a7c15u;
     }
-    make_cache(&l1), make_cache(&l2), make_cache(&tlb), make_cache(&tlb2);
+    make_cache(&l1), make_cache(&l1i), make_cache(&l2), make_cache(&tlb), make_cache(&tlb2);
     samples = malloc(MOST_SAMPLES * sizeof *samples);
     if (!samples) return 1;
     for (int e = 0; e < NEVENTS; e++) new_period((enum event)e);

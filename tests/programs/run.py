@@ -16,7 +16,7 @@ The comment at the top of a program says how:
 Every run must give the output and status of the uninstrumented program, and the
 edges that the paths imply must be the edges that were counted: in one check build,
 and across a path build and an edge-min build of the same program (both --fp-exits);
-paths are counted with and without cycles.
+paths are counted with and without cycles, and in code with as many copies of blocks as there can be.
 """
 import glob
 import os
@@ -102,6 +102,8 @@ class Tester(harness.Bench):
         for name, mode in (("plain", None), ("check", "--fp-mode=check"), ("paths", "--fp-mode=path --fp-exits"),
                            ("edges", "--fp-mode=edge-min --fp-exits"), ("alone", "--fp-mode=path"),
                            ("cycles", "--fp-mode=path --fp-metric=cycles --fp-exits"), ("each", "--fp-mode=edge"),
+                           ("copied-check", "--fp-mode=check --fp-copies=all"),
+                           ("copied", "--fp-mode=path --fp-exits --fp-copies=all"),
                            ("chords", "--fp-mode=edge-min"), ("early", "--fp-mode=edge-min --fp-at=early"),
                            ("early-paths", "--fp-mode=path --fp-at=early")):
             if name in ("each", "chords", "early", "early-paths") and not found["returns"]:
@@ -109,11 +111,12 @@ class Tester(harness.Bench):
             os.makedirs(os.path.join(self.folder, name), exist_ok=True)
             builds[name] = self.build(source, found, mode, os.path.join(self.folder, name, "prog"))
         for args, expected in runs:
+            self.check_run(builds["plain"], builds["copied-check"], args, expected)
             profile = self.check_run(builds["plain"], builds["check"], args, expected)
             wanted = self.ends(builds["plain"], args, None)
             # what depends on time or on other threads takes other ways in another run
             if "deterministic" not in " ".join(found["not"]):
-                names = ("paths", "cycles", "edges")
+                names = ("paths", "cycles", "edges", "copied")
                 profiles = [os.path.join(self.folder, n + ".prof") for n in names]
                 for name, profile_name in zip(names, profiles):
                     got = self.ends(builds[name], args, profile_name)
@@ -121,6 +124,7 @@ class Tester(harness.Bench):
                         raise Failure("%s: %s: got %r, expected %r" % (args, name, got, wanted))
                 if "daemon" not in args:
                     self.verify(profiles[0], profiles[2])
+                    self.verify(profiles[3], profiles[2])
                     if "cycles" not in " ".join(found["not"]):
                         self.verify(profiles[1], profiles[2])
             alone = os.path.join(self.folder, "alone.prof")

@@ -807,6 +807,7 @@ static void check_variant(const struct fp_cfg *cfg, const struct walks *w, unsig
     struct fp_limits limit = {
         .max_paths = limits[random_below(&rng, 4)],
         .good_paths = random_chance(&rng, 20) ? 1 + random_below(&rng, 50) : 0,
+        .large_paths = random_chance(&rng, 50) ? 1 + random_below(&rng, 200) : 0,
         .no_laps = random_chance(&rng, 25),
         .loop_entries = random_chance(&rng, 30) ? 1 + (double)random_below(&rng, 4) : 0,
     };

@@ -12,9 +12,10 @@ standard library.
 import base64
 import json
 import os
+import re
 import shutil
-import socket
 import subprocess
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -35,20 +36,12 @@ def available():
     return None
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 class Browser:
     def __init__(self, width=1440, height=900, dark=False, mobile=False):
         self.size, self.dark, self.mobile = (width, height), dark, mobile
 
     def __enter__(self):
-        self.port = free_port()
-        self.driver = subprocess.Popen(["chromedriver", "--port=%d" % self.port, "--log-level=OFF"],
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.start()
         args = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
                 "--force-color-profile=srgb", "--window-size=%d,%d" % self.size]
         if self.dark:
@@ -57,9 +50,28 @@ class Browser:
         if self.mobile:
             options["mobileEmulation"] = {"deviceMetrics": {"width": self.size[0], "height": self.size[1], "pixelRatio": 2}}
         wanted = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
-        self.session = self.begin({"capabilities": {"alwaysMatch": wanted}})["sessionId"]
+        try:
+            self.session = self.begin({"capabilities": {"alwaysMatch": wanted}})["sessionId"]
+        except BaseException:
+            self.end()
+            raise
         self.call("POST", "/timeouts", {"script": 1000 * PATIENCE, "pageLoad": 1000 * PATIENCE})
         return self
+
+    def start(self):
+        """The driver takes a port that is free and names it: one that we look for may be another's by then."""
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        said = ""
+        for line in self.driver.stdout:
+            said += line
+            found = re.search("started successfully on port ([1-9][0-9]*)", line)
+            if found:
+                self.port = int(found[1])
+                break
+        else:
+            raise BrowserError("chromedriver has ended: %d %s" % (self.driver.wait(), said))
+        # what else it says, so that it never waits for us
+        threading.Thread(target=self.driver.stdout.read, daemon=True).start()
 
     def begin(self, wanted):
         """The driver waits a minute for the browser, which a busy machine may not have started by then."""
@@ -81,6 +93,9 @@ class Browser:
             self.call("DELETE", "")
         except Exception:
             pass
+        self.end()
+
+    def end(self):
         self.driver.terminate()
         self.driver.wait()
 
@@ -136,6 +151,11 @@ class Browser:
                 return value
             time.sleep(0.05)
         raise BrowserError("waited %d s for: %s" % (PATIENCE, condition))
+
+    def settled(self):
+        """Until the page is drawn and no transition goes on."""
+        self.script_async("const done = arguments[arguments.length - 1]; requestAnimationFrame(() => requestAnimationFrame(() => done(true)))")
+        self.wait("document.getAnimations().every((one) => one.playState === 'finished')")
 
     def console(self):
         return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"})

@@ -12,7 +12,6 @@ import functools
 import json
 import os
 import re
-import time
 
 from browser import Browser, available
 from common import HERE, OPTIONS, Failure, Tester, harness
@@ -242,7 +241,7 @@ def case_accessibility(t):
                     page.open(url(folder, route))
                     page.script("localStorage.setItem('footpath-theme', arguments[0]); location.reload()", theme)
                     page.wait("document.querySelector('h1')")
-                    time.sleep(0.3)  # transitions
+                    page.settled()
                     # the page allows no code but its own, so the checker comes in by the driver
                     page.script(axe + "; window.axe = axe;")
                     found = page.script_async("const done = arguments[arguments.length - 1];"

@@ -50,7 +50,7 @@ def audit(t, page, where):
     page.script(t.axe)  # the page allows no code but its own: the checker comes in by the driver
     for scheme in ("light", "dark"):
         page.script("document.documentElement.dataset.theme = arguments[0]", scheme)
-        time.sleep(0.3)  # transitions
+        page.settled()
         page.screenshot(os.path.join(t.shots, re.sub(r"\W+", "-", "%s %s" % (where, scheme)) + ".png"))
         found = page.script_async(
             "const done = arguments[arguments.length - 1];"

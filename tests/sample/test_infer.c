@@ -1,7 +1,12 @@
 /* Inference: what comes out is a flow, whatever goes in; exact weights come out as
- * they are; learning finds the weights that made its data. And how long it takes. */
+ * they are; stalls do not count; calls are weighed; instructions take their times;
+ * learning finds the weights that made its data.
+ * And how long it takes. */
+#include "perf/classify.h"
 #include "perf/infer.h"
 #include "perf/learn.h"
+#include "perf/robustsamples.h"
+#include "perf/sampledobject.h"
 #include "check.h"
 #include "graph/cfg.h"
 #include "random.h"
@@ -116,6 +121,119 @@ static void check_sharing(void)
     fp_arena_free(&arena);
 }
 
+/* A function of blocks in a row, each of `size` plain instructions; the last one returns. */
+static struct fp_machine_function row_of_blocks(struct fp_arena *arena, uint32_t nblocks, uint32_t size)
+{
+    struct fp_machine_function f = {.hub = FP_NONE, .tail = FP_NONE};
+    FP_VEC(struct fp_edge) edges = {0};
+    f.blocks = FP_NEW_ARRAY(arena, struct fp_machine_block, nblocks);
+    for (uint32_t b = 0; b < nblocks; b++) {
+        f.blocks[b] = (struct fp_machine_block){b * size, size};
+        for (uint32_t i = 0; i < size; i++) {
+            struct fp_insn insn = {.address = 0x1000 + b * size + i, .block = b, .length = 1};
+            fp_vec_push(arena, &f.insns, insn);
+        }
+        struct fp_edge on = {b, b + 1, FP_EDGE_NORMAL};
+        if (b + 1 < nblocks) fp_vec_push(arena, &edges, on);
+    }
+    f.cfg = fp_cfg_new(arena, nblocks, edges.at, (uint32_t)edges.len, NULL);
+    return f;
+}
+
+/* One instruction that waited has no more than its neighbours let expect. */
+static void check_stall(void)
+{
+    struct fp_arena arena = {0};
+    struct fp_machine_function f = row_of_blocks(&arena, 1, 20);
+    double even[20], stalled[20];
+    for (int i = 0; i < 20; i++) even[i] = stalled[i] = 100;
+    stalled[7] = 50000;
+    CHECK(fabs(fp_capped_samples(&f, 0, even) - 2000) < 1e-6);
+    double capped = fp_capped_samples(&f, 0, stalled);
+    CHECK(capped >= 2000 && capped < 4000);
+    CHECK(fabs(fp_clipped_samples(&f, 0, even, 100, 1) - 2000) < 1e-6);
+    CHECK(fp_clipped_samples(&f, 0, stalled, 100, 1) < 4000);
+    CHECK(fp_sample_trust(1000, 1000, 1) > 0.999);
+    CHECK(fp_sample_trust(8000, 1000, 1) < fp_sample_trust(125, 1000, 1));
+    CHECK(fp_sample_trust(8000, 1000, 1) > 0);
+    fp_arena_free(&arena);
+}
+
+/* Two functions, of which one calls the other: samples that a stall adds to the callee alone are
+ * weighed against those of the caller. */
+static void check_calls(void)
+{
+    struct fp_arena arena = {0};
+    static struct fp_object_symbol symbols[] = {{.address = 0x1000, .size = 60, .name = "caller"},
+                                                {.address = 0x2000, .size = 60, .name = "callee"}};
+    struct fp_machine_function functions[2];
+    struct fp_machine machine = {.arena = &arena, .functions = functions, .nfunctions = 2};
+    struct fp_sampled_object o = {.machine = &machine, .model = FP_COSTS_FOOTPATH, .by = FP_BY_TIME, .period = 1};
+    uint64_t entries[2][2]; /* with calls, by function */
+    for (int with = 0; with < 2; with++) {
+        machine.spans.len = o.functions.len = 0;
+        for (uint32_t i = 0; i < 2; i++) {
+            functions[i] = row_of_blocks(&arena, 3, 20);
+            functions[i].symbol = &symbols[i];
+            struct fp_machine_span span = {symbols[i].address, symbols[i].size, i};
+            fp_vec_push(&arena, &machine.spans, span);
+            struct fp_sampled_function s = {.f = &functions[i]};
+            double *blocks = FP_NEW_ARRAY(&arena, double, 3), *insns = FP_NEW_ARRAY(&arena, double, 60);
+            for (uint32_t k = 0; k < 60; k++) insns[k] = i ? 9000 : 1000, blocks[k / 20] += insns[k];
+            s.samples = blocks;
+            s.insns = insns;
+            s.waits = FP_NEW_ARRAY(&arena, double, 60);
+            fp_vec_push(&arena, &o.functions, s);
+        }
+        functions[0].insns.at[30].kind = FP_INSN_CALL;
+        functions[0].insns.at[30].target = with ? 0x2000 : 0;
+        fp_sampled_infer(&arena, &o);
+        for (uint32_t i = 0; i < 2; i++) {
+            CHECK(is_flow(functions[i].cfg, &o.functions.at[i].counts));
+            entries[with][i] = o.functions.at[i].counts.entries;
+        }
+    }
+    CHECK(entries[0][1] > 7 * entries[0][0]);
+    CHECK(entries[1][1] < 4 * entries[1][0]);
+    CHECK(entries[1][1] >= entries[1][0]);
+    fp_arena_free(&arena);
+}
+
+/* Only arithmetic of floats takes the time of floats, and every form of division that of a division. */
+static void check_vectors(void)
+{
+    enum { NONE = 0, FLOATS = FP_INSN_FLOATS, SLOW = FP_INSN_FLOATS | FP_INSN_FLOAT_DIVIDES };
+    static const struct {
+        const char *name;
+        unsigned char bytes[6];
+        unsigned flags;
+    } known[] = {
+        {"paddd", {0x66, 0x0f, 0xfe, 0xc1}, NONE},         {"pabsd", {0x66, 0x0f, 0x38, 0x1e, 0xc1}, NONE},
+        {"shufps", {0x0f, 0xc6, 0xc1, 0x01}, NONE},        {"movaps", {0x0f, 0x28, 0xc1}, NONE},
+        {"vpaddd", {0xc5, 0xed, 0xfe, 0xc1}, NONE},        {"mulps", {0x0f, 0x59, 0xc1}, FLOATS},
+        {"ucomisd", {0x66, 0x0f, 0x2e, 0xc1}, FLOATS},     {"vaddps", {0xc5, 0xec, 0x58, 0xc1}, FLOATS},
+        {"fadd", {0xd8, 0xc1}, FLOATS},                    {"divss", {0xf3, 0x0f, 0x5e, 0xc1}, SLOW},
+        {"divsd", {0xf2, 0x0f, 0x5e, 0xc1}, SLOW},         {"sqrtps", {0x0f, 0x51, 0xc1}, SLOW},
+        {"fdiv", {0xd8, 0xf1}, SLOW},
+    };
+    struct fp_arena arena = {0};
+    struct fp_machine_function row = row_of_blocks(&arena, 1, 8);
+    double *waits = FP_NEW_ARRAY(&arena, double, 8);
+    double plain = fp_block_size(&row, 0, FP_BY_TIME, waits);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct fp_insn insn;
+        CHECK(fp_insn_decode(known[i].bytes, sizeof known[i].bytes, 0x1000, &insn) > 1);
+        CHECK_EQUAL(insn.flags & SLOW, known[i].flags);
+        for (uint32_t k = 0; k < 8; k++) row.insns.at[k].flags = insn.flags;
+        double size = fp_block_size(&row, 0, FP_BY_TIME, waits);
+        if (known[i].flags == NONE)
+            CHECK(size == plain);
+        else
+            CHECK(known[i].flags == SLOW ? size > 8 * 10 : size > plain && size < plain + 8);
+    }
+    fp_arena_free(&arena);
+}
+
 static void check_learning(void)
 {
     struct fp_arena arena = {0};
@@ -125,7 +243,9 @@ static void check_learning(void)
     uint64_t random = 7;
     for (int i = 0; i < 2000; i++) {
         double events[2] = {random_below(&random, 1000), random_below(&random, 1000)};
-        fp_training_add(&training, &arena, events, 0.9 * events[0] + 0.1 * events[1]);
+        double scale = i < 1000 ? 1 : 50; /* another program, which ran for longer */
+        if (i == 1000) fp_training_scale(&training);
+        fp_training_add(&training, &arena, events, scale * (0.9 * events[0] + 0.1 * events[1]));
     }
     if (!fp_learn(&arena, &training, &model, &error)) {
         CHECK(strstr(error.what, "liblinear") != NULL); /* built without it: it says so */
@@ -135,6 +255,25 @@ static void check_learning(void)
     CHECK(fabs(model.weights[1] - 0.1) < 0.05);
     CHECK(fabs(model.constant) < 0.05);
     fp_arena_free(&arena);
+}
+
+/* The rules of paper 003, section 4.2, on the lines of its Figure 2, and where they decide nothing. */
+static void check_classes(void)
+{
+    struct fp_block_events stalls = {1, 68551, 340252, 300.0 * 1047, 100, 100};
+    struct fp_block_events shadowed = {5, 38 + 105 + 13 + 7 + 3, 29000, 0, 100, 100};
+    struct fp_block_events plain = {3, 6124, 17695, 0, 100, 100}, few = {5, 166, 29000, 0, 3, 3};
+    struct fp_block_events slow = {4, 4000, 9000, 5200, 100, 100};
+    CHECK_EQUAL(fp_classify(&stalls), FP_CLASS_OVER);
+    CHECK_EQUAL(fp_classify(&shadowed), FP_CLASS_UNDER);
+    CHECK_EQUAL(fp_classify(&few), FP_CLASS_TRUSTED);
+    CHECK_EQUAL(fp_classify(&slow), FP_CLASS_OVER);
+    slow.stalled = 4000; /* accounts for most of the difference, but not for half of the cycles */
+    CHECK_EQUAL(fp_classify(&slow), FP_CLASS_TRUSTED);
+    /* what a block's count is: 2 cycles more per execution than instructions are too many */
+    CHECK_EQUAL(fp_classify(&plain), FP_CLASS_UNDER);
+    plain.cycles = 6124 + 2 * 6124.0 / 3;
+    CHECK_EQUAL(fp_classify(&plain), FP_CLASS_TRUSTED);
 }
 
 static double now(void)
@@ -173,7 +312,11 @@ int main(int argc, char **argv)
     }
     for (uint64_t seed = 1; seed <= 2000; seed++) check_random(seed);
     check_island();
+    check_classes();
     check_sharing();
+    check_stall();
+    check_calls();
+    check_vectors();
     check_learning();
     return check_summary();
 }

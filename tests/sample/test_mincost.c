@@ -1,6 +1,6 @@
 /* Network simplex against successive shortest paths, on random networks. */
 #include "check.h"
-#include "perf/mincost.h"
+#include "graph/mincost.h"
 #include "random.h"
 
 #include <string.h>

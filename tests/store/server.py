@@ -56,7 +56,7 @@ class Server:
         options = "-k %s -c listen_addresses='' -c max_connections=60%s" % (self.folder, "" if self.sync else " -c fsync=off")
         # not through a pipe: the server would keep it open
         with open(os.path.join(self.folder, "ctl"), "w") as out:
-            done = subprocess.run([program("pg_ctl"), "-D", self.data, "-l", self.log, "-w", "-t", "120", "-o", options,
+            done = subprocess.run([program("pg_ctl"), "-D", self.data, "-l", self.log, "-w", "-t", "1800", "-o", options,
                                    "start"], cwd=self.folder, stdout=out, stderr=out, stdin=subprocess.DEVNULL,
                                   **self.as_user)
         if done.returncode:

@@ -4,6 +4,7 @@
 #include "graph/flow.h"
 #include "graph/plan.h"
 #include "graph/pspp.h"
+#include "graph/sampleflow.h"
 #include "shapes.h"
 
 #include "../check.h"
@@ -42,6 +43,56 @@ static void test_diamonds(void)
 
     n = number(&arena, fp_shape_diamonds(&arena, 32), (struct fp_limits){.good_paths = 4096}, &t);
     CHECK(n->num_paths == (uint64_t)1 << 32 && t.ncuts == 0); /* no cold edge: no cut */
+    fp_arena_free(&arena);
+}
+
+/* Diamonds in a row of which one side is cold, and a block that goes round by itself: a lap. */
+static struct fp_cfg *cold_diamonds(struct fp_arena *arena, uint32_t n, double **weights)
+{
+    uint32_t nblocks = 3 * n + 2, nedges = 0;
+    struct fp_edge *edges = FP_NEW_ARRAY(arena, struct fp_edge, 4 * (size_t)n + 2);
+    *weights = FP_NEW_ARRAY(arena, double, 4 * (size_t)n + 2);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = 3 * i;
+        for (uint32_t side = 1; side <= 2; side++)
+            edges[nedges++] = (struct fp_edge){at, at + side, FP_EDGE_SWITCH};
+        for (uint32_t side = 1; side <= 2; side++)
+            edges[nedges++] = (struct fp_edge){at + side, at + 3, FP_EDGE_SWITCH};
+    }
+    edges[nedges++] = (struct fp_edge){3 * n, 3 * n, FP_EDGE_SWITCH};
+    edges[nedges++] = (struct fp_edge){3 * n, 3 * n + 1, FP_EDGE_SWITCH};
+    struct fp_cfg *cfg = fp_cfg_new(arena, nblocks, edges, nedges, NULL);
+    for (uint32_t e = 0; e < nedges; e++) {
+        const struct fp_edge *edge = &cfg->edges[e];
+        bool cold = edge->src < 3 * n && (edge->src % 3 == 2 || edge->dst % 3 == 2);
+        (*weights)[e] = cold ? 0.001 : 1;
+    }
+    return cfg;
+}
+
+/* An array must hold the lap, too. What takes more than a few cuts gets a larger array. */
+static void test_fit(void)
+{
+    struct fp_arena arena = {0};
+    struct fp_limits limits = {.good_paths = 4096};
+    struct fp_truncation t;
+    double *weights;
+    struct fp_cfg *cfg = cold_diamonds(&arena, 11, &weights);
+    fp_truncate(&arena, cfg, weights, &limits, &t);
+    CHECK(t.laps.len == 1 && t.num_paths == 2048 && t.ncuts == 0);
+    cfg = cold_diamonds(&arena, 12, &weights);
+    fp_truncate(&arena, cfg, weights, &limits, &t);
+    CHECK(t.num_paths + t.laps.len <= 4096 && t.ncuts == 1);
+
+    cfg = cold_diamonds(&arena, 120, &weights);
+    fp_truncate(&arena, cfg, weights, &limits, &t);
+    CHECK(t.num_paths > 16384);
+    uint32_t needed = t.ncuts; /* for ids to fit a word */
+    limits.large_paths = 16384;
+    fp_truncate(&arena, cfg, weights, &limits, &t);
+    printf("120 diamonds with a cold side: %u cuts for 2^62 paths, %u for an array\n", needed,
+           t.ncuts);
+    CHECK(t.num_paths + t.laps.len <= 16384 && t.ncuts > 64);
     fp_arena_free(&arena);
 }
 
@@ -246,9 +297,74 @@ static void test_bad_text(void)
     }
 }
 
+/* What enters a block leaves it, but for the entry and the exits. */
+static void check_flow(const struct fp_cfg *cfg, uint64_t entries, const uint64_t *edges)
+{
+    for (uint32_t b = 0; b < cfg->nblocks; b++) {
+        uint64_t in = b ? 0 : entries, out = 0;
+        for (uint32_t i = cfg->first_in[b]; i < cfg->first_in[b + 1]; i++)
+            in += edges[cfg->in_edges[i]];
+        for (uint32_t e = cfg->first_out[b]; e < cfg->first_out[b + 1]; e++) out += edges[e];
+        if (fp_cfg_out_degree(cfg, b)) CHECK_EQUAL(in, out);
+    }
+}
+
+/*  0 -> 1 -> 2 -> 3 -> 2     two loops, one in the other, of a function that was called long
+ *       ^         |          before the first sample. Edges are in the order of their sources.
+ *       +-- 4 <---+
+ *            4 -> 5 */
+static void test_sample_flow(void)
+{
+    static const struct fp_edge edges[] = {{0, 1, FP_EDGE_NORMAL}, {1, 2, FP_EDGE_NORMAL},
+                                           {2, 3, FP_EDGE_NORMAL}, {3, 2, FP_EDGE_NORMAL},
+                                           {3, 4, FP_EDGE_NORMAL}, {4, 1, FP_EDGE_NORMAL},
+                                           {4, 5, FP_EDGE_NORMAL}};
+    struct fp_arena arena = {0};
+    struct fp_cfg *cfg = fp_cfg_new(&arena, 6, edges, 7, NULL);
+    uint64_t entries = 0, inner[7] = {0, 0, 5000, 5000, 0, 0, 0};
+    CHECK(fp_sample_flow(cfg, &entries, inner));
+    check_flow(cfg, entries, inner);
+    /* the loop keeps its count, and is entered and left once */
+    CHECK(entries == 1 && inner[0] == 1 && inner[1] == 1 && inner[4] == 1 && inner[6] == 1);
+    CHECK(inner[2] == 5001 && inner[3] == 5000 && inner[5] == 0);
+
+    /* entered in samples, never left: entries and exits must not say that a call goes round 5,000
+     * times 700 times */
+    uint64_t entered[7] = {700, 1000, 5000, 4000, 300, 300, 0};
+    entries = 700;
+    CHECK(fp_sample_flow(cfg, &entries, entered));
+    check_flow(cfg, entries, entered);
+    CHECK(entries == entered[6] && entries >= 1 && entered[2] >= 4000 && entered[2] <= 6000);
+
+    /* a flow stays as it is; what never ran stays so */
+    uint64_t flow[7] = {2, 6, 60, 54, 6, 4, 2}, never[7] = {0};
+    entries = 2;
+    CHECK(fp_sample_flow(cfg, &entries, flow));
+    CHECK(entries == 2 && flow[0] == 2 && flow[2] == 60 && flow[5] == 4);
+    entries = 0;
+    CHECK(fp_sample_flow(cfg, &entries, never) && !entries && !never[0] && !never[6]);
+    fp_arena_free(&arena);
+}
+
+/* A loop without an exit, and a part of the graph that nothing leads to. */
+static void test_sample_flow_without_exit(void)
+{
+    static const struct fp_edge edges[] = {
+        {0, 1, FP_EDGE_NORMAL}, {1, 1, FP_EDGE_NORMAL}, {2, 2, FP_EDGE_NORMAL}};
+    struct fp_arena arena = {0};
+    struct fp_cfg *cfg = fp_cfg_new(&arena, 3, edges, 3, NULL);
+    uint64_t entries = 0, counts[3] = {0, 100, 7};
+    CHECK(fp_sample_flow(cfg, &entries, counts));
+    CHECK(entries == 1 && counts[0] == 1 && counts[1] == 100 && counts[2] == 7);
+    fp_arena_free(&arena);
+}
+
 int main(void)
 {
+    test_sample_flow();
+    test_sample_flow_without_exit();
     test_diamonds();
+    test_fit();
     test_wide_switch();
     test_million_blocks();
     test_paper_004();

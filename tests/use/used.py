@@ -5,7 +5,7 @@
 
 Each scenario program is counted early, run, and built by its profile: same output and
 status, weights and a summary in the code. A profile of an edited source is used where
-it fits, and what changed is named.
+it fits, and it is said how much changed (stale.py has more of that).
 """
 import os
 import re
@@ -65,6 +65,34 @@ int main(void) {
   return 0;
 }
 """
+# prints how often the loop goes round, in calls of its own and in those of a handler that interrupts them
+HANDLER = """
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+enum { LONG = 100000, SHORT = 100, TICKS = 200 };
+static volatile long ticks;
+static volatile unsigned result;
+__attribute__((noinline)) static unsigned work(unsigned rounds, unsigned x) {
+  unsigned sum = 0;
+  for (unsigned i = 0; i < rounds; i++) {
+    x = x * 1103515245u + 12345u; /* each round */
+    if (x >> 16 & 1) sum += x; else sum ^= x >> 3;
+  }
+  return sum;
+}
+static void on_tick(int number) { ticks += number > 0; result = work(SHORT, 1); }
+int main(void) {
+  struct itimerval timer = {{0, 300}, {0, 300}};
+  long calls = 0;
+  signal(SIGALRM, on_tick);
+  setitimer(ITIMER_REAL, &timer, NULL);
+  for (; ticks < TICKS; calls++) result = work(LONG, (unsigned)calls);
+  setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+  printf("%ld\\n", calls * LONG + ticks * SHORT);
+  return 0;
+}
+"""
 
 
 def build(b, source, out, *flags):
@@ -111,7 +139,7 @@ def case_metadata(b):
     with open(source, "w") as f:
         f.write(SOURCE % "if (i % 3) putchar('x'); s += i;")
     said = build(b, source, exe, "--fp-use=" + profile)
-    expect("1 of 4 functions changed" in said and " changed\n" in said, "what changed is named", said)
+    expect("1 of 4 functions changed" in said and "of their counts found a place" in said, "that it changed is said", said)
     b.run(exe)
 
 
@@ -187,6 +215,28 @@ def case_values(b):
     same(b, exe, expected, "same output by values")
 
 
+def case_values_of_destructors(b):
+    """A destructor has two names: one by which it is called, and one by which the compiler knows its code."""
+    source, exe, profile, text = map(b.path, ("d.cc", "d", "d.prof", "d.ll"))
+    with open(source, "w") as f:
+        f.write("""
+            struct A { virtual ~A(); };
+            struct B : A { ~B() override; };
+            volatile int sink;
+            A::~A() { sink += 1; }
+            B::~B() { sink += 2; }
+            __attribute__((noinline)) static void end(A *a) { a->~A(); }
+            int main() {
+                for (int i = 0; i < 1000; i++) { alignas(B) char room[sizeof(B)]; end(new ((void *)room) B); }
+                return 0; }""".replace("struct A", "#include <new>\n            struct A", 1))
+    build(b, source, exe, "--fp-at=early", "--fp-values")
+    trained(b, exe, profile)
+    said = build(b, source, text, "--fp-use=" + profile, "--fp-remarks", "-S", "-emit-llvm")
+    expect(" 1 calls by their values" in said, "the call is known", said)
+    with open(text) as f:
+        expect(re.search(r"icmp eq .* @_ZN1BD2Ev\b", f.read()), "the frequent target is asked for")
+
+
 def case_values_beside_edges(b):
     """Edges and values say as much of calls as paths and values do: the same code is made of both."""
     source, exe, profile = map(b.path, ("e.c", "e", "e.prof"))
@@ -206,6 +256,20 @@ def case_values_beside_edges(b):
     expect(texts[0] == texts[1] == texts[2] and "@often" in texts[0], "the same code")
     build(b, source, exe, "--fp-use=" + profile)
     same(b, exe, expected, "same output by edges and values")
+
+
+def case_handler_in_a_loop(b):
+    """The optimiser must not keep a loop's counter in a register: it would put back what was there before the handler counted."""
+    source, exe, profile, lines = map(b.path, ("h.c", "h", "h.prof", "h.lcov"))
+    with open(source, "w") as f:
+        f.write(HANDLER)
+    number = 1 + HANDLER.splitlines().index([l for l in HANDLER.splitlines() if "each round" in l][0])
+    for how in ([], ["--fp-mode=edge-min"], ["--fp-mode=edge"], ["--fp-threads=shared"]):
+        build(b, source, exe, "-g", "--fp-at=early", *how)
+        rounds = trained(b, exe, profile)[1].strip()
+        b.tool("export", "--format", "lcov", profile, "-o", lines)
+        with open(lines) as f:
+            expect("DA:%d,%s\n" % (number, rounds) in f.read(), "all rounds are counted %s" % how, rounds)
 
 
 for name in ("control_flow.c", "exceptions.cc", "many_paths.c"):

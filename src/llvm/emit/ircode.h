@@ -5,6 +5,7 @@
  *   irinplace.c   the path register set by assembly, in loops
  *   ircycles.c    when the path in flight began
  *   irturns.c     counts of short loops, in two copies in turn
+ *   irkept.c      counts of short loops, and how far they move a running register, in registers
  *   irprobe.c     counts in a hash table, in a sparse array or behind a gate
  *   irends.c      ends of sampled paths
  *
@@ -27,6 +28,13 @@ struct fp_code_phi {
     uint32_t block;
     LLVMValueRef phi;
     LLVMValueRef *values; /* in order of the block's in-edges */
+};
+
+/* A count that a loop keeps in a register. */
+struct fp_code_kept {
+    uint32_t header;
+    int64_t id;
+    LLVMValueRef variable;
 };
 
 /* A count in a hash table or behind a gate, made at the end: it needs branches. */
@@ -57,6 +65,7 @@ struct fp_code {
     LLVMValueRef *turn; /* per block of a short loop: where to count; NULL where there are none */
     FP_VEC(struct fp_code_phi) phis;
     FP_VEC(struct fp_code_probe) probes;
+    FP_VEC(struct fp_code_kept) kept;
     struct fp_sampling *sampling; /* or NULL */
     bool *at_branch;   /* with traps, per block: path ends of all its ways out are in front
                         of its branch */
@@ -127,6 +136,23 @@ LLVMValueRef fp_code_in_turn(struct fp_code *c, LLVMValueRef counter, uint32_t b
 /* When all edges that get a block of their own have it. */
 void fp_code_fill_turns(struct fp_code *c);
 
+/* ---- irkept.c ---- */
+
+/* The loop that keeps what is counted in the block, on the edge; FP_NONE: none does. */
+uint32_t fp_code_keeper_of_block(const struct fp_code *c, uint32_t block);
+uint32_t fp_code_keeper_of_edge(const struct fp_code *c, uint32_t edge);
+/* Counts a path or a lap for the loop, at the builder's place. */
+void fp_code_keep(struct fp_code *c, uint32_t header, int64_t id);
+/* Adds what was kept to the counters, where the loops are left. */
+void fp_code_add_kept(struct fp_code *c);
+/* How far the loop has moved the running register: a variable; its value at the builder's place,
+ * NULL for no loop. */
+LLVMValueRef fp_code_moved_by(struct fp_code *c, uint32_t header);
+LLVMValueRef fp_code_moved(struct fp_code *c, uint32_t header);
+/* Moves the running register itself where the loops are left. Needs: no other code on these
+ * edges. */
+void fp_code_add_moves(struct fp_code *c);
+
 /* ---- irprobe.c ---- */
 
 /* Counts a key in the hash table, at the builder's place. The code is made by
@@ -135,6 +161,9 @@ void fp_code_probe_later(struct fp_code *c, LLVMValueRef key);
 /* The same behind the gate, for r plus `more`. */
 void fp_code_pass_later(struct fp_code *c, LLVMValueRef r, int64_t more);
 void fp_code_emit_probes(struct fp_code *c);
+/* Counts a key of a hash table that is no path's, at the builder's place, which is in front of the
+ * instruction. May divide its block. */
+void fp_code_count_key(struct fp_code *c, LLVMValueRef before, LLVMValueRef key);
 
 /* ---- irends.c ---- */
 
@@ -146,8 +175,9 @@ void fp_code_make_word(struct fp_code *c);
 void fp_code_move_word(struct fp_code *c, uint32_t edge, struct fp_op op);
 void fp_code_start_word(struct fp_code *c);
 
-/* A sampled path ends at the builder's place, on the dag edge; it came from the block. */
-void fp_code_sample(struct fp_code *c, uint32_t dag_edge, uint32_t block);
+/* A sampled path ends at the builder's place, on the dag edge; it came from the block. keeper: the
+ * loop around the place that keeps the running register, or FP_NONE. */
+void fp_code_sample(struct fp_code *c, uint32_t dag_edge, uint32_t block, uint32_t keeper);
 void fp_code_sample_lap(struct fp_code *c, int64_t id);
 
 /* Chooses the blocks of which all path ends are in front of the branch, and marks their

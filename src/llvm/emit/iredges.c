@@ -14,6 +14,12 @@ static void count_unwinds(struct fp_editor *ed, uint32_t pad, const LLVMValueRef
     fp_edit_add_to(ed, where, NULL);
 }
 
+/* An old edge may lead from a block of which only copies are reached. */
+static bool is_taken(const struct fp_function *f, uint32_t e)
+{
+    return f->paths.truncation->order.fate[e] != FP_FATE_DEAD;
+}
+
 static void count_flow_edge(struct fp_editor *ed, uint32_t i, LLVMValueRef where,
                             LLVMValueRef *unwind)
 {
@@ -28,6 +34,7 @@ static void count_flow_edge(struct fp_editor *ed, uint32_t i, LLVMValueRef where
             unwind[edge->cfg_edge] = where;
             return;
         }
+        if (!is_taken(f, edge->cfg_edge)) return;
         fp_edit_on_edge(ed, edge->cfg_edge, true);
         break;
     }
@@ -47,14 +54,34 @@ static LLVMValueRef *addresses(struct fp_editor *ed)
     return address;
 }
 
+/* A copy of an edge counts in the counter of the old one. The old edges come first, with their
+ * numbers; exits are not counted where there are copies. */
+static void count_copied_edges(struct fp_editor *ed, const LLVMValueRef *address)
+{
+    const struct fp_function *f = ed->ir->f;
+    const struct fp_flow *flow = f->paths.flow;
+    if (!ed->ir->edge_of) return;
+    LLVMValueRef *of_old = FP_NEW_ARRAY(ed->ir->arena, LLVMValueRef, flow->cfg->nedges);
+    for (uint32_t i = 0; i < flow->nedges; i++)
+        if (flow->edges[i].kind == FP_FLOW_EDGE) of_old[flow->edges[i].cfg_edge] = address[i];
+    for (uint32_t e = flow->cfg->nedges; e < f->paths.cfg->nedges; e++) {
+        LLVMValueRef where = of_old[ed->ir->edge_of[e]];
+        if (!where || !is_taken(f, e)) continue;
+        fp_edit_on_edge(ed, e, true);
+        fp_edit_add_to(ed, where, NULL);
+    }
+}
+
 void fp_ir_emit_edges(struct fp_editor *ed)
 {
     const struct fp_function *f = ed->ir->f;
+    const struct fp_cfg *cfg = f->paths.cfg;
     LLVMValueRef *address = addresses(ed);
-    LLVMValueRef *unwind = FP_NEW_ARRAY(ed->ir->arena, LLVMValueRef, f->paths.cfg->nedges);
+    LLVMValueRef *unwind = FP_NEW_ARRAY(ed->ir->arena, LLVMValueRef, cfg->nedges);
     fp_ir_emit_loop_counts(ed, address);
     for (uint32_t i = 0; i < f->paths.flow->nedges; i++)
         if (address[i]) count_flow_edge(ed, i, address[i], unwind);
-    for (uint32_t b = 0; b < f->paths.cfg->nblocks; b++)
-        if (f->paths.cfg->flags[b] & FP_BLOCK_PAD) count_unwinds(ed, b, unwind);
+    for (uint32_t b = 0; b < cfg->nblocks; b++)
+        if (cfg->flags[b] & FP_BLOCK_PAD) count_unwinds(ed, b, unwind);
+    count_copied_edges(ed, address);
 }

@@ -35,6 +35,52 @@ void fp_editor_init(struct fp_editor *ed, struct fp_ir *ir, enum fp_threads thre
             ed->builder, LLVMDIBuilderCreateDebugLocation(context, 0, 0, subprogram, NULL));
 }
 
+/* ---- counters are no memory of the program's ---- */
+
+/* The root of the types by which LLVM tells accesses apart (TBAA), or NULL. A tag of an access is
+ * (base, type, offset), a type (name, parent, offset), the root a name alone. */
+static LLVMMetadataRef root_of_types(LLVMValueRef tag)
+{
+    enum { PARENT = 1, MOST = 8, DEEPEST = 64 };
+    LLVMValueRef node = tag, parts[MOST];
+    for (int i = 0; i < DEEPEST && node && LLVMIsAMDNode(node); i++) {
+        unsigned count = LLVMGetMDNodeNumOperands(node);
+        if (count == 1) return LLVMValueAsMetadata(node);
+        if (count > MOST) return NULL;
+        LLVMGetMDNodeOperands(node, parts);
+        if (i && !LLVMIsAMDString(parts[0])) return NULL; /* types of another form */
+        node = parts[PARENT];
+    }
+    return NULL;
+}
+
+static LLVMValueRef some_tag(const struct fp_editor *ed, unsigned kind)
+{
+    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(ed->ir->function); bb;
+         bb = LLVMGetNextBasicBlock(bb))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(bb); i; i = LLVMGetNextInstruction(i)) {
+            LLVMValueRef tag = LLVMHasMetadata(i) ? LLVMGetMetadata(i, kind) : NULL;
+            if (tag) return tag;
+        }
+    return NULL;
+}
+
+/* A type right below the root: it is nobody's parent and nobody's child, not even that of char. */
+void fp_edit_tell_apart(struct fp_editor *ed)
+{
+    ed->tbaa = LLVMGetMDKindIDInContext(ed->context, "tbaa", strlen("tbaa"));
+    LLVMValueRef tag = some_tag(ed, ed->tbaa);
+    LLVMMetadataRef root = tag ? root_of_types(tag) : NULL;
+    if (!root) return;
+    static const char name[] = "footpath counter";
+    LLVMMetadataRef zero = LLVMValueAsMetadata(LLVMConstInt(ed->i64, 0, 0));
+    LLVMMetadataRef type[] = {LLVMMDStringInContext2(ed->context, name, strlen(name)), root, zero};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(ed->context, type, 3);
+    LLVMMetadataRef access[] = {node, node, zero};
+    ed->counter_tag =
+        LLVMMetadataAsValue(ed->context, LLVMMDNodeInContext2(ed->context, access, 3));
+}
+
 void fp_editor_finish(struct fp_editor *ed)
 {
     LLVMDisposeBuilder(ed->builder);
@@ -63,6 +109,7 @@ static void settle(struct fp_editor *ed)
 void fp_edit_at_head(struct fp_editor *ed, uint32_t block)
 {
     settle(ed);
+    ed->at_end = false;
     fp_edit_before(ed, ed->ir->blocks[block].begin);
 }
 
@@ -72,6 +119,7 @@ void fp_edit_at_end(struct fp_editor *ed, uint32_t block)
     LLVMValueRef end = ed->ir->blocks[block].end;
     ed->pending = block;
     ed->before_pending = LLVMGetPreviousInstruction(end);
+    ed->at_end = true;
     fp_edit_before(ed, end);
 }
 
@@ -134,6 +182,7 @@ void fp_edit_on_edge(struct fp_editor *ed, uint32_t e, bool behind)
             ed->edge_block[e] = hub ? arrival_block(ed, e) : split_edge(ed, e);
             ed->has_block[e] = true;
         }
+        ed->at_end = true;
         fp_edit_before(ed, LLVMGetBasicBlockTerminator(ed->edge_block[e]));
     }
 }
@@ -242,6 +291,17 @@ void fp_edit_add_incoming(struct fp_editor *ed, LLVMValueRef phi, LLVMValueRef v
         if (LLVMGetSuccessor(terminator, i) == to) LLVMAddIncoming(phi, &value, &from, 1);
 }
 
+/* A loop that had its counter in a register would lose what a signal handler counts meanwhile, and
+ * would have one register less. */
+static void keep_in_memory(struct fp_editor *ed, LLVMValueRef load, LLVMValueRef store)
+{
+    LLVMSetVolatile(load, 1);
+    LLVMSetVolatile(store, 1);
+    if (!ed->counter_tag) return;
+    LLVMSetMetadata(load, ed->tbaa, ed->counter_tag);
+    LLVMSetMetadata(store, ed->tbaa, ed->counter_tag);
+}
+
 void fp_edit_add_to(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef amount)
 {
     if (!amount) amount = LLVMConstInt(ed->i64, 1, 0);
@@ -257,11 +317,29 @@ void fp_edit_add_to(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef amo
     LLVMValueRef old = LLVMBuildLoad2(ed->builder, ed->i64, pointer, "");
     LLVMSetAlignment(old, 8);
     LLVMValueRef sum = LLVMBuildAdd(ed->builder, old, amount, "");
-    LLVMSetAlignment(LLVMBuildStore(ed->builder, sum, pointer), 8);
+    LLVMValueRef store = LLVMBuildStore(ed->builder, sum, pointer);
+    LLVMSetAlignment(store, 8);
+    if (ed->optimized_later) keep_in_memory(ed, old, store);
 }
 
-static void call_preserving(struct fp_editor *ed, const char *name, LLVMValueRef *args,
-                            unsigned count)
+/* A call that counts leaves the program's memory alone, and passes behind ours may know. What it
+ * does change is read by volatile loads: the words of a table, of a gate and of counters. */
+static void spare_memory(struct fp_editor *ed, LLVMValueRef call)
+{
+    enum { ARGUMENTS_AND_UNREACHABLE = 15 }; /* as llvm/Support/ModRef.h numbers them */
+    static const char new_name[] = "memory", old_name[] = "inaccessiblemem_or_argmemonly";
+    unsigned kind = LLVMGetEnumAttributeKindForName(new_name, strlen(new_name));
+    uint64_t value = kind ? ARGUMENTS_AND_UNREACHABLE : 0;
+    if (!kind) kind = LLVMGetEnumAttributeKindForName(old_name, strlen(old_name));
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(ed->context, kind, value));
+    kind = LLVMGetEnumAttributeKindForName("nounwind", strlen("nounwind"));
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(ed->context, kind, 0));
+}
+
+static LLVMValueRef call_preserving(struct fp_editor *ed, const char *name, LLVMValueRef *args,
+                                    unsigned count)
 {
     LLVMTypeRef types[] = {LLVMTypeOf(args[0]), ed->i64, ed->i64};
     LLVMTypeRef type = LLVMFunctionType(ed->void_, types, count, 0);
@@ -272,15 +350,17 @@ static void call_preserving(struct fp_editor *ed, const char *name, LLVMValueRef
     }
     enum { PRESERVE_ALL = 15 }; /* the runtime's entry saves every register it uses */
     LLVMSetFunctionCallConv(function, PRESERVE_ALL);
-    LLVMSetInstructionCallConv(LLVMBuildCall2(ed->builder, type, function, args, count, ""),
-                               PRESERVE_ALL);
+    LLVMValueRef call = LLVMBuildCall2(ed->builder, type, function, args, count, "");
+    LLVMSetInstructionCallConv(call, PRESERVE_ALL);
+    return call;
 }
 
 void fp_edit_count_call(struct fp_editor *ed, const char *name, LLVMValueRef counters,
                         LLVMValueRef key)
 {
     LLVMValueRef args[] = {counters, key};
-    call_preserving(ed, name, args, 2);
+    LLVMValueRef call = call_preserving(ed, name, args, 2);
+    if (ed->inlined_later && !ed->one_instruction) spare_memory(ed, call);
 }
 
 void fp_edit_sample_call(struct fp_editor *ed, const char *name, LLVMValueRef counters,

@@ -14,11 +14,15 @@ struct fp_editor {
     LLVMTypeRef i64, i32, void_;
     enum fp_threads threads;
     bool inlined_later;            /* passes behind ours may inline the function */
+    bool optimized_later;          /* passes behind ours may move what counts */
     bool one_instruction;          /* where the code generator would not fold load, add and
                              store into one: at -O0 */
+    unsigned tbaa;                 /* the kind of metadata that tells accesses apart */
+    LLVMValueRef counter_tag;      /* of that kind, for counters; or NULL */
     LLVMValueRef slot;             /* where the path register is kept for others to see, or NULL */
     LLVMBasicBlockRef *edge_block; /* per cfg edge: the block made on it, or NULL */
     bool *has_block;               /* per cfg edge: is there one? */
+    bool at_end;                   /* the builder was placed at the end of a block */
     uint32_t pending;              /* block whose end was last written to */
     LLVMValueRef before_pending;
 };
@@ -26,6 +30,10 @@ struct fp_editor {
 void fp_editor_init(struct fp_editor *ed, struct fp_ir *ir, enum fp_threads threads,
                     bool one_instruction);
 void fp_editor_finish(struct fp_editor *ed);
+
+/* Lets passes behind ours know that counters are no memory of the program's: else a count keeps
+ * them from carrying what they have loaded past it. */
+void fp_edit_tell_apart(struct fp_editor *ed);
 
 /* Place the builder. Code for a cfg edge goes to the end of its source or the
  * head of its target where one of them has no other edge, else to a new block.

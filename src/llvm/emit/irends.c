@@ -66,13 +66,13 @@ static uint32_t last_edge(const struct fp_code *c, uint32_t d)
 }
 
 /* The sample point of the path that ends on dag edge d. In `block`, r has the value that
- * it has on d. */
-static struct fp_sample_point end_on(const struct fp_code *c, uint32_t d, uint32_t block)
+ * it has on d. keeper: the loop that keeps the running register there. */
+static struct fp_sample_point end_on(struct fp_code *c, uint32_t d, uint32_t block, uint32_t keeper)
 {
     struct fp_op op = c->plan->on[d];
     LLVMValueRef reg = op.kind == FP_OP_COUNT_REG ? c->reg[block] : NULL;
-    struct fp_sample_point end = {c->counters, c->hashed, reg, op.value,
-                                  FP_NONE,     0,         0,   cost_on(c, d)};
+    struct fp_sample_point end = {c->counters, c->hashed, reg,           op.value, FP_NONE,
+                                  0,           0,         cost_on(c, d), NULL};
     const struct fp_dag_edge *last = &c->dag->edges[last_edge(c, d)];
     uint32_t then = last->kind == FP_DAG_END ? c->cfg->edges[last->cfg_edge].dst : FP_NONE;
     bool goes_on = then != FP_NONE && then != c->ed->ir->hub;
@@ -81,23 +81,27 @@ static struct fp_sample_point end_on(const struct fp_code *c, uint32_t d, uint32
     if (goes_on) end.next = next_from(c, c->dag->start_of[then]);
     if (!goes_on && op.kind == FP_OP_COUNT) return end;
     end.reg = c->word;
+    end.moved = fp_code_moved(c, keeper);
     end.flags |= FP_SITE_RUNNING | (op.kind == FP_OP_COUNT ? FP_SITE_KNOWN : 0u) |
                  (goes_on ? 0u : FP_SITE_LEAVES);
     return end;
 }
 
-void fp_code_sample(struct fp_code *c, uint32_t d, uint32_t block)
+void fp_code_sample(struct fp_code *c, uint32_t d, uint32_t block, uint32_t keeper)
 {
-    struct fp_sample_point end = end_on(c, d, block);
+    struct fp_sample_point end = end_on(c, d, block, keeper);
     fp_ir_emit_end(c->sampling, &end);
 }
 
 static struct fp_sample_point lap_end(const struct fp_code *c, int64_t id)
 {
     int64_t lap = id - (int64_t)c->plan->numbering->num_paths;
-    struct fp_sample_point end = {c->counters, false, NULL, id, FP_NONE, 0, 0, cost_of_lap(c, lap)};
+    struct fp_sample_point end = {.counters = c->counters,
+                                  .value = id,
+                                  .target = FP_NONE,
+                                  .flags = FP_SITE_LAP,
+                                  .cost = cost_of_lap(c, lap)};
     if (c->hashed) end.counters = c->laps, end.value = lap;
-    end.flags = FP_SITE_LAP;
     return end;
 }
 
@@ -118,10 +122,16 @@ void fp_code_move_word(struct fp_code *c, uint32_t e, struct fp_op op)
         fp_ir_emit_start(c->sampling, c->word, (int64_t)(0 - (uint64_t)op.value));
         return;
     }
-    LLVMValueRef old = LLVMBuildLoad2(builder, c->ed->i64, c->word, "");
+    if (c->sampling->how == FP_PEP_BODY && op.value == (int32_t)op.value) {
+        fp_ir_emit_addition(c->sampling, c->word, op.value);
+        return;
+    }
+    uint32_t keeper = fp_code_keeper_of_edge(c, e);
+    LLVMValueRef word = keeper != FP_NONE ? fp_code_moved_by(c, keeper) : c->word;
+    LLVMValueRef old = LLVMBuildLoad2(builder, c->ed->i64, word, "");
     LLVMValueRef sum =
         LLVMBuildAdd(builder, old, LLVMConstInt(c->ed->i64, (uint64_t)op.value, 1), "");
-    LLVMBuildStore(builder, sum, c->word);
+    LLVMBuildStore(builder, sum, word);
 }
 
 void fp_code_make_word(struct fp_code *c)
@@ -176,12 +186,46 @@ static bool wants_branch_ends(const struct fp_code *c, uint32_t block)
     return opcode == LLVMBr || opcode == LLVMSwitch;
 }
 
+/* Does a path end at the end of the block, in front of its branch or of its return? */
+static bool has_end_behind(const struct fp_code *c, uint32_t block)
+{
+    uint32_t exit = c->dag->exit_of[block], first = c->cfg->first_out[block];
+    if (c->at_branch[block]) return true;
+    if (exit != FP_NONE && fp_code_is_count(c->plan->on[exit])) return true;
+    return c->cfg->first_out[block + 1] == first + 1 && fp_code_is_live(c, first) &&
+           ends_on(c, first);
+}
+
+/* Is there an instruction in the block that no code generator leaves out? */
+static bool has_code(const struct fp_code *c, uint32_t block)
+{
+    const struct fp_ir_block *b = &c->ed->ir->blocks[block];
+    for (LLVMValueRef i = b->begin; i && i != b->end; i = LLVMGetNextInstruction(i)) {
+        LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+        LLVMValueRef callee = opcode == LLVMCall ? LLVMGetCalledValue(i) : NULL;
+        if (opcode == LLVMStore) return true;
+        if (callee && LLVMIsAFunction(callee) && !LLVMGetIntrinsicID(callee)) return true;
+    }
+    return false;
+}
+
+/* If the code generator leaves nothing of the block but the site at its end, jumps to the block are
+ * jumps to the site. An arrival at its head tells so (FP_SITE_BEHIND). A block with one way in does
+ * not need it: where the code in front runs into the block, that is the way in. */
+static bool wants_head(const struct fp_code *c, uint32_t block)
+{
+    if (!c->ed->ir->blocks[block].bb || c->cfg->flags[block] & (FP_BLOCK_HUB | FP_BLOCK_PAD))
+        return false;
+    return fp_cfg_in_degree(c->cfg, block) > 1 && has_end_behind(c, block) && !has_code(c, block);
+}
+
 void fp_code_choose_branch_ends(struct fp_code *c)
 {
     const struct fp_cfg *cfg = c->cfg;
     bool *arrival = FP_NEW_ARRAY(c->arena, bool, cfg->nblocks);
     if (!c->sampling || c->sampling->how == FP_PEP_FLAG) return;
     for (uint32_t b = 0; b < cfg->nblocks; b++) c->at_branch[b] = wants_branch_ends(c, b);
+    for (uint32_t b = 0; b < cfg->nblocks; b++) arrival[b] = wants_head(c, b);
     for (uint32_t b = 0; b < cfg->nblocks; b++)
         for (uint32_t e = cfg->first_out[b]; c->at_branch[b] && e < cfg->first_out[b + 1]; e++) {
             /* where no path ends on the way, the site in front of the target's own branch
@@ -200,8 +244,9 @@ void fp_code_emit_branch_ends(struct fp_code *c, uint32_t block)
 {
     const struct fp_cfg *cfg = c->cfg;
     FP_VEC(struct fp_sample_point) points = {0};
-    LLVMValueRef reg = NULL;
+    LLVMValueRef reg = NULL, moved = NULL;
     if (!c->at_branch[block]) return;
+    fp_edit_at_end(c->ed, block);
     for (uint32_t e = cfg->first_out[block]; e < cfg->first_out[block + 1]; e++) {
         struct fp_edge_ops ops = fp_plan_on_edge(c->plan, e);
         bool lap = fp_code_fate(c, e) == FP_FATE_LAP;
@@ -209,12 +254,13 @@ void fp_code_emit_branch_ends(struct fp_code *c, uint32_t block)
             struct fp_op op = k ? ops.then : ops.first;
             if (!fp_code_is_count(op)) continue;
             uint32_t d = k ? c->dag->start_of[cfg->edges[e].dst] : c->dag->of_edge[e];
-            struct fp_sample_point end = lap ? lap_end(c, op.value) : end_on(c, d, block);
+            struct fp_sample_point end =
+                lap ? lap_end(c, op.value) : end_on(c, d, block, fp_code_keeper_of_block(c, block));
             end.target = cfg->edges[e].dst;
             if (end.reg) reg = end.reg;
+            if (end.moved) moved = end.moved;
             fp_vec_push(c->arena, &points, end);
         }
     }
-    fp_edit_at_end(c->ed, block);
-    fp_ir_emit_branch_ends(c->sampling, points.at, points.len, reg);
+    fp_ir_emit_branch_ends(c->sampling, points.at, points.len, reg, moved);
 }

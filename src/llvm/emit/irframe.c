@@ -2,6 +2,7 @@
 #include "llvm/emit/irframe.h"
 
 #include "footpath/abi.h"
+#include "graph/loops.h"
 #include "llvm/shim.h"
 
 #include <llvm/Config/llvm-config.h>
@@ -297,16 +298,19 @@ static void set_before_branch(struct fp_editor *ed, uint32_t e, int64_t value, b
     store_slot(ed, value);
 }
 
-static void slot_on_kept(struct fp_editor *ed, uint32_t e, struct fp_op op, bool *taken)
+static void slot_on_kept(struct fp_editor *ed, uint32_t e, struct fp_op op,
+                         const struct fp_loops *loops, bool *taken)
 {
+    const struct fp_cfg *cfg = ed->ir->f->paths.cfg;
     if (op.kind == FP_OP_ADD) {
         fp_edit_on_edge(ed, e, false);
         add_to_slot(ed, op.value);
     }
     if (op.kind != FP_OP_SET) return;
-    bool unwind = ed->ir->f->paths.cfg->edges[e].kind == FP_EDGE_UNWIND;
-    bool from_hub = ed->ir->f->paths.cfg->flags[ed->ir->f->paths.cfg->edges[e].src] & FP_BLOCK_HUB;
-    if (unwind || (fp_edit_is_critical(ed, e) && !ed->edge_block[e] && !from_hub)) {
+    bool unwind = cfg->edges[e].kind == FP_EDGE_UNWIND;
+    bool from_hub = cfg->flags[cfg->edges[e].src] & FP_BLOCK_HUB;
+    bool needs_block = fp_edit_is_critical(ed, e) && !ed->edge_block[e] && !from_hub;
+    if (unwind || (needs_block && !fp_loops_seldom_left_by(loops, cfg, ed->ir->weights, e))) {
         set_before_branch(ed, e, op.value, taken);
     } else {
         fp_edit_on_edge(ed, e, false);
@@ -320,6 +324,8 @@ void fp_ir_emit_slot(struct fp_editor *ed, const struct fp_plan *plan)
     const struct fp_cfg *cfg = f->paths.cfg;
     const struct fp_dag *dag = f->paths.dag;
     bool *taken = FP_NEW_ARRAY(ed->ir->arena, bool, cfg->nblocks);
+    struct fp_loops loops;
+    fp_loops_find(ed->ir->arena, cfg, &loops);
     if (plan->on[dag->entry_edge].kind == FP_OP_SET) {
         fp_edit_at_head(ed, 0);
         store_slot(ed, plan->on[dag->entry_edge].value);
@@ -330,7 +336,7 @@ void fp_ir_emit_slot(struct fp_editor *ed, const struct fp_plan *plan)
         for (uint32_t e = 0; e < cfg->nedges; e++) {
             enum fp_fate fate = f->paths.truncation->order.fate[e];
             if ((cfg->edges[e].kind == FP_EDGE_UNWIND) != (pass == 0)) continue;
-            if (fate == FP_FATE_KEPT) slot_on_kept(ed, e, plan->on[dag->of_edge[e]], taken);
+            if (fate == FP_FATE_KEPT) slot_on_kept(ed, e, plan->on[dag->of_edge[e]], &loops, taken);
             if (fate != FP_FATE_TRUNCATED) continue;
             struct fp_op op = plan->on[dag->start_of[cfg->edges[e].dst]];
             if (op.kind != FP_OP_SET || cfg->edges[e].kind == FP_EDGE_INDIRECT) continue;

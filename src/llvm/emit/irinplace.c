@@ -17,22 +17,6 @@ static bool wants_in_place(const struct fp_code *c, uint32_t e)
     return edge->src == c->ed->ir->hub || c->loops.depth[edge->src];
 }
 
-/* Does the edge lead out of the loop around its source, which mostly goes on? In front of the
- * branch the register would be set in every round, for the last one alone. */
-static bool leaves_loop(const struct fp_code *c, uint32_t e)
-{
-    static const double MOSTLY = 4;
-    const double *weights = c->ed->ir->weights;
-    const struct fp_edge *edge = &c->cfg->edges[e];
-    uint32_t src = edge->src;
-    uint32_t loop = fp_bitset_has(&c->loops.heads, src) ? src : c->loops.header[src];
-    double whole = 0;
-    if (loop == FP_NONE || fp_loops_contain(&c->loops, loop, edge->dst)) return false;
-    for (uint32_t o = c->cfg->first_out[src]; o < c->cfg->first_out[src + 1]; o++)
-        whole += weights[o];
-    return weights[e] * MOSTLY < whole;
-}
-
 LLVMValueRef fp_code_set_in_place(struct fp_code *c, uint32_t e)
 {
     struct fp_editor *ed = c->ed;
@@ -44,7 +28,7 @@ LLVMValueRef fp_code_set_in_place(struct fp_code *c, uint32_t e)
              (unsigned long long)ed->ir->f->id, (long long)value * 8);
     LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), (char *)"=r", strlen("=r"), 1, 0,
                                          LLVMInlineAsmDialectATT, 0);
-    if (!leaves_loop(c, e) &&
+    if (!fp_loops_seldom_left_by(&c->loops, c->cfg, ed->ir->weights, e) &&
         fp_plan_sets_before_branch(c->plan, ed->ir->weights, e, value, ed->has_block))
         fp_edit_at_end(ed, c->cfg->edges[e].src);
     else

@@ -35,15 +35,19 @@ static void count_at(struct fp_code *c, LLVMValueRef where, LLVMValueRef since, 
 
 static LLVMValueRef lap_counter(struct fp_code *c, uint64_t lap)
 {
-    if (c->hashed) return fp_edit_word(c->ed, c->laps, c->lap_slots, (int64_t)lap);
+    if (c->laps) return fp_edit_word(c->ed, c->laps, c->lap_slots, (int64_t)lap);
     return fp_code_constant(c, (int64_t)(lap + c->plan->numbering->num_paths));
 }
 
-static void count_lap(struct fp_code *c, int64_t id)
+static void count_lap(struct fp_code *c, int64_t id, uint32_t keeper)
 {
     uint64_t lap = (uint64_t)id - c->plan->numbering->num_paths;
     if (c->sampling) {
         fp_code_sample_lap(c, id);
+        return;
+    }
+    if (keeper != FP_NONE) {
+        fp_code_keep(c, keeper, id);
         return;
     }
     fp_edit_add_to(c->ed, lap_counter(c, lap), NULL);
@@ -83,13 +87,18 @@ static void count_laps_outside(struct fp_code *c)
 /* ---- edges ---- */
 
 /* The builder stands where the op of the dag edge is to happen; block is where its path
- * comes from. */
-static void emit_count(struct fp_code *c, uint32_t d, uint32_t block, LLVMValueRef *now)
+ * comes from; keeper is the loop that keeps what is counted there. */
+static void emit_count(struct fp_code *c, uint32_t d, uint32_t block, uint32_t keeper,
+                       LLVMValueRef *now)
 {
     struct fp_op op = c->plan->on[d];
     LLVMValueRef since = c->cycles ? c->since[block] : NULL;
     if (c->sampling) {
-        fp_code_sample(c, d, block);
+        fp_code_sample(c, d, block, keeper);
+        return;
+    }
+    if (keeper != FP_NONE && op.kind == FP_OP_COUNT) {
+        fp_code_keep(c, keeper, op.value);
         return;
     }
     if (op.kind == FP_OP_COUNT && !count_by_gate(c, fp_code_constant(c, op.value), 0))
@@ -111,7 +120,7 @@ static void count_on_kept(struct fp_code *c, uint32_t e)
     if (c->word && (op.kind == FP_OP_ADD || op.kind == FP_OP_SET)) fp_code_move_word(c, e, op);
     if (!fp_code_is_count(op) || is_moved(c, e) || c->at_branch[c->cfg->edges[e].src]) return;
     fp_edit_on_edge(c->ed, e, false);
-    emit_count(c, c->dag->of_edge[e], c->cfg->edges[e].src, &now);
+    emit_count(c, c->dag->of_edge[e], c->cfg->edges[e].src, fp_code_keeper_of_edge(c, e), &now);
 }
 
 /* A truncated edge: the count of the path that ends, and where the path that
@@ -119,22 +128,22 @@ static void count_on_kept(struct fp_code *c, uint32_t e)
 static void count_on_other(struct fp_code *c, uint32_t e)
 {
     struct fp_edge_ops ops = fp_plan_on_edge(c->plan, e);
-    uint32_t src = c->cfg->edges[e].src;
+    uint32_t src = c->cfg->edges[e].src, keeper = fp_code_keeper_of_edge(c, e);
     if (c->at_branch[src]) return;
     if (fp_code_fate(c, e) == FP_FATE_LAP) {
         if (is_moved(c, e) || ops.first.kind == FP_OP_NONE || is_counted_outside(c, e)) return;
         fp_edit_on_edge(c->ed, e, false);
-        count_lap(c, ops.first.value);
+        count_lap(c, ops.first.value, keeper);
         return;
     }
     if (fp_code_is_count(ops.first) && !is_moved(c, e)) {
         fp_edit_on_edge(c->ed, e, false);
-        emit_count(c, c->dag->of_edge[e], src, &c->now[e]);
+        emit_count(c, c->dag->of_edge[e], src, keeper, &c->now[e]);
     }
     if (fp_code_is_count(ops.then)) {
         LLVMValueRef now;
         fp_edit_on_edge(c->ed, e, true);
-        emit_count(c, c->dag->start_of[c->cfg->edges[e].dst], src, &now);
+        emit_count(c, c->dag->start_of[c->cfg->edges[e].dst], src, keeper, &now);
     }
 }
 
@@ -153,9 +162,9 @@ static void count_at_end(struct fp_code *c, uint32_t block)
     else
         fp_edit_at_head(c->ed, block);
     if (fp_code_fate(c, e) == FP_FATE_LAP)
-        count_lap(c, op.value);
+        count_lap(c, op.value, fp_code_keeper_of_block(c, block));
     else
-        emit_count(c, c->dag->of_edge[e], block, &c->now[e]);
+        emit_count(c, c->dag->of_edge[e], block, fp_code_keeper_of_block(c, block), &c->now[e]);
 }
 
 static void emit_block(struct fp_code *c, uint32_t block)
@@ -182,7 +191,7 @@ static void emit_block(struct fp_code *c, uint32_t block)
     if (exit != FP_NONE && fp_code_is_count(c->plan->on[exit])) {
         LLVMValueRef now;
         fp_edit_at_end(c->ed, block);
-        emit_count(c, exit, block, &now);
+        emit_count(c, exit, block, FP_NONE, &now);
     }
 }
 
@@ -195,7 +204,7 @@ static void emit_entry(struct fp_code *c)
     if (c->word) fp_code_start_word(c);
     if (op.kind != FP_OP_COUNT) return;
     if (c->sampling)
-        fp_code_sample(c, c->dag->entry_edge, 0);
+        fp_code_sample(c, c->dag->entry_edge, 0, FP_NONE);
     else if (!count_by_gate(c, fp_code_constant(c, op.value), 0))
         count_at(c, fp_code_constant(c, op.value), c->entered, &now);
 }
@@ -205,16 +214,17 @@ static struct fp_code code_for(struct fp_editor *ed, const struct fp_plan *plan,
 {
     struct fp_ir *ir = ed->ir;
     struct fp_function *f = ir->f;
+    bool beside = f->layout.direct_slots; /* a table for values, an array for paths */
     struct fp_code c = {
         .ed = ed,
         .plan = plan,
         .dag = f->paths.dag,
         .cfg = f->paths.cfg,
         .arena = ir->arena,
-        .hashed = f->flags & FP_FUNCTION_HASHED,
+        .hashed = f->flags & FP_FUNCTION_HASHED && !beside,
         .cycles = f->flags & FP_FUNCTION_CYCLES,
         .own_cycles = f->flags & FP_FUNCTION_OWN_CYCLES,
-        .slots = f->layout.path_slots,
+        .slots = beside ? f->layout.direct_slots : f->layout.path_slots,
         .stride = fp_layout_stride(f),
         .reg = FP_NEW_ARRAY(ir->arena, LLVMValueRef, f->paths.cfg->nblocks),
         .since = FP_NEW_ARRAY(ir->arena, LLVMValueRef, f->paths.cfg->nblocks),
@@ -224,10 +234,10 @@ static struct fp_code code_for(struct fp_editor *ed, const struct fp_plan *plan,
     };
     if (ir->short_loops) c.turn = FP_NEW_ARRAY(ir->arena, LLVMValueRef, f->paths.cfg->nblocks);
     c.register_type = c.hashed || sampling ? ed->i64 : fp_edit_pointer_type(ed, ed->i64);
-    c.counters =
-        fp_edit_counters(ed, c.hashed ? FP_HASH_PREFIX : FP_COUNTER_PREFIX, f->id, c.slots);
+    const char *prefix = beside ? FP_DIRECT_PREFIX : FP_COUNTER_PREFIX;
+    c.counters = fp_edit_counters(ed, c.hashed ? FP_HASH_PREFIX : prefix, f->id, c.slots);
     if (f->layout.gated) c.gate = fp_edit_gate(ed, f->id);
-    if (c.hashed && f->paths.truncation->laps.len) {
+    if (f->flags & FP_FUNCTION_HASHED && f->paths.truncation->laps.len) {
         c.lap_slots = f->layout.edge_slots;
         c.laps = fp_edit_counters(ed, FP_EDGE_COUNTER_PREFIX, f->id, c.lap_slots);
     }
@@ -245,11 +255,13 @@ void fp_ir_emit_paths(struct fp_editor *ed, const struct fp_plan *plan, const en
     if (plan->running) fp_code_make_word(&c);
     fp_code_choose_branch_ends(&c);
     emit_entry(&c);
+    fp_code_add_moves(&c);
     fp_code_make_arrivals(&c);
     for (uint32_t i = 0; i < order->nblocks; i++) emit_block(&c, order->blocks[i]);
     count_laps_outside(&c);
     fp_code_fill_phis(&c);
     fp_code_fill_turns(&c);
     fp_code_emit_probes(&c);
+    fp_code_add_kept(&c);
     if (pep) fp_ir_finish_ends(&sampling);
 }

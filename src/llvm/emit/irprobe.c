@@ -169,6 +169,18 @@ static void emit_probe(struct fp_code *c, struct fp_ir_ranges *ranges,
     LLVMInstructionEraseFromParent(probe->marker);
 }
 
+/* Marks of frames (docs/exits.md) belong to blocks as they are: no new ones then. */
+void fp_code_count_key(struct fp_code *c, LLVMValueRef before, LLVMValueRef key)
+{
+    struct fp_code_probe probe = {before, key, 0};
+    if (c->ed->threads != FP_THREADS_LOCAL)
+        count_shared(c, &probe);
+    else if (c->ed->ir->f->flags & FP_FUNCTION_EXITS)
+        fp_edit_count_call(c->ed, FP_HASH_MISS_SYMBOL, c->counters, key);
+    else
+        look_up(c, &probe);
+}
+
 /* A marker stands at the place until branches can be made. */
 void fp_code_probe_later(struct fp_code *c, LLVMValueRef key)
 {

@@ -29,6 +29,7 @@ static void say_site(struct fp_editor *ed, struct fp_writer *text,
                point->cost << FP_SITE_COST);
     bool running = point->flags & FP_SITE_RUNNING;
     if (point->reg && !running) fp_say(text, ".ascii \"${0:q}\"\n");
+    if (running && point->moved) fp_say(text, ".ascii \"${1:q}\"\n");
     fp_say(text, ".zero 24 - (. - 773b)\n.quad %lld\n", (long long)point->next);
     if (running) fp_say(text, ".ascii \"$0\"\n");
     fp_say(text, ".zero 48 - (. - 773b)\n.long %u\n.long %u\n", point->target,
@@ -46,7 +47,7 @@ static void add_attribute(struct fp_editor *ed, LLVMValueRef call, int at, const
 
 /* Emitted again with another ${:uid} where the code generator duplicates the block. */
 static void emit_sites(struct fp_editor *ed, const struct fp_sample_point *points, size_t count,
-                       unsigned flags, LLVMValueRef reg)
+                       unsigned flags, LLVMValueRef reg, LLVMValueRef moved)
 {
     struct fp_writer text = {0};
     bool running = false;
@@ -56,35 +57,67 @@ static void emit_sites(struct fp_editor *ed, const struct fp_sample_point *point
         running |= (points[i].flags & FP_SITE_RUNNING) != 0;
     }
     fp_say(&text, ".popsection");
-    LLVMTypeRef operand = reg ? LLVMTypeOf(reg) : NULL;
-    LLVMTypeRef type = LLVMFunctionType(ed->void_, &operand, reg != NULL, 0);
+    LLVMValueRef operands[] = {reg, moved};
+    LLVMTypeRef types[] = {reg ? LLVMTypeOf(reg) : NULL, ed->i64};
+    unsigned n = !reg ? 0 : running && moved ? 2 : 1;
+    LLVMTypeRef type = LLVMFunctionType(ed->void_, types, n, 0);
     /* a word is said to be written where it begins: it is never set */
-    const char *constraints = running ? (flags & FP_SITE_START ? "=*m" : "*m") : reg ? "r" : "";
+    const char *constraints = !running ? (reg ? "r" : "") : n == 2 ? "*m,r" : "*m";
+    if (flags & FP_SITE_START) constraints = "=*m";
     LLVMValueRef code = LLVMGetInlineAsm(type, (char *)text.bytes, text.len, (char *)constraints,
                                          strlen(constraints), 1, 0, LLVMInlineAsmDialectATT, 0);
-    LLVMValueRef call = LLVMBuildCall2(ed->builder, type, code, &reg, reg != NULL, "");
+    LLVMValueRef call = LLVMBuildCall2(ed->builder, type, code, operands, n, "");
     add_attribute(ed, call, LLVMAttributeFunctionIndex, "nounwind", NULL);
     if (running) add_attribute(ed, call, 1, "elementtype", ed->i64);
     fp_writer_free(&text);
 }
 
 void fp_ir_emit_branch_ends(struct fp_sampling *sampling, const struct fp_sample_point *points,
-                            size_t count, LLVMValueRef reg)
+                            size_t count, LLVMValueRef reg, LLVMValueRef moved)
 {
-    emit_sites(sampling->ed, points, count, FP_SITE_BRANCH, reg);
+    emit_sites(sampling->ed, points, count, FP_SITE_BRANCH | FP_SITE_BEHIND, reg, moved);
 }
 
 void fp_ir_emit_arrival(struct fp_sampling *sampling, uint32_t block)
 {
     struct fp_sample_point point = {.target = block};
-    emit_sites(sampling->ed, &point, 1, FP_SITE_ARRIVAL, NULL);
+    emit_sites(sampling->ed, &point, 1, FP_SITE_ARRIVAL, NULL, NULL);
 }
 
 void fp_ir_emit_start(struct fp_sampling *sampling, LLVMValueRef word, int64_t next)
 {
     struct fp_sample_point point = {
         .target = FP_NONE, .flags = FP_SITE_RUNNING, .next = next, .reg = word};
-    emit_sites(sampling->ed, &point, 1, FP_SITE_START, word);
+    emit_sites(sampling->ed, &point, 1, FP_SITE_START, word, NULL);
+}
+
+void fp_ir_emit_target(struct fp_editor *ed, LLVMValueRef table, uint64_t key, LLVMValueRef target)
+{
+    struct fp_sample_point point = {.counters = table,
+                                    .hashed = true,
+                                    .reg = LLVMBuildPtrToInt(ed->builder, target, ed->i64, ""),
+                                    .value = (int64_t)key,
+                                    .target = FP_NONE};
+    emit_sites(ed, &point, 1, FP_SITE_VALUE, point.reg, NULL);
+}
+
+void fp_ir_emit_addition(struct fp_sampling *sampling, LLVMValueRef word, int64_t value)
+{
+    struct fp_editor *ed = sampling->ed;
+    struct fp_writer text = {0};
+    const char *constraints = "=*m,*m,~{flags}"; /* the word is read and written */
+    LLVMValueRef operands[] = {word, word};
+    LLVMTypeRef types[] = {LLVMTypeOf(word), LLVMTypeOf(word)};
+    fp_say(&text, ".Lfp${:uid}: addq $$%lld, $0\n", (long long)value);
+    fp_say(&text, ".pushsection " FP_ADDITION_SECTION ",\"ao?\",@progbits,.Lfp${:uid}\n");
+    fp_say(&text, ".long .Lfp${:uid} - .\n.popsection");
+    LLVMTypeRef type = LLVMFunctionType(ed->void_, types, 2, 0);
+    LLVMValueRef code = LLVMGetInlineAsm(type, (char *)text.bytes, text.len, (char *)constraints,
+                                         strlen(constraints), 1, 0, LLVMInlineAsmDialectATT, 0);
+    LLVMValueRef call = LLVMBuildCall2(ed->builder, type, code, operands, 2, "");
+    add_attribute(ed, call, LLVMAttributeFunctionIndex, "nounwind", NULL);
+    for (int i = 1; i <= 2; i++) add_attribute(ed, call, i, "elementtype", ed->i64);
+    fp_writer_free(&text);
 }
 
 /* ---- flags ---- */
@@ -134,7 +167,7 @@ void fp_ir_emit_end(struct fp_sampling *sampling, const struct fp_sample_point *
 {
     struct fp_editor *ed = sampling->ed;
     if (sampling->how != FP_PEP_FLAG) {
-        emit_sites(ed, end, 1, 0, end->reg);
+        emit_sites(ed, end, 1, ed->at_end ? FP_SITE_BEHIND : 0, end->reg, end->moved);
         return;
     }
     LLVMValueRef zero = LLVMConstInt(ed->i64, 0, 0);

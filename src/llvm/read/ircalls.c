@@ -14,6 +14,51 @@ bool fp_ir_is_call(LLVMValueRef inst)
     return opcode == LLVMCall || opcode == LLVMInvoke;
 }
 
+/* ---- callbacks ---- */
+
+static bool is_elsewhere(LLVMValueRef callee)
+{
+    return LLVMIsAFunction(callee) && LLVMIsDeclaration(callee) && !LLVMGetIntrinsicID(callee);
+}
+
+static bool is_passed_on(LLVMValueRef value, unsigned depth)
+{
+    enum { DEEPEST = 3 }; /* casts, and choices between several */
+    for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        bool call = LLVMIsAInstruction(user) && fp_ir_is_call(user);
+        if (call && LLVMGetCalledValue(user) != value && is_elsewhere(LLVMGetCalledValue(user)))
+            return true;
+        bool same = LLVMIsAConstantExpr(user) || LLVMIsASelectInst(user) || LLVMIsAPHINode(user) ||
+                    LLVMIsACastInst(user);
+        if (same && depth < DEEPEST && is_passed_on(user, depth + 1)) return true;
+    }
+    return false;
+}
+
+bool fp_ir_is_callback(LLVMValueRef function)
+{
+    return is_passed_on(function, 0);
+}
+
+static bool calls_ours(LLVMValueRef inst)
+{
+    if (!fp_ir_is_call(inst)) return false;
+    LLVMValueRef callee = LLVMGetCalledValue(inst);
+    if (LLVMIsAInlineAsm(callee)) return false;
+    return !LLVMIsAFunction(callee) || !LLVMIsDeclaration(callee);
+}
+
+bool fp_ir_calls_none_of_ours(LLVMValueRef function)
+{
+    for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(function); bb;
+         bb = LLVMGetNextBasicBlock(bb))
+        for (LLVMValueRef inst = LLVMGetFirstInstruction(bb); inst;
+             inst = LLVMGetNextInstruction(inst))
+            if (calls_ours(inst)) return false;
+    return true;
+}
+
 /* ---- values ---- */
 
 static bool has_size(LLVMValueRef callee)
@@ -59,6 +104,27 @@ void fp_ir_find_values(struct fp_arena *arena, LLVMValueRef function, fp_value_c
         }
 }
 
+static uint32_t block_of(const struct fp_ir *ir, LLVMValueRef call)
+{
+    LLVMBasicBlockRef bb = LLVMGetInstructionParent(call);
+    uint32_t block = (uint32_t)*fp_table_find(&ir->first_of, (uintptr_t)bb);
+    return ir->blocks[block].begin ? block : block + 1; /* behind the pad */
+}
+
+void fp_ir_list_sites(struct fp_ir *ir)
+{
+    fp_value_calls calls = {0};
+    fp_ir_find_values(ir->arena, ir->function, &calls);
+    ir->f->sites = FP_NEW_ARRAY(ir->arena, struct fp_value_sites, 2);
+    for (int kind = 0; kind < 2; kind++)
+        ir->f->sites[kind] =
+            (struct fp_value_sites){FP_NEW_ARRAY(ir->arena, uint32_t, calls.len), 0};
+    for (size_t i = 0; i < calls.len; i++) {
+        struct fp_value_sites *sites = &ir->f->sites[calls.at[i].kind];
+        sites->blocks[sites->n++] = block_of(ir, calls.at[i].call);
+    }
+}
+
 void fp_ir_count_values(LLVMValueRef function, uint32_t *ntargets, uint32_t *nsizes)
 {
     struct fp_arena arena = {0};
@@ -68,13 +134,6 @@ void fp_ir_count_values(LLVMValueRef function, uint32_t *ntargets, uint32_t *nsi
     for (size_t i = 0; i < calls.len; i++)
         ++*(calls.at[i].kind == FP_VALUE_TARGET ? ntargets : nsizes);
     fp_arena_free(&arena);
-}
-
-bool fp_ir_has_values(LLVMValueRef function)
-{
-    uint32_t ntargets, nsizes;
-    fp_ir_count_values(function, &ntargets, &nsizes);
-    return ntargets || nsizes;
 }
 
 /* ---- callees ---- */

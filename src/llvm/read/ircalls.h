@@ -23,6 +23,11 @@ typedef FP_VEC(struct fp_value_call) fp_value_calls;
 /* By call or invoke. */
 bool fp_ir_is_call(LLVMValueRef instruction);
 
+/* Is the function handed to one that is not in this module, as the order to qsort? */
+bool fp_ir_is_callback(LLVMValueRef function);
+/* Does it call nothing, or what is not in this module? */
+bool fp_ir_calls_none_of_ours(LLVMValueRef function);
+
 /* The names of functions called by name, one per call, in f->source.callees. */
 void fp_ir_list_callees(struct fp_arena *arena, LLVMValueRef function, struct fp_function *f);
 
@@ -34,8 +39,11 @@ void fp_ir_list_calls(struct fp_ir *ir);
  * counts number the calls alike. */
 void fp_ir_find_values(struct fp_arena *arena, LLVMValueRef function, fp_value_calls *calls);
 
-/* How many there are of each kind; does the function have any? */
+/* The block of each, in f->sites. Of a block that a returns-twice call divides it is the first
+ * part. */
+void fp_ir_list_sites(struct fp_ir *ir);
+
+/* How many there are of each kind. */
 void fp_ir_count_values(LLVMValueRef function, uint32_t *ntargets, uint32_t *nsizes);
-bool fp_ir_has_values(LLVMValueRef function);
 
 #endif

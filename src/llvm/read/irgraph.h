@@ -31,10 +31,12 @@ struct fp_ir {
     struct fp_table first_of;              /* bb -> its first cfg block */
     uint32_t hub;                          /* FP_NONE if there is none */
     double *weights;                       /* per cfg edge: LLVM's estimate */
+    const uint32_t *edge_of;               /* with copies of blocks: per edge, the old one */
     LLVMValueRef *calls;                   /* per call of f->source.calls */
     struct fp_lap_variable *lap_variables; /* per lap, or NULL: irlapvars.h */
     struct fp_counted_loops loops;         /* of edge counters: graph/loopcounts.h */
     uint32_t *short_loops;                 /* per block, or NULL: graph/shortloops.h */
+    uint32_t *kept_loops;                  /* per block, or NULL: graph/keptcounts.h */
 };
 
 struct fp_ir_options {

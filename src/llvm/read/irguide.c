@@ -1,6 +1,10 @@
 /* Looking functions up in a guide: see irguide.h. */
 #include "llvm/read/irguide.h"
 
+#include "guide/staleguide.h"
+#include "llvm/read/ircalls.h"
+#include "llvm/read/ircontent.h"
+
 #include <stdio.h>
 
 bool fp_ir_guide_open(struct fp_ir_guide *guide, struct fp_arena *arena, const char *path)
@@ -21,6 +25,12 @@ void fp_ir_guide_close(struct fp_ir_guide *guide)
     guide->open = false;
 }
 
+static void note_stale(struct fp_ir_guide *guide, const struct fp_ir *ir)
+{
+    guide->stale++;
+    fp_vec_push(guide->arena, &guide->stale_names, fp_arena_strdup(guide->arena, ir->f->name));
+}
+
 bool fp_ir_guide_find(struct fp_ir_guide *guide, const struct fp_ir *ir, uint64_t id,
                       struct fp_guide_function *found)
 {
@@ -28,25 +38,63 @@ bool fp_ir_guide_find(struct fp_ir_guide *guide, const struct fp_ir *ir, uint64_
     switch (fp_guide_find(ir->arena, &guide->guide, ir->f, id, found)) {
     case FP_GUIDE_FOUND: guide->found++; return true;
     case FP_GUIDE_ABSENT: guide->absent++; break;
-    case FP_GUIDE_STALE:
-        guide->stale++;
-        fp_vec_push(guide->arena, &guide->stale_names, fp_arena_strdup(guide->arena, ir->f->name));
-        break;
+    case FP_GUIDE_STALE: note_stale(guide, ir); break;
     }
     return false;
 }
 
-void fp_ir_guide_report(const struct fp_ir_guide *guide, const char *module_name)
+bool fp_ir_guide_find_stale(struct fp_ir_guide *guide, struct fp_ir *ir, uint64_t id,
+                            struct fp_guide_function *found, double *share)
+{
+    struct fp_guide_placed placed;
+    enum fp_guide_match match = fp_guide_find(ir->arena, &guide->guide, ir->f, id, found);
+    *share = 1;
+    if (match == FP_GUIDE_FOUND) {
+        guide->found++;
+        return true;
+    }
+    fp_ir_list_calls(ir);
+    fp_ir_list_sites(ir);
+    fp_ir_mark_content(ir);
+    bool ok = fp_guide_find_stale(ir->arena, &guide->guide, ir->f, match, found, &placed);
+    guide->total_counts += placed.total;
+    if (placed.total > 0) *share = placed.placed / placed.total;
+    if (ok) {
+        guide->placed++;
+        guide->moved += placed.moved;
+        guide->placed_counts += placed.placed;
+    } else if (match == FP_GUIDE_ABSENT) {
+        guide->absent++;
+    } else {
+        note_stale(guide, ir);
+    }
+    return ok;
+}
+
+static void print_names(const struct fp_ir_guide *guide)
 {
     enum { MOST_NAMES = 3 };
-    if (!guide->stale) return;
-    fprintf(
-        stderr,
-        "footpath: %s: %u of %u functions changed since the profile was made; it is not used for",
-        module_name, guide->stale, guide->stale + guide->found + guide->absent);
     for (size_t i = 0; i < guide->stale_names.len && i < MOST_NAMES; i++)
         fprintf(stderr, "%s %s", i ? "," : "", guide->stale_names.at[i]);
-    fprintf(stderr, "%s\n", guide->stale > MOST_NAMES ? " and others" : "");
+    fprintf(stderr, "%s", guide->stale > MOST_NAMES ? " and others" : "");
+}
+
+void fp_ir_guide_report(const struct fp_ir_guide *guide, const char *module_name)
+{
+    uint32_t changed = guide->stale + guide->placed;
+    if (!changed) return;
+    fprintf(stderr, "footpath: %s: %u of %u functions changed since the profile was made;",
+            module_name, changed, changed + guide->found + guide->absent);
+    if (guide->total_counts > 0)
+        fprintf(stderr, " %.1f%% of their counts found a place%s",
+                100 * guide->placed_counts / guide->total_counts, guide->stale ? ";" : "");
+    else if (!guide->stale)
+        fprintf(stderr, " they never ran");
+    if (guide->stale) {
+        fprintf(stderr, " it is not used for");
+        print_names(guide);
+    }
+    fprintf(stderr, "\n");
 }
 
 void fp_ir_guide_weights(struct fp_ir *ir, const struct fp_guide_function *found)

@@ -12,6 +12,8 @@ struct fp_ir_guide {
     bool open;
     uint32_t found, stale, absent;
     FP_VEC(const char *) stale_names;
+    uint32_t placed, moved; /* of those that changed or are absent: their counts found a place */
+    double total_counts, placed_counts; /* executions of blocks of all whose version is known */
 };
 
 /* False after saying on stderr what is wrong. */
@@ -20,6 +22,11 @@ bool fp_ir_guide_open(struct fp_ir_guide *guide, struct fp_arena *arena, const c
 /* Looks the function up and keeps account. id: see fp_guide_find. */
 bool fp_ir_guide_find(struct fp_ir_guide *guide, const struct fp_ir *ir, uint64_t id,
                       struct fp_guide_function *found);
+
+/* The same, also for a function that changed, as far as its counts find a place
+ * (guide/staleguide.h). share: of the counts; 1 if the function is as it was. */
+bool fp_ir_guide_find_stale(struct fp_ir_guide *guide, struct fp_ir *ir, uint64_t id,
+                            struct fp_guide_function *found, double *share);
 
 /* One line on stderr if functions were stale. */
 void fp_ir_guide_report(const struct fp_ir_guide *guide, const char *module_name);

@@ -29,10 +29,18 @@ static uint64_t *known_file(struct fp_ir_lines *lines, const char *file)
     return fp_strtable_add(&lines->files, file);
 }
 
+/* A function that includes a file in its body has lines of several files, and a scope for each.
+ * LLVM keeps one copy of a file's name. */
+static uint64_t scope_key(const struct fp_shim_location *at)
+{
+    const void *both[2] = {at->scope, at->file};
+    return fp_hash_bytes(both, sizeof both, 0);
+}
+
 /* Scopes are listed with parents first. */
 static uint32_t scope_index(struct fp_ir_lines *lines, const struct fp_shim_location *at)
 {
-    uint64_t *known = fp_table_find(&lines->scopes, (uintptr_t)at->scope);
+    uint64_t *known = fp_table_find(&lines->scopes, scope_key(at));
     if (known) return (uint32_t)*known - 1;
     struct fp_scope scope = {.parent = FP_NONE};
     struct fp_shim_location outer;
@@ -48,7 +56,7 @@ static uint32_t scope_index(struct fp_ir_lines *lines, const struct fp_shim_loca
     scope.file = full_name(lines->arena, at);
     scope.file_sum = at->file_sum;
     fp_vec_push(lines->arena, &lines->all, scope);
-    *fp_table_add(&lines->scopes, (uintptr_t)at->scope) = lines->all.len;
+    *fp_table_add(&lines->scopes, scope_key(at)) = lines->all.len;
     uint64_t *first = known_file(lines, scope.file);
     if (!*first) *first = lines->all.len;
     return (uint32_t)lines->all.len - 1;

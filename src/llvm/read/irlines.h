@@ -10,7 +10,7 @@
 
 struct fp_ir_lines {
     struct fp_arena *arena;
-    struct fp_table scopes;      /* shim's scope -> 1 + index */
+    struct fp_table scopes;      /* scope and file of the shim -> 1 + index */
     struct fp_table by_function; /* subprogram -> 1 + the first scope of its file */
     struct fp_strtable files;    /* file -> 1 + its first scope */
     FP_VEC(struct fp_scope) all;

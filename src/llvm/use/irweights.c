@@ -64,6 +64,7 @@ void fp_ir_set_branch_weights(struct fp_ir *ir, const struct fp_guide_function *
 {
     for (uint32_t b = 0; b < ir->f->paths.cfg->nblocks; b++) {
         if (!ir->blocks[b].has_terminator) continue;
+        if (counts->guessed.words && fp_bitset_has(&counts->guessed, b)) continue;
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(ir->blocks[b].bb);
         if (LLVMGetNumSuccessors(terminator) > 1)
             set_on_terminator(ir, b, counts->edges, terminator);

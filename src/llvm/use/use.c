@@ -34,24 +34,35 @@ static void print_remark(void *context, const char *function, const char *text)
     fprintf(stderr, "footpath: %s: remark: %s: %s\n", u->module_name, function, text);
 }
 
+static void remark_share(struct using *u, const struct fp_function *f, double share)
+{
+    char text[96];
+    snprintf(text, sizeof text, "changed since the profile was made; %.1f%% of its counts placed",
+             100 * share);
+    print_remark(u, f->name, text);
+}
+
 static void use_for_function(struct using *u, LLVMValueRef function)
 {
     struct fp_arena arena = {0};
     struct fp_function f = {0};
     struct fp_ir ir;
     struct fp_guide_function counts;
+    double share;
     /* tests copy wherever it is possible, to find what goes wrong. LLVM's own passes leave
      * calls behind that its verifier refuses (mempcpy of __mempcpy_chk): not our doing */
     bool checked =
         u->options->eager_copies && !LLVMVerifyFunction(function, LLVMReturnStatusAction);
     if (!fp_ir_read(&arena, function, &f, &(struct fp_ir_options){0}, &ir) &&
-        fp_ir_guide_find(&u->guide, &ir, fp_ir_base_id(&ir, u->module_hash), &counts)) {
+        fp_ir_guide_find_stale(&u->guide, &ir, fp_ir_base_id(&ir, u->module_hash), &counts,
+                               &share)) {
         const struct fp_guide_summary *summary = &u->guide.guide.summary;
         struct fp_ir_super how = {.hot = fp_ir_hot_count(summary),
                                   .eager = u->options->eager_copies,
                                   .predict = u->options->paths == FP_PATHS_MORE,
                                   .remark = u->options->remarks ? print_remark : NULL,
                                   .context = u};
+        if (counts.guessed.words && u->options->remarks) remark_share(u, &f, share);
         fp_ir_set_entry_count(&ir, &counts, summary);
         fp_ir_set_branch_weights(&ir, &counts);
         u->values += fp_ir_set_values(function, &counts);
@@ -84,8 +95,10 @@ static void use_for_module(struct using *u, LLVMModuleRef module)
     fprintf(stderr,
             "footpath: %s: remark: %u functions by the profile, %u stale, %u not in it; %u copies, "
             "%u calls by "
-            "their values\n",
-            u->module_name, u->guide.found, u->guide.stale, u->guide.absent, u->copies, u->values);
+            "their values; %u by an earlier version of theirs, %u of these under another name: "
+            "%.0f of %.0f counts found a place\n",
+            u->module_name, u->guide.found, u->guide.stale, u->guide.absent, u->copies, u->values,
+            u->guide.placed, u->guide.moved, u->guide.placed_counts, u->guide.total_counts);
 }
 
 /* Was the profile made of code into which small functions had been inlined? */

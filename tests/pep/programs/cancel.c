@@ -74,6 +74,15 @@ static void *in_handler(void *arg)
     return NULL;
 }
 
+/* 12 ms of CPU time: the kernel looks at the clocks of threads every 4 ms */
+static void wait_for_ticks(pthread_t thread)
+{
+    clockid_t clock;
+    struct timespec spent = {0, 0}, pause = {0, 1000000};
+    if (pthread_getcpuclockid(thread, &clock)) return;
+    while (!clock_gettime(clock, &spent) && !spent.tv_sec && spent.tv_nsec < 12000000) nanosleep(&pause, NULL);
+}
+
 int main(int argc, char **argv)
 {
     long moments = argc > 1 ? atol(argv[1]) : 5;
@@ -86,6 +95,8 @@ int main(int argc, char **argv)
         for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, kinds[i], &results[i]);
         struct timespec moment = {0, 1000000 + moments * 10000 * (round % 37)};
         nanosleep(&moment, NULL);
+        if (round % 3 == 0) /* threads that live for several ticks: most of the CPU time */
+            for (int i = 0; i < THREADS; i++) wait_for_ticks(threads[i]);
         for (int i = 0; i < THREADS; i++) /* each has begun and registered its clean */
             while (!*(volatile unsigned long *)&results[i]) nanosleep(&(struct timespec){0, 100000}, NULL);
         for (int i = 0; i < 2; i++) pthread_cancel(threads[i]);

@@ -12,24 +12,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "work.h"
 
 static volatile unsigned long work;
 static volatile int stop;
-
-static double cpu(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-__attribute__((noinline)) static unsigned long spin(unsigned long n, unsigned long seed)
-{
-    for (unsigned long i = 0; i < n; i++) seed = seed & 1 ? seed * 3 + 1 : seed % 3 ? seed * 5 + i : seed / 2;
-    return seed;
-}
 
 static void *worker(void *unused)
 {
@@ -63,7 +51,7 @@ int main(int argc, char **argv)
     pthread_t thread;
     int one = strcmp(how, "prctl");
     if (one) pthread_create(&thread, NULL, worker, NULL);
-    for (double until = cpu() + 0.15; cpu() < until;) work += spin(1000, work);
+    for (double until = cpu() + 0.5; cpu() < until;) work += spin(1000, work);
     printf("confined %d\n", confine(how));
     fflush(stdout);
     for (double until = cpu() + 0.15; cpu() < until;) work += spin(1000, work);

@@ -8,27 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#include "work.h"
 
 static volatile unsigned long work;
 static volatile int traps, faults, sent, steps;
 static sigjmp_buf back;
 static char *page;
-
-static double cpu(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-__attribute__((noinline)) static unsigned long spin(unsigned long n, unsigned long seed)
-{
-    for (unsigned long i = 0; i < n; i++) seed = seed & 1 ? seed * 3 + 1 : seed % 3 ? seed * 5 + i : seed / 2;
-    return seed;
-}
 
 /* The byte under our trap is a trap of the program's own. */
 __attribute__((noinline)) static unsigned long stops(unsigned long x)

@@ -8,26 +8,14 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "work.h"
 
 enum { MORE = 2048, GUARD = 4096, ROUNDS = 400 };
 
 static volatile unsigned long work;
 static volatile int handled, on_stack;
-
-static double cpu(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-__attribute__((noinline)) static unsigned long spin(unsigned long n, unsigned long seed)
-{
-    for (unsigned long i = 0; i < n; i++) seed = seed & 1 ? seed * 3 + 1 : seed % 3 ? seed * 5 + i : seed / 2;
-    return seed;
-}
 
 static void on_signal(int signal)
 {

@@ -13,7 +13,7 @@
  * Among several blocking arcs the last one on the way round from join is taken,
  * which keeps the tree strongly feasible.
  */
-#include "perf/mincost.h"
+#include "graph/mincost.h"
 
 #include <assert.h>
 #include <math.h>

@@ -11,8 +11,8 @@
  * so that the method ends (Cunningham); the entering arc is the worst of a block
  * of arcs (Ahuja, Magnanti, Orlin, Network Flows, chapter 11).
  */
-#ifndef FP_PERF_MINCOST_H
-#define FP_PERF_MINCOST_H
+#ifndef FP_GRAPH_MINCOST_H
+#define FP_GRAPH_MINCOST_H
 
 #include "base/vec.h"
 
