@@ -7,11 +7,15 @@
 
 enum { MOST_COUNTERS = 4, MOST_INSTRUCTIONS = 40 };
 static const double ROUNDS = 8; /* expected per entry */
+/* Of the function's expected instructions. The registers of a loop that has less are dearer to the
+ * rest of the function than its rounds are. */
+static const double SHARE = 0.1;
 
 struct kept_loop {
     bool possible;
     bool moves; /* the running register */
     double rounds, entries;
+    double executed; /* instructions, expected */
     uint32_t instructions, ncounters;
     int64_t counters[MOST_COUNTERS];
     uint32_t left_by; /* the origin of the block that is left, or FP_NONE */
@@ -28,6 +32,7 @@ struct kept_search {
     uint32_t *of; /* per block: the innermost loop around it */
     struct kept_loop *found;
     uint32_t *seen_in; /* per origin: the loop that has it; copies are alternatives of a round */
+    double executed;   /* instructions of the function, expected */
 };
 
 static enum fp_fate fate_of(const struct kept_search *s, uint32_t e)
@@ -90,6 +95,15 @@ static void look_at_edges(const struct kept_search *s, struct kept_loop *loop, u
     }
 }
 
+/* Instructions of a block that are expected to be executed. */
+static double executed_in(const struct kept_search *s, uint32_t block)
+{
+    double executions = 0;
+    for (uint32_t e = s->cfg->first_out[block]; e < s->cfg->first_out[block + 1]; e++)
+        executions += s->weights[e];
+    return executions * s->instructions[block];
+}
+
 static void look_at_block(struct kept_search *s, uint32_t block)
 {
     const struct fp_cfg *cfg = s->cfg;
@@ -101,6 +115,7 @@ static void look_at_block(struct kept_search *s, uint32_t block)
     if (cfg->flags[block] & bad) loop->possible = false;
     if (s->watched && fp_bitset_has(s->watched, block)) loop->possible = false;
     if (!loop->possible) return;
+    loop->executed += executed_in(s, block);
     look_at_edges(s, loop, header, block);
     for (uint32_t k = cfg->first_in[block]; k < cfg->first_in[block + 1]; k++) {
         uint32_t e = cfg->in_edges[k];
@@ -117,7 +132,8 @@ static bool is_kept(const struct kept_search *s, const struct kept_loop *loop)
 {
     bool any = s->plan->running ? loop->moves : loop->ncounters > 0;
     return loop->possible && any && loop->left_by != FP_NONE &&
-           loop->instructions <= MOST_INSTRUCTIONS && loop->rounds >= ROUNDS * loop->entries;
+           loop->instructions <= MOST_INSTRUCTIONS && loop->rounds >= ROUNDS * loop->entries &&
+           loop->executed >= SHARE * s->executed;
 }
 
 static uint32_t *find_kept(struct fp_arena *arena, const struct fp_plan *plan,
@@ -146,8 +162,10 @@ static uint32_t *find_kept(struct fp_arena *arena, const struct fp_plan *plan,
         s.found[b].possible = heads && !fp_bitset_has(&s.loops.irreducible, b);
         s.found[b].left_by = s.seen_in[b] = FP_NONE;
     }
-    for (uint32_t b = 0; b < n; b++)
+    for (uint32_t b = 0; b < n; b++) {
+        s.executed += executed_in(&s, b);
         if (s.of[b] != FP_NONE) look_at_block(&s, b);
+    }
     for (uint32_t b = 0; b < n; b++) {
         if (s.of[b] != FP_NONE && !is_kept(&s, &s.found[s.of[b]])) s.of[b] = FP_NONE;
         any |= s.of[b] != FP_NONE;

@@ -17,7 +17,8 @@
 
 /* Per block: the header of the loop around it whose counts are kept, or FP_NONE. NULL where there
  * is none. Such a loop has no other loop in it, is left by edges alone, of one block, is expected
- * to go round often, is short, and has few counters, all of them known when it is compiled.
+ * to go round often and to be a tenth of the function's executed instructions at least, is short,
+ * and has few counters, all of them known when it is compiled.
  * instructions: per block. origin: per block, the block that it is a copy of, or itself.
  * watched: blocks with accesses that other threads see. by_data: blocks whose branch depends on
  * what they read; a loop that is left so is a search, and mostly short. */
