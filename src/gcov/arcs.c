@@ -20,7 +20,7 @@ static const double of_inlined = 0.25; /* of that */
  * places that ran they got in. */
 struct inlined_part {
     double part;
-    unsigned places; /* 0: no calls lead there */
+    uint64_t places; /* 0: no calls lead there */
 };
 
 /* A block of gcc at a line that the profile has. */
@@ -79,26 +79,53 @@ static uint32_t ways_out(const struct arc_work *w, uint32_t block)
 
 /* ---- shares of inlined functions ---- */
 
-/* Executions of `callee` below `caller`, if all calls between were inlined, and by how many places
- * that ran. */
-static double executions_below(const struct arc_work *w, const struct fp_counted_function *caller,
-                               const char *callee, int depth, double share, unsigned *places)
+/* What is known of a caller and a depth, each once: ways through the calls may be many, since they
+ * multiply with each step. */
+struct below_work {
+    const struct arc_work *arcs;
+    const char *callee;
+    struct fp_arena scratch;
+    struct fp_table known; /* caller and depth -> 1 + index in found */
+    FP_VEC(struct inlined_part) found;
+};
+
+/* Executions of the callee below `caller`, if all calls between were inlined, and by how many
+ * places that ran. */
+static struct inlined_part look_below(struct below_work *b,
+                                      const struct fp_counted_function *caller, int depth)
 {
-    double sum = 0;
+    const struct fp_source_counts *source = b->arcs->source;
+    uint64_t key = (uint64_t)(caller - source->functions.at) * (DEPTH + 1) + (uint64_t)depth;
+    const uint64_t *known = fp_table_find(&b->known, key);
+    if (known) return b->found.at[*known - 1];
+    struct inlined_part sum = {0};
     for (size_t i = 0; i < caller->calls.len; i++) {
         const struct fp_counted_call *call = &caller->calls.at[i];
-        double here = share * (double)call->count;
-        if (!strcmp(call->callee, callee)) {
-            sum += here;
-            ++*places;
+        if (!strcmp(call->callee, b->callee)) {
+            sum.part += (double)call->count;
+            sum.places = fp_add_saturated(sum.places, 1);
         } else if (depth) {
             const struct fp_counted_function *next =
-                fp_counted_function_find(w->source, call->callee, NULL);
-            if (next && next != caller && next->entries)
-                sum += executions_below(w, next, callee, depth - 1, here / (double)next->entries,
-                                        places);
+                fp_counted_function_find(source, call->callee, NULL);
+            if (!next || next == caller || !next->entries) continue;
+            struct inlined_part below = look_below(b, next, depth - 1);
+            sum.part += (double)call->count / (double)next->entries * below.part;
+            sum.places = fp_add_saturated(sum.places, below.places);
         }
     }
+    fp_vec_push(&b->scratch, &b->found, sum);
+    *fp_table_add(&b->known, key) = b->found.len;
+    return sum;
+}
+
+static struct inlined_part executions_below(const struct arc_work *w,
+                                            const struct fp_counted_function *caller,
+                                            const char *callee)
+{
+    struct below_work b = {.arcs = w, .callee = callee};
+    fp_table_init(&b.known, &b.scratch);
+    struct inlined_part sum = look_below(&b, caller, DEPTH);
+    fp_arena_free(&b.scratch);
     return sum;
 }
 
@@ -128,9 +155,10 @@ static struct inlined_part part_of(struct arc_work *w, const char *callee)
         const struct fp_counted_function *f = fp_counted_function_find(w->source, callee, NULL);
         struct inlined_part new = {0};
         bool below = fp_strtable_find(&w->callees, callee) != NULL;
-        if (below && f && f->entries)
-            new.part =
-                executions_below(w, w->counted, callee, DEPTH, 1, &new.places) / (double)f->entries;
+        if (below && f && f->entries) {
+            new = executions_below(w, w->counted, callee);
+            new.part /= (double)f->entries;
+        }
         fp_vec_push(w->scratch, &w->parts, new);
         *index = w->parts.len;
     }
@@ -157,10 +185,9 @@ static double own_share(const struct arc_work *w)
         const struct fp_gcc_function *other = &w->notes->functions.at[i];
         const struct fp_counted_function *caller =
             fp_counted_function_find(w->source, other->name, file_of(w, other->file));
-        unsigned places = 0;
         if (other == w->function || !caller || is_part(other) || !has_line_of(w, other, f->name))
             continue;
-        inlined += executions_below(w, caller, f->name, DEPTH, 1, &places);
+        inlined += executions_below(w, caller, f->name).part;
     }
     double left = 1 - inlined / (double)f->entries;
     return left > 0 ? left : 0;
@@ -283,13 +310,13 @@ static const struct fp_counted_line *inlined_line(struct arc_work *w,
     uint64_t *known = fp_table_add(&w->by_first, (uint64_t)(uintptr_t)first);
     if (!*known) {
         struct fp_counted_line *new = FP_NEW(w->scratch, struct fp_counted_line);
-        unsigned places = 0;
+        uint64_t places = 0;
         *known = (uint64_t)(uintptr_t)new;
         for (const struct fp_counted_line *l = first; l; l = fp_counted_line_next(file, l))
-            places += part_of(w, l->owner).places;
+            places = fp_add_saturated(places, part_of(w, l->owner).places);
         for (const struct fp_counted_line *l = first; l; l = fp_counted_line_next(file, l))
             if (part_of(w, l->owner).places)
-                add_part(w, new, l, part_of(w, l->owner).part / places);
+                add_part(w, new, l, part_of(w, l->owner).part / (double)places);
     }
     const struct fp_counted_line *found = (const struct fp_counted_line *)(uintptr_t)*known;
     return found->blocks.len ? found : NULL;
