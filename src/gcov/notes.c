@@ -78,11 +78,16 @@ static bool is_block(struct notes_reader *r, uint32_t block)
     return fp_reader_fail(&r->in, "block %u of %u", block, r->function->nblocks);
 }
 
-/* Each block takes at least the bytes of an arc, but for the exit. */
+/* Each block takes at least the bytes of an arc, but for the exit. Once for a function: what has
+ * been read of it is below this number. */
 static void read_blocks(struct notes_reader *r)
 {
     enum { ARC_BYTES = 8 };
     uint32_t n = fp_read_u32(&r->in);
+    if (r->function->nblocks) {
+        fp_reader_fail(&r->in, "the number of blocks of %s twice", r->function->name);
+        return;
+    }
     if (n < 2 || n > r->len / ARC_BYTES + 2) {
         fp_reader_fail(&r->in, "a function of %u blocks", n);
         return;
