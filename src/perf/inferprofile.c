@@ -321,7 +321,8 @@ void fp_infer_profile(const struct fp_infer_job *job, struct fp_inferred *out)
     find_stalls(&w);
     find_other_events(&w);
     fp_attribute(&out->arena, &out->data, job->binary, &out->found);
-    for (size_t i = 0; i < out->found.objects.len; i++) {
+    /* of several programs in a profile the last is shown: the one with most samples */
+    for (size_t i = out->found.objects.len; i-- > 0;) {
         const struct fp_perf_object *s = out->found.objects.at[i];
         if (s->object && !s->problem.set && s->samples && fp_infer_wants(job, s))
             infer_object(&w, s);

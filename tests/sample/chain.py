@@ -141,6 +141,16 @@ def case_clang(chain):
     expect(made.count("!\"branch_weights\"") > 5 and "!\"function_entry_count\"" in made, "clang uses it")
 
 
+def case_most_samples(chain):
+    """Of all modules that have samples, commands show the one with most: the program, not the loader."""
+    exe = clang_build(chain)
+    chain.tool("record", "-e", "cpu-clock", "-c", "200000", "-o", "all.data", "--", exe, "6000000")
+    chain.tool("infer", "all.data", "-o", "all.prof")
+    chain.tool("infer", "all.data", "--module", os.path.basename(exe), "-o", "alone.prof")
+    said = [chain.json("show", "--json", "--top", "0", name)["functions"] for name in ("all.prof", "alone.prof")]
+    likely(said[0] == said[1], "the program that was recorded is shown", said[0][:1])
+
+
 def case_exact(chain):
     """An inferred profile is near the exact one, which llvm-profgen agrees with."""
     exe = clang_build(chain)
