@@ -294,6 +294,7 @@ static struct fp_load load_of(const struct cli_profiles *profiles)
                             .nnames = profiles->names.len,
                             .binary = profiles->binary,
                             .program = all ? NULL : profiles->program,
+                            .each_program = profiles->each_program,
                             .all_builds = all || profiles->all_builds,
                             .strict = !profiles->skip_bad};
 }

@@ -91,6 +91,7 @@ struct cli_profiles {
     const char *binary;
     const char *program; /* --program: whose runs; NULL: of the program that ran last */
     bool skip_bad;       /* else a bad input is a failure */
+    bool each_program;   /* with NULL: of each program the build that ran last */
     bool all_builds;     /* of all programs and builds that the files have runs of */
     FP_VEC(const char *) names;
     struct fp_arena arena;

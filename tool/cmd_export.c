@@ -275,6 +275,8 @@ static int run(struct cli_command *command, int argc, char **argv)
         fp_arena_free(&inputs->arena);
         return done;
     }
+    /* a source file may be of any program; in an older build its lines may have been others */
+    inputs->each_program = formats[format].export == export_gcda;
     struct fp_profile *profile = cli_load(inputs);
     if (!profile) return EXIT_FAILED;
     int status = formats[format].export(profile, &given);

@@ -40,17 +40,24 @@ static void fail(struct fp_load *load, enum footpath_result result, const struct
 /* ---- runs ---- */
 
 /* Whoever looks for another program's runs should hear that the file has them. */
+static bool has_build_of(const struct fp_profile *profile, const char *program)
+{
+    for (size_t i = 0; i < profile->builds.len; i++)
+        if (!strcmp(profile->builds.at[i]->program, program)) return true;
+    return false;
+}
+
 static void note_left_out(struct fp_load *load, const struct fp_profile *profile)
 {
     enum { MOST = 4 };
     struct fp_arena *arena = &load->arena;
     struct fp_error error = {0};
-    const char *list = "", *shown = profile->builds.len ? profile->builds.at[0]->program : "";
+    const char *list = "";
     size_t n = profile->left_out.len;
     for (size_t i = n; i-- > 0 && n - i <= MOST;) {
         const struct fp_build *b = profile->left_out.at[i];
         list = fp_arena_printf(arena, "%s%s%s%s (%" PRIu64 " run%s)", list, *list ? ", " : "",
-                               strcmp(b->program, shown) ? "" : "another build of ",
+                               has_build_of(profile, b->program) ? "another build of " : "",
                                fp_plain(arena, fp_base_name(b->program)), b->runs,
                                b->runs == 1 ? "" : "s");
     }
@@ -86,6 +93,7 @@ struct fp_profile *fp_load_runs(struct fp_load *load)
 {
     struct fp_profile *profile = fp_profile_new();
     profile->wanted_build = load->program;
+    profile->each_program = load->each_program && !load->program;
     profile->all_builds = load->all_builds;
     const char **names = FP_NEW_ARRAY(&load->arena, const char *, load->nnames);
     if (load->nnames) memcpy(names, load->names, load->nnames * sizeof *names);

@@ -18,8 +18,9 @@ struct fp_load {
     const char *binary; /* the program that ran, where it was moved; or NULL */
     /* Whose runs: name, path or build-id of a program. NULL: of the build that ran last. */
     const char *program;
-    bool all_builds; /* all runs, whatever the program */
-    bool strict;     /* a bad file among several is a failure */
+    bool each_program; /* with NULL: of each program the build that ran last */
+    bool all_builds;   /* all runs, whatever the program */
+    bool strict;       /* a bad file among several is a failure */
     /* filled */
     FP_VEC(struct footpath_warning) warnings; /* as they were found */
     size_t read, skipped;                     /* files: asked for, bad */

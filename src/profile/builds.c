@@ -147,3 +147,12 @@ const struct fp_build *fp_builds_choose(const struct fp_builds *builds, const ch
                 list_programs(builds));
     return best;
 }
+
+bool fp_builds_is_last(const struct fp_builds *builds, const struct fp_build *build)
+{
+    for (size_t i = 0; i < builds->all.len; i++)
+        if (!strcmp(builds->all.at[i]->program, build->program) &&
+            ran_later(builds->all.at[i], build))
+            return false;
+    return true;
+}

@@ -25,6 +25,7 @@ struct fp_build {
     const unsigned char *build_id;
     size_t build_id_len; /* 0: not known */
     bool identified;     /* by a record of the executable */
+    bool left_out;       /* by whoever chose */
     uint64_t runs;
     uint64_t end_ns; /* when its last run ended */
     uint64_t last;   /* place of its last record among all, for runs without a time */
@@ -50,5 +51,8 @@ const struct fp_build *fp_builds_of(const struct fp_builds *builds, const struct
  * there is. */
 const struct fp_build *fp_builds_choose(const struct fp_builds *builds, const char *wanted,
                                         const char *file, struct fp_error *error);
+
+/* No other build of the same program ran later. */
+bool fp_builds_is_last(const struct fp_builds *builds, const struct fp_build *build);
 
 #endif

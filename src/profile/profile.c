@@ -205,12 +205,12 @@ struct run_adding {
     const char *path;
     bool any_map;
     struct fp_builds builds;
-    const struct fp_build *chosen; /* NULL: all of them */
 };
 
 static bool is_chosen(const struct run_adding *a, const struct fp_run *run)
 {
-    return !a->chosen || fp_builds_of(&a->builds, run) == a->chosen;
+    const struct fp_build *build = fp_builds_of(&a->builds, run);
+    return !build || !build->left_out;
 }
 
 static bool add_callback(struct fp_arena *arena, const struct fp_run *run, void *context)
@@ -252,12 +252,17 @@ static bool choose_build(struct run_adding *a)
 {
     struct fp_profile *profile = a->profile;
     if (profile->all_builds) return true;
-    a->chosen = fp_builds_choose(&a->builds, profile->wanted_build, a->path, a->error);
+    const struct fp_build *one =
+        fp_builds_choose(&a->builds, profile->wanted_build, a->path, a->error);
     if (a->error->set) return false;
-    for (size_t i = 0; i < a->builds.all.len; i++)
-        if (a->builds.all.at[i] != a->chosen)
-            fp_vec_push(&profile->arena, &profile->left_out, a->builds.all.at[i]);
-    if (a->chosen) fp_vec_push(&profile->arena, &profile->builds, a->chosen);
+    for (size_t i = 0; i < a->builds.all.len; i++) {
+        struct fp_build *b = a->builds.all.at[i];
+        b->left_out = profile->each_program ? !fp_builds_is_last(&a->builds, b) : b != one;
+        if (b->left_out)
+            fp_vec_push(&profile->arena, &profile->left_out, b);
+        else
+            fp_vec_push(&profile->arena, &profile->builds, b);
+    }
     return true;
 }
 

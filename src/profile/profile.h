@@ -43,9 +43,10 @@ struct fp_profile {
     bool brief; /* keep no `runs`: for sums of any number */
     /* A file may have runs of several builds and programs (builds.h). Of each file one is added:
      * that of wanted_build (name, path or build-id of its program) which ran last, or with
-     * NULL the last of all. With all_builds: everything. */
+     * NULL the last of all. With each_program: of each program the build that ran last. With
+     * all_builds: everything. */
     const char *wanted_build;
-    bool all_builds;
+    bool each_program, all_builds;
     FP_VEC(const struct fp_build *) builds;   /* that were added, one per file */
     FP_VEC(const struct fp_build *) left_out; /* and those that were not */
     FP_VEC(struct fp_module *) modules;

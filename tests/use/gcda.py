@@ -406,6 +406,53 @@ def case_wrapper(b):
     expect("gone.prof" in said, "a profile that is not there", said)
 
 
+def case_wrapper_words(b):
+    """footpath-gcc: the profile is used whatever words say how gcc reports, and wherever the object goes."""
+    b.counted("prog.c", PLAIN, "5000")
+
+    def text(name, *words, folder="."):
+        os.makedirs(b.path(folder), exist_ok=True)
+        profile = os.path.relpath(b.path("ours.prof"), b.path(folder))
+        source = os.path.relpath(b.path("prog.c"), b.path(folder))
+        b.run(b.bin("footpath-gcc"), "--fp-use=" + profile, "-O2", *words, "-c", source, "-o", name, cwd=b.path(folder))
+        out = b.path("code")
+        b.run("objcopy", "-O", "binary", "--only-section=.text*", name, out, cwd=b.path(folder))
+        return b.read("code")
+
+    wanted = text("prog.o")
+    for words in (["-w"], ["-fdiagnostics-color=always"], ["-fmessage-length=20"], ["-fdiagnostics-format=json"], ["-pipe"],
+                  ["-w", "-Werror=unused-variable"], ["-save-temps"], ["-no-integrated-cpp"]):
+        expect(text("prog.o", *words) == wanted, "by the profile with %s" % " ".join(words))
+    expect(text(b.path("full.o")) == wanted, "by the profile with the full name of the object")
+    expect(text("prog.o", folder="it's \"here\"") == wanted, "by the profile in a folder with quotes")
+    b.write("warns.c", "int f(int x) { int y; return x; }\n")
+    b.run(b.bin("footpath-gcc"), "--fp-use=ours.prof", "-Wall", "-Werror", "-O2", "-c", "warns.c", "-o", "warns.o", status=1)
+    expect(not os.path.exists(b.path("warns.o")), "no object of a compilation that failed")
+
+
+def case_wrapper_programs(b):
+    """footpath-gcc: a profile with runs of two programs is used for the files of both, by their last builds."""
+    def compiled():
+        b.run(b.bin("footpath-gcc"), "--fp-use=ours.prof", "-O2", "-c", "prog.c", "-o", "prog.o")
+        return b.run("objdump", "-d", "prog.o").stdout
+
+    b.counted("prog.c", PLAIN, "5000")
+    alone = compiled()
+    b.write("later.c", LINES)
+    b.cc("--fp-at=early", "-O2", "-g", "later.c", "-o", "later", silent=True)
+    b.run(b.path("later"), env={"FOOTPATH_OUT": "ours.prof"})
+    equal(compiled(), alone, "the program that ran first")
+    once = b.exported("later.c")
+    b.cc("--fp-at=early", "-O2", "-g", "later.c", "-Wl,--build-id=0x1234", "-o", "later", silent=True)
+    for _ in range(3):
+        b.run(b.path("later"), env={"FOOTPATH_OUT": "ours.prof"})
+    said = b.tool("export", "--format", "gcda", "--notes", "use", "ours.prof").stderr
+    expect("another build of later (1 run)" in said, "the older build is left out, and told", said)
+    for function, counts in read_counts(b.read("use/prog.gcda")).items():
+        pairs = list(zip(counts, once[function]))
+        expect(all(abs(now - 3 * before) <= 3 for now, before in pairs), "the three runs of the last build, rounded", pairs)
+
+
 def case_wrapper_files(b):
     """footpath-gcc: what gcc writes beside an object, and says of what it does not compile, is as without it."""
     b.counted("prog.c", PLAIN, "5000")
@@ -445,7 +492,8 @@ def case_bad_notes(b):
     notes = b.read("use/prog.gcno")
     for name, data, words in (("cut", notes[:len(notes) // 2 | 1], "offset"), ("empty", b"", "not notes of gcc|offset"),
                               ("other", b"\x7fELF" + notes[4:], "not notes of gcc"),
-                              ("older", notes[:4] + b"*10B" + notes[8:], "gcc 12 and newer")):
+                              ("older", notes[:4] + b"*10B" + notes[8:], "gcc 12 and newer"),
+                              ("twice", notes + struct.pack("<III", 0x01410000, 4, 2), "twice")):
         b.write("bad/prog.gcno", data)
         said = b.tool("export", "--format", "gcda", "--notes", "bad", "ours.prof", status=1).stderr
         expect(any(word in said for word in words.split("|")), name, said)
