@@ -7,7 +7,8 @@
 bool fp_ir_is_local(LLVMValueRef function);
 
 /* What distinguishes this module: its source file and what it defines for others.
- * (One file compiled twice with different macros mostly defines other names.) Below
+ * (One file compiled twice with different macros mostly defines other names: of functions, or
+ * of variables, such as a structure of pointers to its static functions.) Below
  * the folder `base`, unless NULL, where that folder is does not matter. */
 uint64_t fp_ir_hash_module(LLVMModuleRef module, const char *base);
 
