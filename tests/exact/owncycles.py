@@ -100,7 +100,32 @@ def case_inclusive(b):
     expect(first.split()[0] == "100.0%", "the greatest is the whole: " + first)
 
 
+def interpreter(ways, branches):
+    """With computed gotos, and so many paths that some of them end on the edges out of the gotos."""
+    text = ["unsigned g; void out(unsigned x) { g ^= x; }", "#define I(k) if (x & (1u << k)) out(k); else g += x * k;",
+            "__attribute__((noinline)) unsigned run(const unsigned char *p, unsigned x)", "{",
+            "    static void *const to[] = {%s, &&end};" % ", ".join("&&l%d" % i for i in range(ways)), "    goto *to[*p++];"]
+    text += ["l%d: %s x += %d; goto *to[*p++];" % (i, " ".join("I(%d)" % k for k in range(branches)), i) for i in range(ways)]
+    text += ["end: return x;", "}", "int main(void)", "{", "    unsigned char code[4000];",
+             "    for (unsigned i = 0; i < sizeof code - 1; i++) code[i] = i * 7 %% %d;" % ways,
+             "    code[sizeof code - 1] = %d;" % ways, "    return run(code, 5) == 1;", "}", ""]
+    return "\n".join(text)
+
+
+def case_interpreter(b):
+    """Paths that end where a computed goto leads to have cycles, and are counted as often as they were taken."""
+    b.write("interp.c", interpreter(16, 12))
+    for name, words in (("edges", ["--fp-mode=edge"]), ("cycles", ["--fp-metric=cycles"]), ("inclusive", ["--fp-metric=inclusive-cycles"])):
+        b.cc("-O1", "-w", *words, "interp.c", "-o", name)
+        b.profile(name, name + ".prof")
+    for name in ("cycles", "inclusive"):
+        b.verify(name + ".prof", "edges.prof")
+        shown = b.json("show", "--json", name + ".prof")
+        paths = [p for f in shown["functions"] if f["name"] == "run" for p in f["paths"]]
+        expect(paths and all(p["cycles"] for p in paths), name + ": every path took some")
+
+
 CASES = {"O0": ("-O0",), "O2": ("-O2",), "early": ("-O2", "--fp-at=early"), "exits": ("-O1", "--fp-exits"), "atomic": ("-O2", "--fp-threads=atomic")}
 
 if __name__ == "__main__":
-    harness.main(__doc__, cases={"inclusive": case_inclusive, **{n: lambda b, w=w: check(b, *w) for n, w in CASES.items()}})
+    harness.main(__doc__, cases={"inclusive": case_inclusive, "interpreter": case_interpreter, **{n: lambda b, w=w: check(b, *w) for n, w in CASES.items()}})

@@ -125,6 +125,8 @@ void fp_code_enter(struct fp_code *c);
 LLVMValueRef fp_code_took(struct fp_code *c, LLVMValueRef since, LLVMValueRef *now);
 /* c->since[block]. */
 void fp_code_make_since(struct fp_code *c, uint32_t block);
+/* When the path began that is counted at the builder's place and comes from the block. */
+LLVMValueRef fp_code_since_in(struct fp_code *c, uint32_t block);
 LLVMValueRef fp_code_since_on_edge(struct fp_code *c, uint32_t edge);
 
 /* ---- irturns.c ---- */

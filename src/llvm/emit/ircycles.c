@@ -81,6 +81,14 @@ void fp_code_make_since(struct fp_code *c, uint32_t block)
     c->since[block] = starts ? fp_code_read_cycles(c) : c->since[src];
 }
 
+/* A hub has no code to read the clock in. A path that starts there and is counted on an edge out of
+ * it (a cut) starts where it arrives. */
+LLVMValueRef fp_code_since_in(struct fp_code *c, uint32_t block)
+{
+    if (!(c->cfg->flags[block] & FP_BLOCK_HUB)) return c->since[block];
+    return c->own_cycles ? c->entered : fp_code_read_cycles(c);
+}
+
 LLVMValueRef fp_code_since_on_edge(struct fp_code *c, uint32_t e)
 {
     enum fp_fate fate = fp_code_fate(c, e);

@@ -92,7 +92,7 @@ static void emit_count(struct fp_code *c, uint32_t d, uint32_t block, uint32_t k
                        LLVMValueRef *now)
 {
     struct fp_op op = c->plan->on[d];
-    LLVMValueRef since = c->cycles ? c->since[block] : NULL;
+    LLVMValueRef since = c->cycles ? fp_code_since_in(c, block) : NULL;
     if (c->sampling) {
         fp_code_sample(c, d, block, keeper);
         return;
