@@ -49,9 +49,8 @@ bool cli_store_take(struct fp_store *store, struct fp_spool *spool, struct fp_er
     return fp_spool_take(spool, store, error);
 }
 
-/* What programs have left in the spool belongs to the store. Who may not write to the store reads
- * it without. */
-static struct fp_store *open_with_spool(const char *name, struct fp_error *error)
+/* Who may not write to the store reads it without what waits. */
+struct fp_store *cli_store_open(const char *name, struct fp_error *error)
 {
     struct fp_arena arena = {0};
     struct fp_store_name parsed;
@@ -86,7 +85,7 @@ static void tell_answer(const char *name, const struct fp_store_answer *answer)
 static int answer_of(const char *name, struct fp_error *error)
 {
     struct fp_store_answer answer = {0};
-    struct fp_store *store = open_with_spool(name, error);
+    struct fp_store *store = cli_store_open(name, error);
     int fd = -1;
     if (store && fp_store_read(store, wanted, &answer, error)) {
         tell_answer(name, &answer);

@@ -24,4 +24,8 @@ struct fp_store;
 struct fp_spool;
 bool cli_store_take(struct fp_store *store, struct fp_spool *spool, struct fp_error *error);
 
+/* Opens a store for reading. What programs have left in its spool belongs to it and is taken in
+ * first; that makes the store, if there is none yet. */
+struct fp_store *cli_store_open(const char *name, struct fp_error *error);
+
 #endif

@@ -195,7 +195,7 @@ static int list(struct cli_command *command)
 {
     struct fp_error error = {0};
     struct fp_store_list found = {0};
-    struct fp_store *store = fp_store_open(store_of(command), FP_DB_READ, &error);
+    struct fp_store *store = cli_store_open(store_of(command), &error);
     bool ok = store && fp_store_list(store, true, &found, &error);
     if (ok && given.json)
         list_as_json(&found);
@@ -211,7 +211,7 @@ static int check(struct cli_command *command)
 {
     struct fp_error error = {0};
     struct fp_store_checked found = {0};
-    struct fp_store *store = fp_store_open(store_of(command), FP_DB_READ, &error);
+    struct fp_store *store = cli_store_open(store_of(command), &error);
     bool ok = store && fp_store_check(store, &found, &error);
     fp_store_close(store);
     if (!ok) return cli_fail(&error, NULL);

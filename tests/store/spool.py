@@ -59,6 +59,17 @@ def case_written(b):
     equal(b.list()["builds"][0]["program"], b.path("moved"), "a relative name")
 
 
+def case_listed(b):
+    """`store list` and `store check` take in what waits, too; that makes the store."""
+    b.program()
+    for n in 1, 2:
+        b.run("./p", "10", env={"FOOTPATH_OUT": b.store()}, silent=True)
+        equal(runs(b), n, "runs in the list")
+        equal(waiting(b), [], "taken in")
+    b.run("./p", "10", env={"FOOTPATH_OUT": b.store()}, silent=True)
+    expect("of 3 runs" in b.tool("store", "check", "s.store").stdout, "runs that were checked")
+
+
 def case_collect(b):
     """footpath collect takes files in as they come, and ends by a signal with all of them committed."""
     b.program()
