@@ -16,6 +16,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libelf.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,6 +28,7 @@ struct image {
     Elf64_Ehdr header;
     Elf64_Shdr *sections;
     size_t nsections;
+    Elf *elf; /* where a section is read by libelf */
 };
 
 static bool lies_inside(const struct image *m, uint64_t offset, uint64_t size)
@@ -118,18 +120,35 @@ static void find_build_id(struct image *m, struct fp_map_file *file)
     file->build_id_len = note->sh_size - HEADER;
 }
 
+/* Linkers compress what has the name of a debug section. Readers of the map's file take it as it
+ * is. False: it cannot be read. */
+static bool take_live(struct image *m, struct fp_map_file *file)
+{
+    const Elf64_Shdr *live = find_section(m, FP_MAP_LIVE_SECTION);
+    if (!live) return true;
+    file->live = m->bytes + live->sh_offset, file->live_len = live->sh_size;
+    if (!(live->sh_flags & SHF_COMPRESSED)) return true;
+    elf_version(EV_CURRENT);
+    m->elf = elf_memory((char *)m->bytes, m->len);
+    Elf_Scn *section = elf_getscn(m->elf, (size_t)(live - m->sections));
+    Elf_Data *data = elf_compress(section, 0, 0) < 0 ? NULL : elf_getdata(section, NULL);
+    if (data) file->live = data->d_buf, file->live_len = data->d_size;
+    return data;
+}
+
 static bool write_beside(struct image *m, const char *path, const struct fp_writer *packed,
                          struct fp_error *error)
 {
     struct fp_arena arena = {0};
     struct fp_writer out = {0};
     struct fp_map_file file = {.map = packed->bytes, .map_len = packed->len};
-    const Elf64_Shdr *live = find_section(m, FP_MAP_LIVE_SECTION);
     find_build_id(m, &file);
-    if (live) file.live = m->bytes + live->sh_offset, file.live_len = live->sh_size;
+    bool ok = take_live(m, &file) || fp_fail(error, path, "cannot read " FP_MAP_LIVE_SECTION);
     fp_map_file_encode(&out, &file);
-    bool ok = fp_file_write(fp_arena_printf(&arena, "%s" FP_MAP_FILE_SUFFIX, path), out.bytes,
-                            out.len, error);
+    ok = ok && fp_file_write(fp_arena_printf(&arena, "%s" FP_MAP_FILE_SUFFIX, path), out.bytes,
+                             out.len, error);
+    if (m->elf) elf_end(m->elf);
+    m->elf = NULL;
     fp_writer_free(&out);
     fp_arena_free(&arena);
     return ok;

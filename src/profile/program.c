@@ -136,6 +136,13 @@ struct sections {
     GElf_Shdr counters, tables;
 };
 
+/* Linkers and objcopy compress what has the name of a debug section. */
+static Elf_Data *plain_data(Elf_Scn *section, const GElf_Shdr *header)
+{
+    if (header->sh_flags & SHF_COMPRESSED && elf_compress(section, 0, 0) < 0) return NULL;
+    return elf_getdata(section, NULL);
+}
+
 static void find_sections(Elf *elf, struct sections *found)
 {
     size_t names;
@@ -149,8 +156,8 @@ static void find_sections(Elf *elf, struct sections *found)
         if (!strcmp(name, FP_COUNTER_SECTION)) found->counters = header;
         if (!strcmp(name, FP_HASH_SECTION)) found->tables = header;
         if (header.sh_type == SHT_NOBITS) continue;
-        if (!strcmp(name, FP_MAP_SECTION)) found->map = elf_getdata(section, NULL);
-        if (!strcmp(name, FP_MAP_LIVE_SECTION)) found->live = elf_getdata(section, NULL);
+        if (!strcmp(name, FP_MAP_SECTION)) found->map = plain_data(section, &header);
+        if (!strcmp(name, FP_MAP_LIVE_SECTION)) found->live = plain_data(section, &header);
         if (!strcmp(name, FP_BODY_SECTION)) found->body = elf_getdata(section, NULL);
         if (!strcmp(name, ".note.gnu.build-id")) found->build_id = elf_getdata(section, NULL);
     }

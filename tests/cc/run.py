@@ -467,6 +467,22 @@ def case_debug_information(b):
             raise Failure("%s: no lines" % words)
 
 
+def case_compressed_sections(b):
+    """What has the name of a debug section is compressed, by linkers and by objcopy."""
+    b.write("many.c", "".join("__attribute__((noinline)) int f%d(int x) { return x & %d ? x + 1 : x; }\n" % (i, i) for i in range(200)) +
+            "#include <stdio.h>\nint main(void) { int s = 0; %s printf(\"%%d\\n\", s); }\n" % "".join("s += f%d(3);" % i for i in range(200)))
+    names = tuple("f%d" % i for i in range(200))
+    printed = "%d\n" % sum(3 + (3 & i != 0) for i in range(200))
+    for words in ([], ["-fuse-ld=lld"], ["-fuse-ld=gold"], ["--fp-map=separate"]):
+        b.cc("-g", "-gz", *words, "many.c", "-o", "prog")
+        b.counts("prog", printed, names)
+        live = [line for line in b.call(["readelf", "-SW", "prog"]).stdout.splitlines() if ".debug_footpath_live" in line]
+        expect(live and " C " in live[0], "the section is compressed with %s: %s" % (words, live))
+    b.cc("-g", "many.c", "-o", "prog")
+    b.call(["objcopy", "--compress-debug-sections", "prog"])
+    b.counts("prog", printed, names)
+
+
 def case_profiling_by_others(b):
     for words, left in ((["-pg"], "gmon.out"), (["-fprofile-instr-generate"], "default.profraw"),
                         (["-fprofile-generate"], None), (["--coverage"], None)):
