@@ -134,6 +134,13 @@ static void add_direct_jump(struct copying *x, uint32_t i)
     keep(x, fp_pieces_add_jump(x->p, x->object, insn, i, label));
 }
 
+/* call 1f; 1: pop %reg: what is popped may be compared with what the linker knows. */
+static bool calls_its_middle(const struct copying *x, const struct fp_insn *insn)
+{
+    const struct fp_code_range *range = &x->body->m.ranges.at[0];
+    return insn->target != range->address && insn->target - range->address < range->size;
+}
+
 static void add_own(struct copying *x, uint32_t i)
 {
     const struct fp_insn *insn = &x->body->m.insns.at[i];
@@ -147,6 +154,8 @@ static void add_own(struct copying *x, uint32_t i)
             add_call(x, i, NULL);
         else if (find_slot(x, insn->target, &slot))
             add_call(x, i, &slot);
+        else if (calls_its_middle(x, insn))
+            keep(x, "calls into its own middle");
         else
             break;
         return;

@@ -203,7 +203,8 @@ static void leave_out(struct second *s, uint64_t address, const char *why)
 {
     s->made->left_out++;
     if (s->made->left_out_why) return;
-    s->made->left_out_name = name_of(s, address);
+    /* the file is closed when this is read */
+    s->made->left_out_name = fp_arena_strdup(s->arena, name_of(s, address));
     s->made->left_out_why = why;
 }
 

@@ -11,8 +11,8 @@ threaded (branches decided after they were instrumented), shortloops (the runnin
 sanitizers (samples as without, or a word why not), guide (a profile of samples guides
 the next build, whose samples are right), targets (which functions indirect calls call), ways (exceptions, longjmp, tables, tail calls), storm
 (threads, dlopen, fork, signals, cancellation at once; body alone). Of body alone: links (linkers and
-kinds of links), own_traps (the program's own int3), strip, info, joins (sites at addresses that are jumped to), additions (taken out of
-the first body).
+kinds of links), own_traps (the program's own int3), strip, info, joins (sites at addresses that are jumped to), noends (sites in blocks without code), middle (functions that
+cannot be copied), additions (taken out of the first body).
 """
 import contextlib
 import json
@@ -352,6 +352,29 @@ class Tester(harness.Bench):
         values = self.compared(truth, profile)
         likely(min(values["wall"], values["relative"]) >= 0.95, "joins: %s" % values)
 
+    def noends(self):
+        """Where a block that ends paths has no code, who jumps behind it has not ended one."""
+        source, rounds = os.path.join(HERE, "noends.c"), "2000"
+        for at in ("late", "early"):
+            for mode in ("path", "pep"):
+                self.cc("-O0", "--fp-at=" + at, "--fp-mode=" + mode, source, "-o", self.path("noends." + mode), silent=True)
+            exact, truth = self.measured(self.path("noends.path"), rounds)
+            done, profile = self.measured(self.path("noends.pep"), rounds, FOOTPATH_TICK_MS="1", FOOTPATH_SAMPLES="100000000",
+                                          FOOTPATH_STRIDE="1")
+            equal(done.stdout, exact.stdout, "what noends prints")
+            self.all_taken(truth, profile, at)
+            likely(self.compared(truth, profile)["wall"] >= 0.95, at)
+
+    def middle(self):
+        """Functions that call their own middle, or have data in their code, have no second body, and -v says so."""
+        self.clang("-O2", os.path.join(HERE, "middle.c"), "-o", "middle.plain")
+        wanted = self.run(self.path("middle.plain"), "3000000").stdout
+        said = self.cc("-v", "-O2", "--fp-mode=pep", os.path.join(HERE, "middle.c"), "-o", self.path("middle")).stderr
+        expect("2 functions have none; " in said and ("by_distance " in said or "over_data " in said), said[-2000:])
+        done, profile = self.measured(self.path("middle"), "3000000", FOOTPATH_TICK_MS="1", FOOTPATH_SAMPLES="100000000", FOOTPATH_STRIDE="1")
+        equal((done.returncode, done.stdout), (0, wanted), "status and output")
+        likely(sum(self.samples(profile).values()), "no samples")
+
     def active(self, how):
         for at in ("late", "early"):
             flags = "--fp-at=" + at, "--fp-pep=" + how
@@ -539,7 +562,7 @@ class Tester(harness.Bench):
 CASES = {"%s_%s" % (case, how): lambda t, case=case, how=how: getattr(t, case)(how)
          for case in ("active", "faults", "cancel", "stacks", "confined", "signals", "forks", "shares", "paths", "statically", "watch", "sanitizers", "guide", "ways", "history", "callbacks", "threaded", "shortloops", "rest", "targets")
          for how in ("body", "trap", "flag")}
-for alone in ("slots", "storm", "links", "strip", "own_traps", "info", "joins", "additions"):
+for alone in ("slots", "storm", "links", "strip", "own_traps", "info", "joins", "additions", "noends", "middle"):
     CASES[alone] = getattr(Tester, alone)
 for how in ("body", "trap", "flag"):
     # seen once, by traps beside eight processes: half the time of the shortest thread missing. The long case wants each run right.

@@ -69,6 +69,7 @@ struct fp_code {
     struct fp_sampling *sampling; /* or NULL */
     bool *at_branch;   /* with traps, per block: path ends of all its ways out are in front
                         of its branch */
+    bool *arrival;     /* likewise: a note at its head says that it is reached */
     LLVMValueRef word; /* where a running register lies, or NULL */
     const double *sizes, *lengths; /* with sampling: instructions of a block; of the paths to it */
 };

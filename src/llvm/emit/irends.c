@@ -171,6 +171,26 @@ static bool is_return_of_calls(const struct fp_code *c, uint32_t block)
     return false;
 }
 
+/* Is there an instruction in the block that no code generator leaves out? */
+static bool has_code(const struct fp_code *c, uint32_t block)
+{
+    const struct fp_ir_block *b = &c->ed->ir->blocks[block];
+    for (LLVMValueRef i = b->begin; i && i != b->end; i = LLVMGetNextInstruction(i)) {
+        LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
+        LLVMValueRef callee = opcode == LLVMCall ? LLVMGetCalledValue(i) : NULL;
+        if (opcode == LLVMStore) return true;
+        if (callee && LLVMIsAFunction(callee) && !LLVMGetIntrinsicID(callee)) return true;
+    }
+    return false;
+}
+
+/* Is the end on this way a note at the head of a block that has nothing else? Then its address is
+ * that of the next block, where others arrive too. */
+static bool ends_in_nothing(const struct fp_code *c, uint32_t e)
+{
+    return !has_code(c, c->cfg->edges[e].dst);
+}
+
 static bool wants_branch_ends(const struct fp_code *c, uint32_t block)
 {
     bool critical = false;
@@ -178,7 +198,8 @@ static bool wants_branch_ends(const struct fp_code *c, uint32_t block)
     for (uint32_t e = c->cfg->first_out[block]; e < c->cfg->first_out[block + 1]; e++) {
         if (c->cfg->edges[e].kind > FP_EDGE_SWITCH) return false;
         if (is_return_of_calls(c, c->cfg->edges[e].dst)) return false;
-        if (fp_code_is_live(c, e) && ends_on(c, e)) critical |= fp_edit_is_critical(c->ed, e);
+        if (fp_code_is_live(c, e) && ends_on(c, e))
+            critical |= fp_edit_is_critical(c->ed, e) || ends_in_nothing(c, e);
     }
     if (!critical) return false;
     LLVMOpcode opcode =
@@ -196,19 +217,6 @@ static bool has_end_behind(const struct fp_code *c, uint32_t block)
            ends_on(c, first);
 }
 
-/* Is there an instruction in the block that no code generator leaves out? */
-static bool has_code(const struct fp_code *c, uint32_t block)
-{
-    const struct fp_ir_block *b = &c->ed->ir->blocks[block];
-    for (LLVMValueRef i = b->begin; i && i != b->end; i = LLVMGetNextInstruction(i)) {
-        LLVMOpcode opcode = LLVMGetInstructionOpcode(i);
-        LLVMValueRef callee = opcode == LLVMCall ? LLVMGetCalledValue(i) : NULL;
-        if (opcode == LLVMStore) return true;
-        if (callee && LLVMIsAFunction(callee) && !LLVMGetIntrinsicID(callee)) return true;
-    }
-    return false;
-}
-
 /* If the code generator leaves nothing of the block but the site at its end, jumps to the block are
  * jumps to the site. An arrival at its head tells so (FP_SITE_BEHIND). A block with one way in does
  * not need it: where the code in front runs into the block, that is the way in. */
@@ -222,7 +230,7 @@ static bool wants_head(const struct fp_code *c, uint32_t block)
 void fp_code_choose_branch_ends(struct fp_code *c)
 {
     const struct fp_cfg *cfg = c->cfg;
-    bool *arrival = FP_NEW_ARRAY(c->arena, bool, cfg->nblocks);
+    bool *arrival = c->arrival = FP_NEW_ARRAY(c->arena, bool, cfg->nblocks);
     if (!c->sampling || c->sampling->how == FP_PEP_FLAG) return;
     for (uint32_t b = 0; b < cfg->nblocks; b++) c->at_branch[b] = wants_branch_ends(c, b);
     for (uint32_t b = 0; b < cfg->nblocks; b++) arrival[b] = wants_head(c, b);
@@ -247,6 +255,11 @@ void fp_code_emit_branch_ends(struct fp_code *c, uint32_t block)
     LLVMValueRef reg = NULL, moved = NULL;
     if (!c->at_branch[block]) return;
     fp_edit_at_end(c->ed, block);
+    /* Where the branch in front is decided later, both have one address: then this says that the
+     * ways of that one end here. */
+    if (!c->arrival[block] && !has_code(c, block))
+        fp_vec_push(c->arena, &points,
+                    ((struct fp_sample_point){.target = block, .flags = FP_SITE_ARRIVAL}));
     for (uint32_t e = cfg->first_out[block]; e < cfg->first_out[block + 1]; e++) {
         struct fp_edge_ops ops = fp_plan_on_edge(c->plan, e);
         bool lap = fp_code_fate(c, e) == FP_FATE_LAP;
@@ -259,6 +272,7 @@ void fp_code_emit_branch_ends(struct fp_code *c, uint32_t block)
             end.target = cfg->edges[e].dst;
             if (end.reg) reg = end.reg;
             if (end.moved) moved = end.moved;
+            end.flags |= FP_SITE_BRANCH;
             fp_vec_push(c->arena, &points, end);
         }
     }

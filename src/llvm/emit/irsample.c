@@ -75,7 +75,7 @@ static void emit_sites(struct fp_editor *ed, const struct fp_sample_point *point
 void fp_ir_emit_branch_ends(struct fp_sampling *sampling, const struct fp_sample_point *points,
                             size_t count, LLVMValueRef reg, LLVMValueRef moved)
 {
-    emit_sites(sampling->ed, points, count, FP_SITE_BRANCH | FP_SITE_BEHIND, reg, moved);
+    emit_sites(sampling->ed, points, count, FP_SITE_BEHIND, reg, moved);
 }
 
 void fp_ir_emit_arrival(struct fp_sampling *sampling, uint32_t block)
