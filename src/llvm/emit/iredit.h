@@ -77,6 +77,8 @@ void fp_edit_add_incoming(struct fp_editor *ed, LLVMValueRef phi, LLVMValueRef v
 
 /* *pointer += amount (1 if NULL), as one instruction or atomically where asked. */
 void fp_edit_add_to(struct fp_editor *ed, LLVMValueRef pointer, LLVMValueRef amount);
+/* Sanitizers look at what the program does, not at how we count. */
+void fp_edit_spare_checks(struct fp_editor *ed, LLVMValueRef access);
 
 /* Counts a key in a hash table, or takes a sample, by a call of the runtime. */
 void fp_edit_count_call(struct fp_editor *ed, const char *name, LLVMValueRef counters,

@@ -62,7 +62,9 @@ static LLVMValueRef entry_offset(struct fp_code *c, LLVMValueRef *level, LLVMVal
     LLVMValueRef hash = LLVMBuildMul(builder, key, LLVMConstInt(i64, FP_PROBE_FACTOR, 0), "");
     hash = LLVMBuildLShr(builder, hash, LLVMConstInt(i64, FP_PROBE_SHIFT, 0), "");
     *level = as_words(c, load_level(c));
-    return LLVMBuildAnd(builder, hash, LLVMBuildLoad2(builder, i64, *level, ""), "");
+    LLVMValueRef mask = LLVMBuildLoad2(builder, i64, *level, "");
+    fp_edit_spare_checks(c->ed, mask);
+    return LLVMBuildAnd(builder, hash, mask, "");
 }
 
 /* A count that may miss: the block of the marker is divided in front of it. */
@@ -104,6 +106,7 @@ static void look_up(struct fp_code *c, const struct fp_code_probe *probe)
     LLVMValueRef level, offset = entry_offset(c, &level, probe->key);
     LLVMValueRef key =
         LLVMBuildLoad2(ed->builder, ed->i64, word_behind(c, level, offset, entries), "");
+    fp_edit_spare_checks(ed, key);
     LLVMValueRef same = LLVMBuildICmp(ed->builder, LLVMIntEQ, key, probe->key, "");
     branch(c, &fork, same, FP_HASH_MISS_SYMBOL, probe->key);
     fp_edit_add_to(ed, word_behind(c, level, offset, entries + 1), NULL);
