@@ -184,7 +184,7 @@ enum rt_why {
  * and of struct rt_process. */
 struct rt_module {
     uint32_t version;
-    uint32_t unused;
+    uint32_t first_region; /* it has no part of the copies before this one: rt_threads.c */
     struct rt_range ranges[RT_NRANGES];
     struct rt_local *local;     /* the first thread's */
     struct rt_process *process; /* shared by all modules; NULL before the runtime has started */
@@ -467,6 +467,7 @@ struct rt_live {
     uint64_t size;               /* of the mapping: how large the file may become */
     uint32_t tried;              /* whether they are to be live was decided */
     uint32_t complained;
+    uint32_t removed; /* the last module has gone, and the file with it */
 };
 
 /* At the start of a module: makes counters live, if that was asked for and this is the time. */
@@ -519,8 +520,6 @@ void rt_periodic_forget_module(void) FP_HIDDEN;
 
 struct rt_core_local {
     int64_t bias; /* how far this thread's copies lie from the first thread's; set by threads/ */
-    struct rt_held fork_held; /* while this thread forks, with live counters */
-    bool forks;               /* fork_held is in use */
 };
 
 enum { RT_MOST_MODULES = 256 };

@@ -236,11 +236,11 @@ static void enter_module(struct rt_live *live)
     rt_buffer_free(&about);
 }
 
-/* In the child of a fork this module's run is still the parent's. */
+/* In the child of a fork this module's run is still the parent's. That of a library which is being
+ * loaded is not the process's yet. */
 static void take_names(void)
 {
-    if (rt_this.process->core.run_pid == rt_settings.pid) return;
-    rt_settings_new_run();
+    if (rt_this.process->core.run_pid != rt_settings.pid) rt_settings_new_run();
     rt_settings_share_run();
 }
 
@@ -276,6 +276,7 @@ void rt_live_written(void)
     each_part(live, look_for_counting, &counting);
     if (counting) return;
     live->complained = 1; /* a file that is gone does not grow, and need not */
+    live->removed = 1;
     rt_livefile_remove(live);
 }
 
@@ -482,7 +483,7 @@ static void move_older_copies(struct rt_process *process)
     struct rt_live *live = &process->core.live;
     for (uint32_t i = 0; i < process->threads.nregions; i++) {
         const struct rt_region *region = &process->threads.regions[i];
-        if (region->ended == RT_ENDED || !region->tid)
+        if (region->tid != RT_LEFT && (region->ended == RT_ENDED || !region->tid))
             each_module(move_copy, region->bias);
         else if (live->head->outside++ == 0)
             rt_warn("threads were there before the program began; their counts are lost if it is "
@@ -556,9 +557,33 @@ static void start(struct rt_process *process)
     rt_livefile_remove(live);
 }
 
+static void keep_module(struct fp_live_part *part, void *context)
+{
+    const struct rt_live *old = context;
+    if (part->kind != FP_LIVE_MODULE) return;
+    struct fp_live_module *m = new_module(live_of_process(), part->len);
+    if (m) memcpy(m, (const char *)old->head + part->at, part->len);
+}
+
+/* A program that is not instrumented has unloaded its last library, and now loads one: the file
+ * is gone, so there is another. It keeps what was known of the modules: how many records of this
+ * run the profile has of each. Copies of libraries that may still be there lead to the old one. */
+static void begin_again(struct rt_process *process)
+{
+    struct rt_live *live = &process->core.live, old = *live;
+    take_names();
+    *live = (struct rt_live){.tried = 1};
+    if (rt_livefile_make(live)) {
+        each_part(&old, keep_module, &old);
+        if (!rt_livefile_publish(live)) live->removed = 1;
+    }
+    if (!process->threads.norphans) munmap(old.head, old.size);
+}
+
 void rt_live_join(void)
 {
     rt_this.live_begin = begin_module;
+    if (rt_is_live() && live_of_process()->removed) begin_again(rt_this.process);
     if (rt_is_live()) begin_module();
 }
 
@@ -574,22 +599,26 @@ void rt_live_start(void)
 
 /* ---- fork ---- */
 
+/* Of the thread that forks. Not in rt_local, which is memory of the file: the parent changes it
+ * there before the child has read it. */
+RT_PER_THREAD(uint64_t, mask_before_fork)
+RT_PER_THREAD(bool, forks) /* mask_before_fork is in use */
+
 void rt_live_before_fork(void)
 {
-    struct rt_core_local *local =
-        (struct rt_core_local *)((char *)&rt_local.core + RT_LOCAL->core.bias);
-    if (!rt_is_live() || rt_is_confined() || local->forks) return;
-    rt_hold_signals(&local->fork_held);
-    local->forks = true;
+    struct rt_held held;
+    if (!rt_is_live() || rt_is_confined() || *forks()) return;
+    rt_hold_signals(&held);
+    *mask_before_fork() = held.mask;
+    *forks() = true;
 }
 
 void rt_live_forked(void)
 {
-    struct rt_core_local *local =
-        (struct rt_core_local *)((char *)&rt_local.core + RT_LOCAL->core.bias);
-    if (!local->forks) return;
-    local->forks = false;
-    rt_release_signals(&local->fork_held);
+    struct rt_held held = {.mask = *mask_before_fork()};
+    if (!*forks()) return;
+    *forks() = false;
+    rt_release_signals(&held);
 }
 
 /* Memory of this process alone, all 0, in the place of memory that is the parent's file. Where
@@ -611,7 +640,10 @@ static void each_copy(void (*call)(struct rt_module *module, int64_t bias))
 {
     const struct rt_process *process = rt_this.process;
     for (uint32_t i = 0; i < process->threads.nregions; i++)
-        each_module(call, process->threads.regions[i].bias);
+        for (size_t k = 0; k < process->core.nmodules; k++) {
+            struct rt_module *module = process->core.modules[k];
+            if (module && i >= module->first_region) call(module, process->threads.regions[i].bias);
+        }
 }
 
 /* No address space is left beside the new file: the child counts in memory. */
@@ -657,6 +689,22 @@ void rt_live_renew_left(char *place, size_t len)
     if (move_to(made, len, place)) rt_live_map_left(place, len);
 }
 
+/* What libraries that were unloaded have left is memory of the parent's file, too, and would keep
+ * its lock as long as the child runs. */
+static void renew_orphans(const struct rt_threads_process *threads)
+{
+    for (uint32_t i = 0; !threads->incomplete && i < threads->norphans; i++) {
+        const struct rt_orphan *orphan = &threads->orphans[i];
+        size_t len = (size_t)(orphan->span.end - orphan->span.start);
+        for (uint32_t k = orphan->first_region; k < orphan->nregions; k++) {
+            char *place = orphan->span.start + threads->regions[k].bias, *made = new_memory(len);
+            if (!made) return;
+            copy_pages(made, place, len);
+            move_to(made, len, place);
+        }
+    }
+}
+
 /* The names of the run are new first: the file is named by them, and all modules take them. The
  * parent's file goes before a new one comes, so that the child needs no more address space than the
  * parent. Copies are mappings of their own. */
@@ -672,6 +720,7 @@ void rt_live_after_fork(void)
     rt_livefile_make(live);
     each_module(begin_one, 0);
     each_copy(renew_copy);
+    renew_orphans(&rt_this.process->threads);
     if (live->head) rt_livefile_publish(live);
 }
 

@@ -222,15 +222,18 @@ static const char *name_file(struct rt_text *name)
 }
 
 /* Far below programs and libraries: what is within some 4 GB steps of them is for the copies of
- * threads. */
+ * threads, and a library that is loaded later must find its place in each copy. The last places are
+ * for sanitizers, which have other memory at the first. Only valgrind has none of these. */
 static long map_apart(int fd, uint64_t size)
 {
-    enum { TIB = 40, TRIES = 4 };
+    static const uint64_t places[] = {(uint64_t)1 << 40,  (uint64_t)2 << 40, (uint64_t)3 << 40,
+                                      (uint64_t)4 << 40,  (uint64_t)1 << 39, (uint64_t)17 << 40,
+                                      (uint64_t)18 << 40, (uint64_t)19 << 40};
     long got = -1;
-    for (uint64_t i = 1; i <= TRIES && got == -1; i++)
-        got = syscall(SYS_mmap, i << TIB, size, PROT_READ | PROT_WRITE,
+    for (size_t i = 0; i < sizeof places / sizeof *places && got == -1; i++)
+        got = syscall(SYS_mmap, places[i], size, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd, 0L);
-    if (got == -1)
+    if (got == -1 && rt_under_valgrind())
         got = syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd,
                       0L);
     return got;

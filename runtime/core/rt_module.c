@@ -30,7 +30,7 @@ extern const char hash_empty __asm__(FP_HASH_EMPTY_SYMBOL) FP_HIDDEN; /* rt_hash
 
 struct rt_local rt_local __attribute__((section("footpath_local"), used));
 
-struct rt_module rt_this = {.version = 11};
+struct rt_module rt_this = {.version = 12};
 
 /* A note of type 1 named "footpath". Its content is the distance from there to rt_this. */
 __asm__(".pushsection .note.footpath,\"a\",@note\n"
@@ -194,6 +194,8 @@ static void after_fork_in_child(void)
     struct rt_process *process = rt_this.process;
     if (began_in_child || rt_is_confined()) return;
     rt_hold_signals(&held);
+    /* in a pid namespace of its own the child may have its parent's number */
+    if (process) process->core.run_pid = 0;
     rt_live_after_fork();
     for (size_t i = 0; process && i < RT_MOST_MODULES; i++)
         if (process->core.modules[i]) process->core.modules[i]->begin_in_child();

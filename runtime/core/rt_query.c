@@ -87,16 +87,15 @@ static void put_word(uint64_t key, uint64_t count, void *context)
 
 /* Another thread may replace what the table points to, and move its counts, while we read. */
 static void gather_table(struct rt_pagemap *map, const struct fp_query *query,
-                         struct rt_buffer *out, uint32_t copy)
+                         struct rt_buffer *out, int64_t bias)
 {
     enum { TRIES = 16 };
     struct gathered c = {.out = out, .nids = query->npaths};
     struct fp_hash_table *table = (struct fp_hash_table *)query->counters;
-    int64_t bias = rt_copy_of((char *)table, copy) - (char *)table;
     uint64_t *level = (uint64_t *)((uint64_t)&table->level + (uint64_t)bias);
     size_t before = out->len;
     /* a copy may lack the part of a module for which there was no room: rt_threads.c */
-    if (copy && !rt_touched(map, (const char *)level)) return;
+    if (bias && !rt_touched(map, (const char *)level)) return;
     for (int i = 0; i < TRIES; i++) {
         uint64_t seen = __atomic_load_n(level, __ATOMIC_ACQUIRE);
         out->len = before;
@@ -106,34 +105,48 @@ static void gather_table(struct rt_pagemap *map, const struct fp_query *query,
 }
 
 static void gather_words(struct rt_pagemap *map, char *start, uint64_t nwords,
-                         const struct gathered *c, uint32_t copy)
+                         const struct gathered *c, int64_t bias)
 {
-    char *at = rt_copy_of(start, copy);
+    char *at = start + bias;
     struct rt_range words = {at, at + nwords * sizeof(uint64_t)};
     rt_words_each(map, &words, put_word, (void *)c);
 }
 
 static void gather_copy(struct rt_pagemap *map, const struct fp_query *query, struct rt_buffer *out,
-                        uint32_t copy)
+                        int64_t bias)
 {
     uint64_t all = query->npaths + query->nlaps;
     struct gathered ids = {.out = out, .width = 1, .nids = all};
     struct gathered laps = {.out = out, .first = query->npaths, .width = 1, .nids = query->nlaps};
     if (query->flags & FP_QUERY_TABLE) {
-        gather_table(map, query, out, copy);
-        if (query->nlaps) gather_words(map, (char *)query->laps, query->nlaps, &laps, copy);
+        gather_table(map, query, out, bias);
+        if (query->nlaps) gather_words(map, (char *)query->laps, query->nlaps, &laps, bias);
         return;
     }
     if (query->flags & FP_QUERY_PAIRS) ids.width = 2;
     uint64_t times = query->flags & FP_QUERY_TWICE ? 2 : 1;
-    gather_words(map, (char *)query->counters, all * ids.width * times, &ids, copy);
+    gather_words(map, (char *)query->counters, all * ids.width * times, &ids, bias);
+}
+
+static uint32_t first_region_of(const struct rt_process *process, const struct fp_query *query)
+{
+    for (size_t i = 0; i < process->core.nmodules; i++) {
+        const struct rt_module *module = process->core.modules[i];
+        if (module && (const char *)query >= module->queries.start &&
+            (const char *)query < module->queries.end)
+            return module->first_region;
+    }
+    return 0;
 }
 
 static void gather_counts(const struct fp_query *query, struct rt_buffer *out)
 {
+    const struct rt_process *process = rt_this.process;
     struct rt_pagemap map;
     rt_pagemap_open(&map);
-    for (uint32_t i = 0; i < rt_ncopies(); i++) gather_copy(&map, query, out, i);
+    gather_copy(&map, query, out, 0);
+    for (uint32_t i = first_region_of(process, query); i < process->threads.nregions; i++)
+        gather_copy(&map, query, out, process->threads.regions[i].bias);
     rt_pagemap_close(&map);
 }
 

@@ -34,13 +34,14 @@ static uint64_t touched_pages(struct rt_pagemap *map, const char *from, uint64_t
 uint32_t rt_ncopies(void)
 {
     return rt_this.process
-               ? 1 + __atomic_load_n(&rt_this.process->threads.nregions, __ATOMIC_ACQUIRE)
+               ? 1 + __atomic_load_n(&rt_this.process->threads.nregions, __ATOMIC_ACQUIRE) -
+                     rt_this.first_region
                : 1;
 }
 
 char *rt_copy_of(char *place, uint32_t i)
 {
-    return i ? place + rt_this.process->threads.regions[i - 1].bias : place;
+    return i ? place + rt_this.process->threads.regions[rt_this.first_region + i - 1].bias : place;
 }
 
 /* ---- counters ---- */

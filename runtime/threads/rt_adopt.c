@@ -78,9 +78,9 @@ static bool is_alone(void)
 void rt_adopt_threads(void)
 {
     struct rt_process *process = rt_this.process;
-    bool alone = is_alone();
+    bool alone = is_alone() && !rt_this.first_region;
     for (int rounds = 0; !alone && rounds < 8 && rt_each_thread(give_copy, process); rounds++) {
         rt_with_threads_stopped(take_base, nothing, NULL);
-        if (rt_thread_id() != (uint32_t)getpid()) take_base(NULL, NULL);
+        if (rt_is_live() || rt_thread_id() != (uint32_t)getpid()) take_base(NULL, NULL);
     }
 }

@@ -148,7 +148,8 @@ void rt_fold_ending(struct rt_region *region)
     struct rt_process *process = rt_this.process;
     uint64_t all = ~(uint64_t)0, before;
     if (!process || rt_is_confined() || rt_is_live() || process->threads.incomplete ||
-        bytes_to_fold(process, region->bias) < LEAST_BYTES || keep_warm(process, region))
+        region->tid == RT_LEFT || bytes_to_fold(process, region->bias) < LEAST_BYTES ||
+        keep_warm(process, region))
         return;
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof all);
     const struct rt_region *into = rt_threads_ownerless(process);

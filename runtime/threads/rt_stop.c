@@ -181,7 +181,7 @@ static uint32_t signal_threads(void)
     bool first_asked = first == self;
     for (uint32_t i = 0; i < process->threads.nregions; i++) {
         uint32_t tid = process->threads.regions[i].tid;
-        if (!tid || tid == self || tid == RT_NOBODY) continue;
+        if (!tid || tid == self || tid == RT_NOBODY || tid == RT_LEFT) continue;
         sent += ask(tid);
         first_asked |= tid == first;
     }

@@ -129,7 +129,7 @@ static bool is_taken(const struct rt_orphan *orphan, int64_t bias)
 static void unmap_orphan(const struct rt_process *process, const struct rt_orphan *orphan)
 {
     size_t len = (size_t)(orphan->span.end - orphan->span.start);
-    for (uint32_t i = 0; i < orphan->nregions; i++)
+    for (uint32_t i = orphan->first_region; i < orphan->nregions; i++)
         if (!is_taken(orphan, process->threads.regions[i].bias)) {
             char *copy = orphan->span.start + process->threads.regions[i].bias;
             rt_live_forget_copy(copy, process->threads.regions[i].bias);
@@ -256,7 +256,7 @@ static struct rt_region *abandoned(struct rt_process *process, bool warm)
         struct rt_region *region = &process->threads.regions[(first + i) % count];
         if (warm && !region->warm) continue;
         if (!region->tid) return region;
-        if (region->tid == RT_NOBODY) continue;
+        if (region->tid == RT_NOBODY || region->tid == RT_LEFT) continue;
         if (!__atomic_load_n(&region->ended, __ATOMIC_ACQUIRE)) continue;
         if (is_gone(region->tid)) return region;
     }
@@ -621,6 +621,34 @@ static bool has_early_copy(int64_t bias)
 }
 #endif
 
+/* The place of this module's part of some copy is taken, by memory of the program. To count there
+ * would change it. So all copies are left as they are, and threads get others, where there is room
+ * for all modules: rt_adopt.c. needs: the lock. */
+static RT_SELDOM void leave_copies(struct rt_process *process, uint32_t mapped)
+{
+    struct rt_threads_process *threads = &process->threads;
+    for (uint32_t i = 0; i < mapped; i++) unmap_copy(&rt_this, threads->regions[i].bias);
+    for (uint32_t i = 0; i < threads->nregions; i++) {
+        rt_fold_taken(process, &threads->regions[i]);
+        threads->regions[i].warm = 0;
+        threads->regions[i].tid = RT_LEFT;
+    }
+    rt_this.first_region = threads->nregions;
+    __atomic_store_n(&threads->shared, 0, __ATOMIC_RELEASE);
+}
+
+#ifdef RT_IN_EXECUTABLE
+static bool may_leave_copies(void)
+{
+    return false;
+}
+#else
+static bool may_leave_copies(void)
+{
+    return true;
+}
+#endif
+
 /* Maps this module's part of every copy that exists, and enters the module in the list. */
 void rt_threads_start(void)
 {
@@ -641,6 +669,10 @@ void rt_threads_start(void)
     for (uint32_t i = 0; i < process->threads.nregions; i++)
         if (!has_early_copy(process->threads.regions[i].bias) &&
             !map_copy(&rt_this, process->threads.regions[i].bias, true)) {
+            if (may_leave_copies()) {
+                leave_copies(process, i);
+                break;
+            }
             process->threads.incomplete = 1;
             if (!process->core.complained++)
                 rt_warn("no address space for counters of a loaded library in a running thread",
@@ -674,8 +706,9 @@ void rt_threads_forget_module(bool process_ends)
         rt_map_once((void **)&process->threads.orphans,
                     RT_MOST_ORPHANS * sizeof *process->threads.orphans))
         process->threads.orphans[process->threads.norphans++] =
-            (struct rt_orphan){rt_threads_span(&rt_this), &rt_this, process->threads.nregions,
-                               process->threads.nowhere, rt_sparse_leave()};
+            (struct rt_orphan){rt_threads_span(&rt_this), &rt_this,
+                               rt_this.first_region,      process->threads.nregions,
+                               process->threads.nowhere,  rt_sparse_leave()};
     for (size_t i = 0; i < RT_MOST_MODULES; i++)
         if (process->core.modules[i] == &rt_this) process->core.modules[i] = NULL;
     rt_this.process = NULL;
@@ -686,17 +719,22 @@ void rt_threads_forget_module(bool process_ends)
 }
 
 /* Frees the copies of threads that are not in the child. The thread that forked keeps its
- * own. */
+ * own. While paused it is in none of them, and takes any, where counters are live: the sections
+ * themselves are not in the file. */
 void rt_threads_after_fork(void)
 {
     struct rt_process *process = rt_this.process;
     if (!process) return;
     process->threads.lock = 0;
     process->threads.held = process->threads.stopping = process->threads.folding = 0;
+    bool paused = process->core.paused && rt_is_live();
     for (uint32_t i = 0; i < process->threads.nregions; i++) {
-        bool mine = process->threads.regions[i].bias == RT_LOCAL->core.bias;
-        if (process->threads.regions[i].tid == RT_NOBODY) continue;
+        bool mine = paused || process->threads.regions[i].bias == RT_LOCAL->core.bias;
+        if (process->threads.regions[i].tid == RT_NOBODY ||
+            process->threads.regions[i].tid == RT_LEFT)
+            continue;
         process->threads.regions[i].tid = mine ? rt_thread_id() : 0;
+        paused = false;
         rt_fold_taken(process, &process->threads.regions[i]);
     }
     forget_starts();

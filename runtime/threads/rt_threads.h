@@ -24,7 +24,9 @@ enum {
     RT_UNTOLD = 2 /* the owner was adopted and will not say when it ends */
 };
 
-enum { RT_NOBODY = INT32_MAX }; /* no thread has this id */
+/* No threads have these ids. A copy that is left has counts, and nobody takes it again: it lacks
+ * the part of some module. */
+enum { RT_NOBODY = INT32_MAX, RT_LEFT = INT32_MAX - 1 };
 
 /* The first threads' biases are this many steps of 4 GB apart from 0 in a process that has a
  * rewritten module: what lies at a stack's address less such a distance is free. */
@@ -109,7 +111,7 @@ void rt_handler_ends(void) FP_HIDDEN;
 struct rt_orphan {
     struct rt_range span;           /* of the first thread's */
     const struct rt_module *module; /* where it was */
-    uint32_t nregions;
+    uint32_t first_region, nregions;
     int64_t nowhere;
     struct rt_space *arrays; /* of all copies, and the first thread's */
 };

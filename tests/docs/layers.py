@@ -52,7 +52,7 @@ HOOKS = {
         rt_threads_start rt_threads_after_fork rt_threads_forget_module rt_stop_after_fork rt_stop_forget_module
         rt_threads_set_base rt_threads_own_bias rt_threads_make_nowhere rt_with_threads_stopped rt_fold_lock rt_fold_unlock
         rt_gate_count rt_threads_span rt_threads_make_first rt_adopt_threads
-        threads.regions threads.nregions threads.nowhere
+        threads.regions threads.nregions threads.nowhere threads.norphans
         rt_end_at_quick_exit rt_end_watch rt_end_unwatch rt_end_forget_module rt_handlers_are_ours
         rt_has_marks rt_in_flight_now rt_in_flight_left rt_in_flight_waiting rt_in_flight_clear rt_in_flight_renew
         rt_frame_left rt_frames_left rt_place_is_certain
