@@ -5,8 +5,8 @@
  * stdio and no floating-point registers. All its symbols are hidden or begin with
  * __footpath, so a program cannot collide with them.
  *
- * This header puts the state of the rooms together: struct rt_local per thread, struct
- * rt_process per process.
+ * This header puts the state of the rooms together: struct rt_local and struct rt_self per
+ * thread, struct rt_process per process.
  */
 #ifndef FP_RT_H
 #define FP_RT_H
@@ -27,6 +27,13 @@ struct rt_local {
 extern struct rt_local rt_local FP_HIDDEN;
 /* This thread's. rt_local itself is the first thread's. */
 #define RT_LOCAL ((__seg_gs struct rt_local *)(uintptr_t)&rt_local)
+
+/* What it keeps per thread and module elsewhere: core/rt_self.c. */
+struct rt_self {
+    struct rt_core_self core;
+    struct rt_threads_self threads;
+    struct rt_pep_self pep;
+};
 
 /* What all modules of the process share. All of it is 0 at first. */
 struct rt_process {

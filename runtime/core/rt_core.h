@@ -35,6 +35,7 @@
 struct rt_frame;     /* core/rt_unwind.h */
 struct rt_way;       /* core/rt_unwind.h */
 struct rt_local;     /* rt.h */
+struct rt_self;      /* rt.h */
 struct rt_process;   /* rt.h */
 struct rt_pep_local; /* pep/rt_pep.h */
 struct rt_pagemap;
@@ -64,8 +65,8 @@ extern char rt_near_names[RT_NEAR_NAMES] FP_HIDDEN;
     __asm__(".pushsection footpath_apart,\"aw\",@nobits\n.balign 4096\n.globl " #name \
             "\n.hidden " #name "\n" #name ": .skip " #size "\n.popsection\n")
 
-/* Defines a variable of each thread, and a function of that name that returns its address. In a
- * rewritten executable the variable lies beside the counters: the file's own storage for threads
+/* Defines a variable of each thread of a rewritten executable, and a function of that name that
+ * returns its address. The variable lies beside the counters: the file's own storage for threads
  * cannot grow. */
 #ifdef RT_IN_EXECUTABLE
 #define RT_PER_THREAD(type, name)                                             \
@@ -73,13 +74,6 @@ extern char rt_near_names[RT_NEAR_NAMES] FP_HIDDEN;
     static inline type *name(void)                                            \
     {                                                                         \
         return (type *)((char *)&name##_word + RT_LOCAL->core.bias);          \
-    }
-#else
-#define RT_PER_THREAD(type, name)                                                     \
-    static _Thread_local type name##_word __attribute__((tls_model("initial-exec"))); \
-    static inline type *name(void)                                                    \
-    {                                                                                 \
-        return &name##_word;                                                          \
     }
 #endif
 
@@ -224,6 +218,8 @@ struct rt_module {
     bool (*exe_fault)(int signal, const siginfo_t *info, ucontext_t *context);
     struct rt_range queries; /* its struct fp_query, where the module has some (rt_query.c) */
     struct rt_range image;   /* with queries: the module lies between these */
+    /* Drops what the module's runtime knows of this thread's masks: the thread begins or ends. */
+    void (*forget_masks)(void);
 };
 
 extern struct rt_module rt_this FP_HIDDEN;
@@ -516,7 +512,29 @@ void rt_periodic_start(bool after_fork) FP_HIDDEN;
 /* Ends the thread that writes, if it is this module's. */
 void rt_periodic_forget_module(void) FP_HIDDEN;
 
+/* ---- words of a thread that do not lie in its copy: rt_self.c ---- */
+
+/* Which words of a struct rt_self are in use. The first are two bits of rt_mask.c, which has no
+ * words for them. */
+enum { RT_BELIEVES = 3, RT_HOLDS = 4, RT_STEPS = 8, RT_FORKS = 16, RT_SELF_BITS = 31 };
+
+void rt_self_start(void) FP_HIDDEN;
+/* This thread's bits that are set. */
+uint32_t rt_self_bits(void) FP_HIDDEN;
+/* The words in use by this bit; NULL: the bit is not set. */
+struct rt_self *rt_self_with(uint32_t bit) FP_HIDDEN;
+/* Sets bits. The words may have any values. NULL: no bit was set, as there is no room. */
+struct rt_self *rt_self_take(uint32_t bits) FP_HIDDEN;
+/* Clears bits; from here on the words may be another thread's. Returns which were set. */
+uint32_t rt_self_drop(uint32_t bits) FP_HIDDEN;
+/* In the child of a fork: only this thread's are left. */
+void rt_self_after_fork(void) FP_HIDDEN;
+
 /* ---- state ---- */
+
+struct rt_core_self {
+    uint64_t mask_before_fork;
+};
 
 struct rt_core_local {
     int64_t bias; /* how far this thread's copies lie from the first thread's; set by threads/ */

@@ -599,25 +599,26 @@ void rt_live_start(void)
 
 /* ---- fork ---- */
 
-/* Of the thread that forks. Not in rt_local, which is memory of the file: the parent changes it
- * there before the child has read it. */
-RT_PER_THREAD(uint64_t, mask_before_fork)
-RT_PER_THREAD(bool, forks) /* mask_before_fork is in use */
-
+/* The mask of the thread that forks is not in rt_local, which is memory of the file: the parent
+ * changes it there before the child has read it. */
 void rt_live_before_fork(void)
 {
     struct rt_held held;
-    if (!rt_is_live() || rt_is_confined() || *forks()) return;
+    if (!rt_is_live() || rt_is_confined() || rt_self_with(RT_FORKS)) return;
     rt_hold_signals(&held);
-    *mask_before_fork() = held.mask;
-    *forks() = true;
+    struct rt_self *self = rt_self_take(RT_FORKS);
+    if (self)
+        self->core.mask_before_fork = held.mask;
+    else
+        rt_release_signals(&held);
 }
 
 void rt_live_forked(void)
 {
-    struct rt_held held = {.mask = *mask_before_fork()};
-    if (!*forks()) return;
-    *forks() = false;
+    const struct rt_self *self = rt_self_with(RT_FORKS);
+    if (!self) return;
+    struct rt_held held = {.mask = self->core.mask_before_fork};
+    rt_self_drop(RT_FORKS);
     rt_release_signals(&held);
 }
 

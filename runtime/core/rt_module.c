@@ -30,7 +30,7 @@ extern const char hash_empty __asm__(FP_HASH_EMPTY_SYMBOL) FP_HIDDEN; /* rt_hash
 
 struct rt_local rt_local __attribute__((section("footpath_local"), used));
 
-struct rt_module rt_this = {.version = 12};
+struct rt_module rt_this = {.version = 13};
 
 /* A note of type 1 named "footpath". Its content is the distance from there to rt_this. */
 __asm__(".pushsection .note.footpath,\"a\",@note\n"
@@ -162,6 +162,7 @@ static void begin_in_child(void)
     rt_writer_after_fork();
     rt_threads_after_fork();
     rt_stop_after_fork();
+    rt_self_after_fork();
     rt_sample_after_fork();
     rt_clear_counters();
     rt_in_flight_clear();
@@ -257,6 +258,7 @@ STARTS void rt_start(int count, char **arguments, char **environment)
     for (int i = 0; i < RT_NRANGES; i++)
         rt_hide_from_helgrind(rt_this.ranges[i].start,
                               (size_t)(rt_this.ranges[i].end - rt_this.ranges[i].start));
+    rt_self_start();
     rt_this.frame_left = rt_frame_left;
     rt_this.write = rt_write_profile;
     rt_this.clear = rt_clear_counters;
@@ -267,6 +269,7 @@ STARTS void rt_start(int count, char **arguments, char **environment)
     rt_this.take_over = take_over;
     rt_this.confine = rt_confine_module;
     rt_this.fold_arrays = rt_sparse_fold;
+    rt_this.forget_masks = rt_mask_forget;
 #ifdef RT_IN_EXECUTABLE
     rt_this.exe_fault = rt_exe_fault;
 #endif

@@ -18,13 +18,10 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { TRAP = 1, TICK = 2 };
+enum { TRAP = 1, TICK = 2 }; /* RT_BELIEVES */
 enum { STANDS_FOR_TRAP = 32 };
 
-/* Which of the two signals the program thinks this thread has blocked; per signal, which of them
- * the sa_mask of its handler names. */
-RT_PER_THREAD(uint32_t, believed)
-RT_PER_THREAD(siginfo_t, held) /* si_signo 0: none */
+/* Per signal, which of the two signals the sa_mask of its handler names. */
 static unsigned char believed_by[NSIG];
 
 static int tick_signal(void)
@@ -74,12 +71,19 @@ uint64_t rt_mask_for(const struct sigaction *action, int signal, const ucontext_
 
 uint32_t rt_mask_believed(void)
 {
-    return *believed();
+    return rt_self_bits() & RT_BELIEVES;
 }
 
+/* First the new ones: a signal may come in between. */
 void rt_mask_believe(uint32_t which)
 {
-    *believed() = which;
+    if (which) rt_self_take(which);
+    rt_self_drop(RT_BELIEVES & ~which);
+}
+
+void rt_mask_forget(void)
+{
+    rt_self_drop(RT_BELIEVES | RT_HOLDS);
 }
 
 /* Takes the two signals out of a set. Returns which of them were in it. */
@@ -104,23 +108,26 @@ static void put_in(sigset_t *set, uint32_t which)
 /* Only the mask of a context tells that a handler for the signal of traps runs. */
 bool rt_mask_believes(int signal, const ucontext_t *context)
 {
-    if (signal != trap_signal()) return *believed() & TICK;
-    return *believed() & TRAP || of_context(context) & bit(STANDS_FOR_TRAP);
+    if (signal != trap_signal()) return rt_mask_believed() & TICK;
+    return rt_mask_believed() & TRAP || of_context(context) & bit(STANDS_FOR_TRAP);
 }
 
 bool rt_mask_hold(int signal, const siginfo_t *info, const ucontext_t *context)
 {
     if (!rt_mask_believes(signal, context)) return false;
-    *held() = *info;
-    return true;
+    struct rt_self *self = rt_self_take(RT_HOLDS);
+    if (self) self->pep.held = *info;
+    return self;
 }
 
 void rt_mask_send_held(void)
 {
-    siginfo_t info = *held();
+    const struct rt_self *self = rt_self_with(RT_HOLDS);
+    if (!self) return;
+    siginfo_t info = self->pep.held;
     uint32_t which = info.si_signo == trap_signal() ? TRAP : TICK;
-    if (!info.si_signo || *believed() & which) return;
-    held()->si_signo = 0;
+    if (rt_mask_believed() & which) return;
+    if (!rt_self_drop(RT_HOLDS)) return; /* a tick has come meanwhile, and sent it */
     syscall(SYS_rt_tgsigqueueinfo, getpid(), rt_thread_id(), info.si_signo, &info);
 }
 
@@ -131,7 +138,7 @@ int __footpath_sigmask(int (*real)(int, const sigset_t *, sigset_t *), int how, 
                        sigset_t *old)
 {
     if (!tick_signal()) return real(how, set, old);
-    uint32_t before = *believed(), which = 0;
+    uint32_t before = rt_mask_believed(), which = 0;
     sigset_t copy;
     if (set) {
         copy = *set;
@@ -146,9 +153,9 @@ int __footpath_sigmask(int (*real)(int, const sigset_t *, sigset_t *), int how, 
         if (was & bit(STANDS_FOR_TRAP)) before |= TRAP;
     }
     if (result == 0 && set) {
-        if (how == SIG_BLOCK) *believed() |= which;
-        if (how == SIG_UNBLOCK) *believed() &= ~which;
-        if (how == SIG_SETMASK) *believed() = which;
+        if (how == SIG_BLOCK && which) rt_self_take(which);
+        if (how == SIG_UNBLOCK) rt_self_drop(which);
+        if (how == SIG_SETMASK) rt_mask_believe(which);
         rt_mask_send_held();
     }
     if (result == 0 && old) put_in(old, before);

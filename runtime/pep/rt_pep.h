@@ -73,6 +73,7 @@ uint64_t rt_timer_rest(struct rt_pep_local *self) FP_HIDDEN;
 /* Which of them the program thinks that this thread blocks. New threads inherit it. */
 uint32_t rt_mask_believed(void) FP_HIDDEN;
 void rt_mask_believe(uint32_t which) FP_HIDDEN;
+void rt_mask_forget(void) FP_HIDDEN;
 bool rt_mask_believes(int signal, const ucontext_t *context) FP_HIDDEN;
 /* The mask for a handler of the program for one of the two signals, which interrupts this. */
 uint64_t rt_mask_for(const struct sigaction *action, int signal,
@@ -218,6 +219,10 @@ struct rt_pep_local {
     uint64_t branch_place; /* as `branch`, in the second body: the address of its place */
     struct rt_ending here; /* where the site is that is being passed */
     struct rt_history *history; /* what came before samples; NULL at first */
+};
+
+struct rt_pep_self {
+    siginfo_t held; /* a signal that the program thinks is blocked: rt_mask.c */
 };
 
 struct rt_pep_process {

@@ -56,24 +56,28 @@ static void wait_here(const struct rt_frame *frame, int32_t round)
     }
 }
 
-RT_PER_THREAD(uint32_t, steps)
-RT_PER_THREAD(int32_t, asked_in) /* round */
-RT_PER_THREAD(bool, trap_was_blocked)
-
-/* Unblocks SIGTRAP: a trap that is blocked would kill the program. */
-static void step_on(ucontext_t *where)
+/* Unblocks SIGTRAP: a trap that is blocked would kill the program. Our handlers block all signals,
+ * so nobody takes the words away meanwhile. */
+static bool step_on(ucontext_t *where, int32_t round)
 {
-    if (!*steps()) *trap_was_blocked() = sigismember(&where->uc_sigmask, SIGTRAP);
-    ++*steps();
+    struct rt_self *self = rt_self_with(RT_STEPS), *own = self ? self : rt_self_take(RT_STEPS);
+    if (!own) return false;
+    if (!self)
+        own->threads =
+            (struct rt_threads_self){.trap_was_blocked = sigismember(&where->uc_sigmask, SIGTRAP)};
+    own->threads.steps++;
+    own->threads.asked_in = round;
     sigdelset(&where->uc_sigmask, SIGTRAP);
     where->uc_mcontext.gregs[REG_EFL] |= TRACE_FLAG;
+    return true;
 }
 
 static void step_no_more(ucontext_t *where)
 {
-    if (*steps() && *trap_was_blocked()) sigaddset(&where->uc_sigmask, SIGTRAP);
+    const struct rt_self *self = rt_self_with(RT_STEPS);
+    if (self && self->threads.trap_was_blocked) sigaddset(&where->uc_sigmask, SIGTRAP);
     where->uc_mcontext.gregs[REG_EFL] &= ~TRACE_FLAG;
-    *steps() = 0;
+    rt_self_drop(RT_STEPS);
 }
 
 static bool is_ours(int signal, const siginfo_t *info)
@@ -97,17 +101,19 @@ void rt_handler_ends(void)
     __atomic_fetch_sub(&handlers, 1, __ATOMIC_ACQ_REL);
 }
 
-static void hold(ucontext_t *where)
+/* asked_in: the round; 0: that of the step before. */
+static void hold(ucontext_t *where, int32_t asked_in)
 {
     struct rt_frame frame;
+    const struct rt_self *self = rt_self_with(RT_STEPS);
+    uint32_t steps = self ? self->threads.steps : 0;
+    int32_t round = self && !asked_in ? self->threads.asked_in : asked_in;
     rt_unwind_from_signal(&frame, where);
-    bool wanted = __atomic_load_n(&stop.active, __ATOMIC_ACQUIRE) && !is_over(*asked_in());
-    if (wanted && *steps() < MOST_STEPS && !rt_place_is_certain(&frame)) {
-        step_on(where);
-    } else {
-        step_no_more(where);
-        if (wanted) wait_here(&frame, *asked_in());
-    }
+    bool wanted = __atomic_load_n(&stop.active, __ATOMIC_ACQUIRE) && !is_over(round);
+    if (wanted && steps < MOST_STEPS && !rt_place_is_certain(&frame) && step_on(where, round))
+        return;
+    step_no_more(where);
+    if (wanted) wait_here(&frame, round);
 }
 
 static void stopped(int signal, siginfo_t *info, void *context)
@@ -115,8 +121,7 @@ static void stopped(int signal, siginfo_t *info, void *context)
     int saved = errno;
     rt_handler_begins();
     if (is_ours(signal, info)) {
-        if (signal == STOP_SIGNAL) *asked_in() = info->si_errno;
-        hold(context);
+        hold(context, signal == STOP_SIGNAL ? info->si_errno : 0);
     } else if ((uintptr_t)stop.old.handler > 1) {
         stop.old.handler(signal, info, context);
     }

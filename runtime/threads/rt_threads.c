@@ -343,9 +343,18 @@ static void find_shared(struct rt_process *process)
     if (region) __atomic_store_n(&process->threads.shared, region->bias, __ATOMIC_RELEASE);
 }
 
+/* Another thread may have had the pointer by which rt_self.c knows this one. needs: the lock, so
+ * that no module is unloaded meanwhile. */
+static void forget_masks(const struct rt_process *process)
+{
+    for (uint32_t i = 0; i < process->core.nmodules; i++)
+        if (process->core.modules[i]) process->core.modules[i]->forget_masks();
+}
+
 static struct rt_region *take_region(struct rt_process *process)
 {
     rt_threads_lock(process, true);
+    forget_masks(process);
     struct rt_region *region = find_region(process, rt_thread_id());
     if (region && rt_gate_needs_copy(process)) find_shared(process);
     bool held = process->threads.held;
@@ -367,6 +376,11 @@ static void thread_ends(void *region)
     rt_sample_thread_ends(&((struct rt_region *)region)->timer);
     rt_sample_count_rest();
     rt_fold_ending(region);
+    if (rt_this.process) {
+        rt_threads_lock(rt_this.process, true);
+        forget_masks(rt_this.process);
+        rt_threads_unlock(rt_this.process);
+    }
     __atomic_store_n(&((struct rt_region *)region)->ended, RT_ENDED, __ATOMIC_RELEASE);
 }
 

@@ -107,6 +107,13 @@ void rt_handler_ends(void) FP_HIDDEN;
 
 /* ---- state ---- */
 
+/* Of a thread that is to be held and goes on step by step. */
+struct rt_threads_self {
+    uint32_t steps;
+    int32_t asked_in; /* round */
+    bool trap_was_blocked;
+};
+
 /* The copies that an unloaded library has left mapped. */
 struct rt_orphan {
     struct rt_range span;           /* of the first thread's */

@@ -58,6 +58,7 @@ HOOKS = {
         rt_frame_left rt_frames_left rt_place_is_certain
         rt_sample_start rt_sample_has rt_sample_before_fork rt_sample_after_fork_in_parent rt_sample_after_fork
         rt_sample_forget_module rt_sample_not_here rt_sample_point rt_history_has rt_history_put rt_history_clear
+        rt_mask_forget
         rt_exe_find_ranges rt_exe_fault rt_exe_has_caught rt_exe_put_caught rt_exe_clear_caught rt_exe_unregister
         """.split()),
     # the life of a thread

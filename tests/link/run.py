@@ -307,6 +307,51 @@ def case_plugins_of_plain(t):
     t.exact(t.both("./prog", "./plug1.so", "./plug2.so"), {("work", "plug1.c"): 300, ("step", "plug2.c"): 300})
 
 
+def thread_locals(t, instrumented):
+    def steps(b):
+        b.cc("-shared", "-fPIC", "plug_local.c", "-o", "plug.so")
+        b.cc("dl_main.c", "-ldl", "-o", "prog", instrumented=None if instrumented else False)
+    t.each(steps)
+    t.exact(t.both("./prog", "./plug.so"), {("work", "plug_local.c"): 300})
+
+
+def case_plugin_locals(t):
+    """dlopen of a library with 4 KB of thread-local variables"""
+    thread_locals(t, True)
+
+
+def case_plugin_locals_of_plain(t):
+    """the same from a program that is not instrumented"""
+    thread_locals(t, False)
+
+
+def case_plugin_reloads(t):
+    """three libraries in turn, each closed before it is opened again, 300 times"""
+    def steps(b):
+        for n in ("1", "2", "_local"):
+            b.cc("-shared", "-fPIC", "plug%s.c" % n, "-o", "plug%s.so" % n)
+        b.cc("dl_reloads.c", "-ldl", "-o", "prog", instrumented=False)
+    t.each(steps)
+    t.exact(t.both("./prog", "300", "./plug1.so", "./plug2.so", "./plug_local.so"),
+            {("work", "plug%s.c" % n): 1000 for n in ("1", "2", "_local")})
+
+
+@each_linker
+def no_thread_locals(t, linker):
+    """a library that has no thread-local variables gets none of ours"""
+    build = t.builds[1]
+    for mode in ("path", "pep", "check"):
+        for name, flags in (("lib.so", ["-shared", "-fPIC", "plug1.c"]), ("prog", ["main.c", "one.c", "two.c"])):
+            build.cc("--fp-mode=" + mode, "-fuse-ld=" + linker, *flags, "-o", name)
+            shown = build.run("readelf", "-d", "-l", "-W", name, status=0).stdout
+            for word in ("STATIC_TLS", " TLS "):
+                expect(word not in shown, "%s, --fp-mode=%s: %s in %s" % (name, mode, word, shown))
+    build.cc("-shared", "-fPIC", "-fuse-ld=" + linker, "plug_local.c", "-o", "local.so")
+    shown = build.run("readelf", "-d", "-l", "-W", "local.so", status=0).stdout
+    expect(" TLS " in shown, "the variables of the program are not seen: %s" % shown)
+    expect("STATIC_TLS" not in shown, "local.so: STATIC_TLS in %s" % shown)
+
+
 def case_plugin_threads(t):
     """threads in a library that was loaded after they started"""
     def steps(b):
