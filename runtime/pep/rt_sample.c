@@ -332,13 +332,21 @@ static void trap(int signal, siginfo_t *info, void *context)
     errno = saved;
 }
 
-static int free_signal(void)
+/* Does the signal have this action: SIG_DFL or SIG_IGN? */
+static bool has_action(int signal, sighandler_t wanted)
 {
     struct sigaction action;
+    return sigaction(signal, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) &&
+           action.sa_handler == wanted;
+}
+
+/* A module that was unloaded has left its signal ignored, for ticks that come late. */
+static int free_signal(const struct rt_process *process)
+{
+    int left = process->pep.sampling_signal;
+    if (left && has_action(left, SIG_IGN)) return left;
     for (int signal = SIGRTMAX; signal >= SIGRTMIN; signal--)
-        if (sigaction(signal, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) &&
-            action.sa_handler == SIG_DFL)
-            return signal;
+        if (has_action(signal, SIG_DFL)) return signal;
     return 0;
 }
 
@@ -469,7 +477,8 @@ static void make_timer_of(const struct rt_process *process, struct rt_region *re
 
 static bool has_owner(const struct rt_region *region)
 {
-    return region->tid && region->tid != RT_NOBODY && region->ended != RT_ENDED;
+    return region->tid && region->tid != RT_NOBODY && region->tid != RT_LEFT &&
+           region->ended != RT_ENDED;
 }
 
 void rt_sample_start(void)
@@ -492,7 +501,7 @@ void rt_sample_start(void)
     /* ThreadSanitizer delivers a signal later, at another place. This is so in every program
      * built with it, so the warning is only for people who read stderr. */
     bool held_back = &__tsan_init;
-    int signal = held_back ? 0 : free_signal();
+    int signal = held_back ? 0 : free_signal(process);
     if (!signal) {
         if ((!held_back || rt_somebody_reads()) &&
             !__atomic_exchange_n(&process->core.complained, 1, __ATOMIC_RELAXED))

@@ -12,7 +12,7 @@ sanitizers (samples as without, or a word why not), guide (a profile of samples 
 the next build, whose samples are right), targets (which functions indirect calls call), ways (exceptions, longjmp, tables, tail calls), storm
 (threads, dlopen, fork, signals, cancellation at once; body alone). Of body alone: links (linkers and
 kinds of links), own_traps (the program's own int3), strip, info, joins (sites at addresses that are jumped to), noends (sites in blocks without code), middle (functions that
-cannot be copied), additions (taken out of the first body).
+cannot be copied), reloads (a library that is loaded often), additions (taken out of the first body).
 """
 import contextlib
 import json
@@ -375,6 +375,16 @@ class Tester(harness.Bench):
         equal((done.returncode, done.stdout), (0, wanted), "status and output")
         likely(sum(self.samples(profile).values()), "no samples")
 
+    def reloads(self):
+        """A library that is loaded again and again takes the same signal each time."""
+        sources = os.path.join(os.path.dirname(os.path.dirname(HERE)), "link", "src")
+        self.clang("-O2", os.path.join(sources, "dl_reloads.c"), "-o", "reloads", "-ldl")
+        self.clang("-O2", "-shared", "-fPIC", os.path.join(sources, "plug1.c"), "-o", "plain.so")
+        self.cc("-O2", "--fp-mode=pep", "-shared", "-fPIC", os.path.join(sources, "plug1.c"), "-o", self.path("ours.so"), silent=True)
+        wanted = self.run(self.path("reloads"), "100", "./plain.so").stdout
+        done, _ = self.measured(self.path("reloads"), "100", "./ours.so")
+        equal((done.returncode, done.stdout, done.stderr), (0, wanted, ""), "100 times loaded")
+
     def active(self, how):
         for at in ("late", "early"):
             flags = "--fp-at=" + at, "--fp-pep=" + how
@@ -562,7 +572,7 @@ class Tester(harness.Bench):
 CASES = {"%s_%s" % (case, how): lambda t, case=case, how=how: getattr(t, case)(how)
          for case in ("active", "faults", "cancel", "stacks", "confined", "signals", "forks", "shares", "paths", "statically", "watch", "sanitizers", "guide", "ways", "history", "callbacks", "threaded", "shortloops", "rest", "targets")
          for how in ("body", "trap", "flag")}
-for alone in ("slots", "storm", "links", "strip", "own_traps", "info", "joins", "additions", "noends", "middle"):
+for alone in ("slots", "storm", "links", "strip", "own_traps", "info", "joins", "additions", "noends", "middle", "reloads"):
     CASES[alone] = getattr(Tester, alone)
 for how in ("body", "trap", "flag"):
     # seen once, by traps beside eight processes: half the time of the shortest thread missing. The long case wants each run right.

@@ -1,5 +1,5 @@
-/* Opens the libraries named in turn, so many times in all, and calls work() of each 10 times. Each is
- * closed just before it is opened again: there always are others. */
+/* Opens the libraries named in turn, so many times in all, and calls work() of each 10 times. Each
+ * is closed just before it is opened again: there always are others. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
