@@ -319,7 +319,10 @@ static struct token_range operand(struct condition_search *f, int left, int righ
 /* The condition around the place, going out of brackets that group. */
 static struct token_range find(struct condition_search *f)
 {
-    struct token_range none = {0, 0}, at = {f->place, f->place + 1};
+    struct token_range none = {0, 0};
+    /* the place of `(x)` is the bracket */
+    while (is(f, f->place, "(") && groups(f, f->place)) f->place++;
+    struct token_range at = {f->place, f->place + 1};
     for (int rounds = 0; rounds < 100; rounds++) {
         int left = left_bound(f, at.lo), right = right_bound(f, at.hi - 1);
         if (right == NOWHERE || left == UNSURE || is_kind(f, left, FP_TOKEN_DIRECTIVE) ||

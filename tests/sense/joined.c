@@ -199,8 +199,19 @@ __attribute__((noinline)) static void more(int allowed, int n)
     act(2);
 }
 
+/* Behind the first side the others cannot both hold, so the branch is known, and neither of them. */
+__attribute__((noinline)) static void narrow(int c)
+{
+    if (c < 1 || ((unsigned)c < 4u && !c)) /* sides 2/3 2/1 0/2 */
+        act(1);
+    else
+        act(2);
+}
+
 int main(void)
 {
+    static const int narrows[] = {-1, 0, 2, 3, 7};
+    for (int i = 0; i < 5; i++) narrow(narrows[i]);
     static const signed char bytes[] = "ab01\377x2y\3763";
     static const char *const words[] = {"abc", "a.b", ":x",    "1a", "_",
                                         "",    "--",  "a:b c", "z9", "ab"};

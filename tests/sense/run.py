@@ -168,6 +168,53 @@ def case_sides(b):
                 at_most(counts, plain[key], "line %d column %d, %s" % (*key, " ".join(flags)))
 
 
+SWITCH = """
+void use(int);
+__attribute__((noinline)) void f(int a, int b, int c)
+{
+    switch (b) {
+    case 6: use(90); break;
+    case 4: for (int i = 0; i < a; i++) { } break;
+    default: for (int i = 0; i < c; i++) { }
+    }
+    use(100);
+}
+"""
+SWITCH_MAIN = "int n; void use(int x) { n += x; } void f(int, int, int); int main(void) { f(6, 4, 3); f(6, 4, 3); f(1, 6, 3); f(1, 7, 3); }"
+
+
+def case_cases(b):
+    """Where the loops of other cases are gone, a way that they share with a case is not that case."""
+    b.write("switch.c", SWITCH)
+    b.write("main.c", SWITCH_MAIN)
+    for flags in ("-O0",), ("-O1",), ("-O2",), ("-O3",), ("-O2", "--fp-at=early"):
+        b.cc(*flags, "switch.c", "main.c", "-o", "switch")
+        said = defaultdict(int)
+        for function in b.json("show", "--json", b.profile("switch", "switch.prof"))["functions"]:
+            for edge in function.get("edges", []):
+                if edge.get("branch", "").startswith("case "):
+                    said[edge["branch"]] += edge["count"]
+        for name, count in said.items():
+            expect(count <= {"case 6": 1, "case 4": 2}[name], "%s: %s %d times" % (flags, name, count))
+
+
+def case_texts(b):
+    """A condition in brackets of its own is told with both of them."""
+    b.write("texts.c", """int n; void use(int x) { n += x; }
+__attribute__((noinline)) void f(int a, int b)
+{
+    if (a == 1 || (b)) use(1);
+    if ((a) && (b)) use(2);
+    if (((b)) || a > 5) use(3);
+}
+int main(void) { f(0, 1); f(1, 0); f(2, 2); f(0, 0); }
+""")
+    b.cc("-O0", "texts.c", "-o", "texts", silent=True)
+    shown = b.json("show", "--json", b.profile("texts", "texts.prof"))
+    told = {(block["line"], block["text"]) for f in shown["functions"] for p in f["paths"] for block in p["blocks"] if "text" in block}
+    equal(told, {(4, "a == 1"), (4, "(b)"), (5, "(a)"), (5, "(b)"), (6, "((b))"), (6, "a > 5")}, "texts of conditions")
+
+
 def case_passed(b):
     """A branch on a range and on what comes behind it says nothing of the range, but on one way of what comes behind it."""
     with open(JOINED, encoding="ascii") as source:

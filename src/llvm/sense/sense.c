@@ -17,6 +17,7 @@ struct fp_nearness {
     uint32_t depth; /* conditions on the way */
     uint32_t via;   /* the block before */
     bool is_case;   /* the way of a switch leads right here */
+    uint32_t block; /* itself */
 };
 
 enum { SHARED = 0xfffffffe, CONFLICT = FP_CONFLICT };
@@ -34,7 +35,7 @@ static void reach(struct fp_sense *s, struct front *front, uint32_t block, uint3
     bool first = n->round != s->round;
     if (!first && (n->depth < depth || n->way == way || n->way == SHARED)) return;
     if (!first && n->is_case) return; /* a case that another falls into is still that case */
-    *n = (struct fp_nearness){s->round, first ? way : SHARED, depth, via, false};
+    *n = (struct fp_nearness){s->round, first ? way : SHARED, depth, via, false, block};
     fp_vec_push(s->arena, &front->blocks, block);
 }
 
@@ -365,6 +366,15 @@ static bool is_doubtful(struct fp_sense *s, const struct fp_body *body, uint32_t
            sides.with_branch < sides.n || has_later_condition(s, body, block, branch);
 }
 
+/* `a && b` may be known as a whole, and neither side by itself. */
+static bool is_known_joined(struct fp_sense *s, const struct fp_body *body, uint32_t block,
+                            LLVMValueRef branch)
+{
+    struct other_sides sides = other_sides_of(s, body, block, branch);
+    return LLVMIsAConstant(LLVMGetCondition(branch)) &&
+           (sides.with_branch < sides.n || has_later_condition(s, body, block, branch));
+}
+
 static struct claim claim_of(struct fp_sense *s, const struct fp_body *body, uint32_t block,
                              LLVMValueRef branch)
 {
@@ -373,6 +383,8 @@ static struct claim claim_of(struct fp_sense *s, const struct fp_body *body, uin
     struct fp_comparison now = {0};
     if (!fp_ir_is_branch(branch)) return claim_of_joined(s, body, block, branch, MERGED);
     LLVMValueRef condition = LLVMGetCondition(branch);
+    if (is_known_joined(s, body, block, branch))
+        return (struct claim){FP_NONE, b->whole != FP_NONE, FP_NONE};
     if (is_combination(condition)) collect_parts(body, condition, &parts);
     if (parts.n > 1 || parts.unknown) return claim_of_merged(s, body, &parts, block, branch);
     if (fp_body_has(body, condition)) now = fp_survey_comparison(condition);
@@ -419,6 +431,19 @@ static bool keeps_values(const struct fp_surveyed *f, const struct fp_surveyed_b
     return true;
 }
 
+/* Can another way of the switch reach the block, over conditions? Those may be gone by now, as those
+ * of a loop that does nothing are: then the branch leads there by both ways. */
+static bool others_reach(struct fp_sense *s, const struct fp_surveyed *f, uint32_t from,
+                         const struct fp_nearness *found)
+{
+    const struct fp_surveyed_block *b = &f->blocks[from];
+    uint8_t *marks = FP_NEW_ARRAY(s->arena, uint8_t, f->nblocks);
+    for (uint32_t w = b->first_way; w < b->first_way + b->nways; w++)
+        if (f->ways[w].block != f->ways[b->first_way + found->way].block)
+            fp_mark_reached(s, f, f->ways[w].block, from, 1, marks);
+    return marks[found->block];
+}
+
 /* Each way of the branch or switch by where it leads, or else by its value. */
 static void label_cases(struct fp_sense *s, const struct fp_body *body, uint32_t block,
                         LLVMValueRef terminator, struct fp_edge_info *labels)
@@ -429,7 +454,8 @@ static void label_cases(struct fp_sense *s, const struct fp_body *body, uint32_t
     for (unsigned i = 0; i < LLVMGetNumSuccessors(terminator); i++) {
         struct fp_nearness found;
         int64_t value;
-        if (follow(s, body, terminator, i, &found) == LEADS_ON && !found.depth)
+        if (follow(s, body, terminator, i, &found) == LEADS_ON && !found.depth &&
+            (found.is_case || !others_reach(s, body->f, block, &found)))
             labels[i] = label_of_way(&body->f->ways[b->first_way + found.way]);
         else if (by_value && fp_shim_switch_case(terminator, i, &value))
             labels[i] = label_of_way(way_of_value(body->f, b, value));
