@@ -177,6 +177,7 @@ static bool is_question(const char *word)
 static bool asks_for_debug(const char *word)
 {
     static const char *const list[] = {"-g",
+                                       "--debug",
                                        "-g1",
                                        "-g2",
                                        "-g3",

@@ -456,7 +456,7 @@ def case_debug_information(b):
     def sections(name):
         return b.call(["readelf", "-SW", name]).stdout
 
-    for words, wanted in ((["-g"], True), (["-g1"], True), (["-gdwarf-4"], True), (["-g0"], False), ([], False),
+    for words, wanted in ((["-g"], True), (["--debug"], True), (["-g1"], True), (["-gdwarf-4"], True), (["-g0"], False), ([], False),
                           (["-gz"], False), (["-g", "-g0"], False), (["-gcolumn-info"], False)):
         b.cc("-c", "part.c", "-o", "part.o", *words)
         if (".debug_info" in sections("part.o")) != wanted:
