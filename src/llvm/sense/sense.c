@@ -431,8 +431,8 @@ static bool keeps_values(const struct fp_surveyed *f, const struct fp_surveyed_b
     return true;
 }
 
-/* Can another way of the switch reach the block, over conditions? Those may be gone by now, as those
- * of a loop that does nothing are: then the branch leads there by both ways. */
+/* Can another way of the switch reach the block, over conditions? Those may be gone by now, as
+ * those of a loop that does nothing are: then the branch leads there by both ways. */
 static bool others_reach(struct fp_sense *s, const struct fp_surveyed *f, uint32_t from,
                          const struct fp_nearness *found)
 {
