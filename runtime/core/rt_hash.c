@@ -39,9 +39,11 @@ const struct {
 } rt_hash_empty __asm__(FP_HASH_EMPTY_SYMBOL) FP_HIDDEN = {{0}, {0}};
 __asm__(".hidden " FP_HASH_EMPTY_SYMBOL "\n");
 
+/* A mask is of bytes: see new_level. Not by popcount, which is a call of libgcc's: a library may be
+ * linked without that. */
 static uint64_t bits_of(const struct fp_hash_level *level)
 {
-    return (uint64_t)__builtin_popcountll(level->mask);
+    return level->mask ? 64 - ENTRY_BITS - (uint64_t)__builtin_clzll(level->mask) : 0;
 }
 
 static size_t level_size(uint64_t bits)

@@ -205,13 +205,18 @@ static void after_fork_in_child(void)
     rt_live_forked();
 }
 
+/* What pthread_atfork calls. That is in libc_nonshared.a, which stands in front of the runtime
+ * where a library is linked by -nostdlib and -lc: nothing would define it. */
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
+extern char __dso_handle[] FP_HIDDEN; /* runtime/exits/rt_end.c */
+
 /* libc may call a handler of a library that another thread is unloading. So where the program sees
  * forks, for all modules, a library that is loaded later does not ask for them. */
 static void watch_forks(void)
 {
     struct rt_process *process = rt_this.process;
     if (process && process->core.sees_forks) return;
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    __register_atfork(before_fork, after_fork_in_parent, after_fork_in_child, __dso_handle);
     if (process && rt_is_program()) process->core.sees_forks = 1;
 }
 

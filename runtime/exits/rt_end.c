@@ -96,7 +96,8 @@ static RT_ENTRY void quick_exit_now(void *unused)
 
 #pragma weak dlsym
 rt_at_quick_exit *rt_at_quick __attribute__((weak)) = NULL;
-extern char __dso_handle[] __attribute__((weak)) FP_HIDDEN;
+/* crtbeginS.o's, and ours where -nostartfiles leaves that out. */
+char __dso_handle[1] __attribute__((weak)) FP_HIDDEN;
 
 /* Handlers of quick_exit run in reverse order. Ours is registered early and runs last. */
 void rt_end_at_quick_exit(void)

@@ -306,8 +306,10 @@ void rt_libc_many_threads(void)
 
 static void (*before)(void), (*in_parent)(void), (*in_child)(void);
 
-int pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void))
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso)
 {
+    (void)dso;
     before = prepare;
     in_parent = parent;
     in_child = child;

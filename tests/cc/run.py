@@ -144,6 +144,16 @@ def case_shared_library(b):
     b.counts("prog", "14\n", BOTH)
 
 
+def case_shared_library_without_startfiles(b):
+    """Of what stands behind the runtime, libc alone: no libgcc, and no files that begin and end a library."""
+    for words in ["-nostartfiles"], ["-nostartfiles", "-fuse-ld=" + b.linker], ["-nostdlib", "-lc"]:
+        b.cc("-fPIC", "-shared", words[0], "part.c", "-o", "libpart.so", *words[1:])
+        b.call([b.clang, "main.c", b.path("libpart.so"), "-o", "plain"])
+        b.counts("plain", "14\n", ("part",))
+        b.cc("main.c", b.path("libpart.so"), "-o", "prog")
+        b.counts("prog", "14\n", ("main",))
+
+
 def case_shared_library_of_a_plain_program(b):
     b.cc("-shared", "-fPIC", "part.c", "-o", "libpart.so")
     b.call([b.clang, "main.c", "libpart.so", "-Wl,-rpath," + b.folder, "-o", "prog"])
