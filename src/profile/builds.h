@@ -25,7 +25,7 @@ struct fp_build {
     const unsigned char *build_id;
     size_t build_id_len; /* 0: not known */
     bool identified;     /* by a record of the executable */
-    bool left_out;       /* by whoever chose */
+    bool left_out;       /* the profile does not take its runs */
     uint64_t runs;
     uint64_t end_ns; /* when its last run ended */
     uint64_t last;   /* place of its last record among all, for runs without a time */

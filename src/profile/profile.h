@@ -47,7 +47,7 @@ struct fp_profile {
      * all_builds: everything. */
     const char *wanted_build;
     bool each_program, all_builds;
-    FP_VEC(const struct fp_build *) builds;   /* that were added, one per file */
+    FP_VEC(const struct fp_build *) builds;   /* that were added */
     FP_VEC(const struct fp_build *) left_out; /* and those that were not */
     FP_VEC(struct fp_module *) modules;
     FP_VEC(struct fp_run) runs; /* without counts */
