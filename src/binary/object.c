@@ -36,8 +36,12 @@ static void add_section(struct fp_object *o, Elf_Scn *scn, const GElf_Shdr *head
 {
     Elf_Data *data = elf_rawdata(scn, NULL);
     if (!data || !data->d_buf || !(header->sh_flags & SHF_ALLOC)) return;
-    struct fp_section section = {header->sh_addr, data->d_size, data->d_buf,
-                                 (header->sh_flags & SHF_EXECINSTR) != 0, name ? name : ""};
+    if (!name) name = "";
+    /* relocated by the loader, and read-only from then on */
+    bool writable = header->sh_flags & SHF_WRITE && strcmp(name, ".data.rel.ro");
+    struct fp_section section = {header->sh_addr, data->d_size,
+                                 data->d_buf,     (header->sh_flags & SHF_EXECINSTR) != 0,
+                                 writable,        name};
     fp_vec_push(o->arena, &o->sections, section);
 }
 
@@ -379,6 +383,12 @@ const unsigned char *fp_object_bytes(const struct fp_object *o, uint64_t address
     if (!s) return NULL;
     *len = s->size - (address - s->address);
     return s->bytes + (address - s->address);
+}
+
+const unsigned char *fp_object_constant(const struct fp_object *o, uint64_t address, size_t *len)
+{
+    const struct fp_section *s = section_at(o, address);
+    return s && !s->writable ? fp_object_bytes(o, address, len) : NULL;
 }
 
 bool fp_object_pointer(const struct fp_object *o, uint64_t address, uint64_t *value)

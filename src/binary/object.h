@@ -21,7 +21,7 @@ struct fp_object_symbol {
 struct fp_section {
     uint64_t address, size;
     const unsigned char *bytes;
-    bool code;
+    bool code, writable;
     const char *name; /* "" where it has none */
 };
 
@@ -61,6 +61,10 @@ uint64_t fp_object_address(const struct fp_object *object, uint64_t file_offset)
 
 /* The bytes that are loaded at an address, and how many follow; NULL outside. */
 const unsigned char *fp_object_bytes(const struct fp_object *object, uint64_t address, size_t *len);
+
+/* The same, of what no instruction of the program changes: NULL where it can be written. */
+const unsigned char *fp_object_constant(const struct fp_object *object, uint64_t address,
+                                        size_t *len);
 
 /* The word at an address after relocation; false outside of the file. */
 bool fp_object_pointer(const struct fp_object *object, uint64_t address, uint64_t *value);

@@ -183,6 +183,9 @@ static void add_sample(struct replay *r, const struct fp_perf_sample *sample)
     }
     r->out->user++;
     add_hit(r, m->object, address, sample);
+    if (!sample->registers) return;
+    struct fp_register_hit hit = {address, sample->ip - address, sample->event, sample->registers};
+    fp_vec_push(r->arena, &m->object->register_hits, hit);
 }
 
 static int by_address(const void *a, const void *b)

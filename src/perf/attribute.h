@@ -17,6 +17,13 @@ struct fp_flow_hits { /* a branch from one address to another, by branch records
     uint64_t from, to, count;
 };
 
+struct fp_register_hit { /* a sample with the program's registers */
+    uint64_t address;    /* as linked */
+    uint64_t bias;       /* where the object was loaded, less where it is linked */
+    uint32_t event;
+    const struct fp_perf_registers *registers;
+};
+
 struct fp_perf_object {
     const char *path;
     unsigned char build_id[20];
@@ -25,7 +32,8 @@ struct fp_perf_object {
     FP_VEC(struct fp_hits) hits;          /* by address */
     FP_VEC(struct fp_flow_hits) branches; /* by from, to */
     FP_VEC(struct fp_flow_hits)
-    spans;                    /* code that ran straight between two branches, by from, to */
+    spans; /* code that ran straight between two branches, by from, to */
+    FP_VEC(struct fp_register_hit) register_hits;
     struct fp_object *object; /* opened here, or NULL with a problem */
     struct fp_error problem;
     struct fp_table index, branch_index, span_index;

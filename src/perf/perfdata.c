@@ -92,6 +92,7 @@ static void skip_read_values(struct fp_reader *r, uint64_t format)
 static void read_branches(struct perf_parsing *p, struct fp_reader *r,
                           const struct fp_perf_event *event, struct fp_perf_sample *sample)
 {
+    enum { COUNTERS = 1 << 19 }; /* PERF_SAMPLE_BRANCH_COUNTERS, since Linux 6.8 */
     uint64_t count = fp_read_u64(r);
     if (event->branch_type & PERF_SAMPLE_BRANCH_HW_INDEX) fp_read_u64(r);
     if (count > fp_reader_left(r) / 24) {
@@ -104,6 +105,7 @@ static void read_branches(struct perf_parsing *p, struct fp_reader *r,
         struct fp_branch branch = {fp_read_u64(r), fp_read_u64(r), fp_read_u64(r)};
         fp_vec_push(p->arena, &p->data->branches, branch);
     }
+    if (event->branch_type & COUNTERS) fp_read_bytes(r, count * 8);
 }
 
 /* One record: an instruction that branched, and where it went. */
@@ -129,6 +131,50 @@ static void read_raw(struct perf_parsing *p, struct fp_reader *r, const struct f
     add_branch(p, &op, s);
 }
 
+/* The kernel's number of a register -> that of machine code. */
+static int gpr_of(unsigned number)
+{
+    static const signed char known[24] = {
+        [0] = 0,  [1] = 3,  [2] = 1,   [3] = 2,   [4] = 6,   [5] = 7,   [6] = 5,   [7] = 4,
+        [8] = -1, [9] = -1, [10] = -1, [11] = -1, [12] = -1, [13] = -1, [14] = -1, [15] = -1,
+        [16] = 8, [17] = 9, [18] = 10, [19] = 11, [20] = 12, [21] = 13, [22] = 14, [23] = 15};
+    return number < sizeof known ? known[number] : -1;
+}
+
+static void read_registers(struct perf_parsing *p, struct fp_reader *r,
+                           const struct fp_perf_event *event, struct fp_perf_sample *s)
+{
+    enum { NUMBER_OF_FLAGS = 9 };
+    uint64_t abi = fp_read_u64(r);
+    if (abi == PERF_SAMPLE_REGS_ABI_NONE) return;
+    struct fp_perf_registers *regs = FP_NEW(p->arena, struct fp_perf_registers);
+    for (unsigned k = 0; k < 64; k++) {
+        if (!(event->registers >> k & 1)) continue;
+        uint64_t value = fp_read_u64(r);
+        int gpr = gpr_of(k);
+        if (gpr >= 0) regs->gpr[gpr] = value, regs->known |= (uint16_t)(1u << gpr);
+        if (k == NUMBER_OF_FLAGS) regs->flags = value, regs->flags_known = true;
+    }
+    if (abi == PERF_SAMPLE_REGS_ABI_64 && !r->failed) s->registers = regs;
+}
+
+static void read_stack(struct perf_parsing *p, struct fp_reader *r, struct fp_perf_sample *s)
+{
+    enum { KEPT = 1024 };
+    uint64_t size = fp_read_u64(r);
+    if (!size || size > fp_reader_left(r)) {
+        if (size) fp_reader_fail(r, "expected %" PRIu64 " bytes of stack in a sample", size);
+        return;
+    }
+    const unsigned char *bytes = fp_read_bytes(r, size);
+    uint64_t filled = fp_read_u64(r);
+    if (r->failed || !s->registers) return;
+    struct fp_perf_registers *regs = (struct fp_perf_registers *)s->registers;
+    if (filled > size) filled = size;
+    regs->stack_len = filled > KEPT ? KEPT : (uint32_t)filled;
+    regs->stack = (unsigned char *)fp_arena_strndup(p->arena, (const char *)bytes, regs->stack_len);
+}
+
 static void read_fields(struct perf_parsing *p, struct fp_reader *r,
                         const struct fp_perf_event *event, struct fp_perf_sample *s)
 {
@@ -143,7 +189,7 @@ static void read_fields(struct perf_parsing *p, struct fp_reader *r,
     if (type & PERF_SAMPLE_CPU) s->cpu = fp_read_u32(r), fp_read_u32(r);
     s->period = event->frequency ? 1 : event->period;
     if (type & PERF_SAMPLE_PERIOD) s->period = fp_read_u64(r);
-    if (!(type & (PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_RAW))) return;
+    if (!(type & (PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER))) return;
     if (type & PERF_SAMPLE_READ) skip_read_values(r, event->read_format);
     if (type & PERF_SAMPLE_CALLCHAIN) {
         uint64_t depth = fp_read_u64(r);
@@ -151,6 +197,8 @@ static void read_fields(struct perf_parsing *p, struct fp_reader *r,
     }
     if (type & PERF_SAMPLE_RAW) read_raw(p, r, event, s);
     if (type & PERF_SAMPLE_BRANCH_STACK) read_branches(p, r, event, s);
+    if (type & PERF_SAMPLE_REGS_USER) read_registers(p, r, event, s);
+    if (type & PERF_SAMPLE_STACK_USER) read_stack(p, r, s);
 }
 
 static bool read_sample(struct perf_parsing *p, const unsigned char *body, size_t len,

@@ -11,8 +11,11 @@
  * AMD's IBS (ibs_op with raw data) and ARM's SPE give an instruction's own address and where a
  * branch went: such a sample has at most one branch record.
  *
+ * Of registers and stacks (perf record --user-regs, --call-graph dwarf) those of 64-bit programs on
+ * x86 are kept.
+ *
  * Not handled: files of a machine of the other byte order, AUX area traces but SPE's, and what a
- * sample holds behind its branch records (registers, stacks, weights, sources of data).
+ * sample holds behind its stack (weights, sources of data).
  */
 #ifndef FP_PERF_PERFDATA_H
 #define FP_PERF_PERFDATA_H
@@ -26,7 +29,8 @@ struct fp_perf_event {
     uint32_t type;
     uint64_t config;
     uint64_t sample_type, read_format, branch_type;
-    uint64_t period; /* or frequency */
+    uint64_t registers; /* which registers its samples have, as the kernel numbers them */
+    uint64_t period;    /* or frequency */
     bool frequency, sample_id_all;
     uint8_t precise; /* precise_ip: 0 skids, 1 to 3 do so less */
 };
@@ -34,6 +38,16 @@ struct fp_perf_event {
 struct fp_branch {
     uint64_t from, to;
     uint64_t flags; /* as the kernel packs them: bit 0 is mispredicted */
+};
+
+/* What the program had in its registers when the sample was taken. */
+struct fp_perf_registers {
+    uint64_t gpr[16]; /* as machine code numbers them: rax, rcx, rdx, rbx, rsp ... */
+    uint64_t flags;
+    uint16_t known; /* general registers, a bit each */
+    bool flags_known;
+    const unsigned char *stack; /* from rsp on */
+    uint32_t stack_len;
 };
 
 enum fp_perf_mode { FP_PERF_UNKNOWN, FP_PERF_KERNEL, FP_PERF_USER, FP_PERF_HYPERVISOR };
@@ -44,6 +58,7 @@ struct fp_perf_sample {
     enum fp_perf_mode mode;
     bool exact; /* ip is that of the instruction that counted */
     uint32_t first_branch, nbranches;
+    const struct fp_perf_registers *registers; /* or NULL */
 };
 
 enum fp_perf_change_kind { FP_PERF_MAPPED, FP_PERF_FORKED, FP_PERF_EXECUTED };

@@ -39,6 +39,7 @@ static void add_event(struct perf_parsing *p, const unsigned char *attr, size_t 
         .sample_id_all = u64_at(attr, 40) >> 18 & 1,
         .precise = u64_at(attr, 40) >> 15 & 3,
         .branch_type = size >= 80 ? u64_at(attr, 72) : 0,
+        .registers = size >= 88 ? u64_at(attr, 80) : 0,
     };
     event.name = event_name(event.type, event.config);
     fp_vec_push(p->arena, &p->data->events, event);

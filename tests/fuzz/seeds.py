@@ -181,9 +181,27 @@ def of_samples(make):
         branches += formats.perf_record(9, struct.pack("<QIIQ", 0x401000 + k, 1, 1, k) + stack)
     make.write("perfdata", "branches", formats.perf_file(fields | formats.BRANCHES, branches, 8))
     of_precise_samples(make)
+    of_registers(make, exe + "-O2")
     make.write("callgrind", "instructions", b"version: 1\npositions: instr line\nevents: Ir\nob=(1) /bin/true\nfl=(1) a.c\n"
                b"fn=(1) main\n0x401000 3 10\n+4 +1 5\njcnd=3/5 +8 +2\n+2 4\ncfn=(2) leaf\ncalls=2 0x401100 9\n* * 20\n"
                b"fn=(2)\n0x401100 9 2\n\ntotals: 37\n")
+
+
+def of_registers(make, exe):
+    """Samples at all places of a program's code, with registers and stacks: pointers to the stack, addresses of code, numbers."""
+    base = perffields.BASE | perffile.REGS_USER | perffile.STACK_USER
+    top, code = 0x7ffc00001000, 0x401000
+    stack = struct.pack("<8Q", code + 0x40, 3, top + 64, 0, code + 0x81, 2**64 - 1, top, 7) * 8
+    for name, fields, mask in (("registers", base, perffile.REGISTERS), ("few", base, 0xff0282),
+                               ("all", base | perffile.BRANCH_STACK | perffile.CALLCHAIN | perffile.RAW | perffile.READ, perffile.REGISTERS)):
+        file = perffile.File([perffile.Event("cycles:u", fields, branches=perffile.BRANCH_ANY, registers=mask, stack=len(stack))])
+        file.mapping(exe, 0x400000, 0x10000)
+        for k in range(0, 240, 3):
+            numbers = {6: top + 32, 7: top, 8: code + k, 9: 0x246 ^ (k & 1) ^ (k & 4) << 4}
+            values = [numbers.get(r, (k * r) % 11) for r in range(64) if mask >> r & 1]
+            file.sample(0, ip=code + k, time=k, raw=b"raw", branches=((code + k, code + 9, 0),), registers=(2, values), stack=(stack, len(stack)))
+        make.write("forward", name, file.bytes())
+        make.write("perfdata", name, file.bytes())
 
 
 def of_precise_samples(make):

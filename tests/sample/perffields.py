@@ -34,13 +34,13 @@ def dump(b, file, status=0):
     return [line.split() for line in done.stdout.splitlines()], done.stderr
 
 
-def three(event, branches=(), raw=b"", misc=pf.USER):
+def three(event, branches=(), raw=b"", misc=pf.USER, **more):
     """Three samples of one event, of a program that is mapped."""
     file = pf.File([event])
     file.command("prog")
     file.mapping("/bin/true", 0x400000, 0x10000)
     for k in range(3):
-        file.sample(0, ip=0x401000 + k, time=100 + k, period=1000 + k, branches=branches, raw=raw, misc=misc)
+        file.sample(0, ip=0x401000 + k, time=100 + k, period=1000 + k, branches=branches, raw=raw, misc=misc, **more)
     return file
 
 
@@ -111,6 +111,92 @@ def case_precise(b):
         found, _ = dump(b, three(event, misc=pf.USER | (pf.EXACT_IP if level > 1 else 0)))
         expect_three(found, "precise %d" % level, exact="exact" if level > 1 else "near")
         expect(all(s[7] == "precise=%d" % level for s in found), "the level", found)
+
+
+# ---- registers and stacks ----
+
+def machine_numbers(mask, values):
+    """The kernel's registers of a mask, as the dump names them."""
+    order = {0: 0, 2: 1, 3: 2, 1: 3, 7: 4, 6: 5, 4: 6, 5: 7, **{16 + k: 8 + k for k in range(8)}}
+    numbers = [k for k in range(64) if mask >> k & 1]
+    found = sorted((order[k], v) for k, v in zip(numbers, values) if k in order)
+    return ["%d=%x" % pair for pair in found] + ["flags=%x" % v for k, v in zip(numbers, values) if k == 9]
+
+
+def registers(b, file, status=0):
+    path = b.write("perf.data", file.bytes())
+    done = subprocess.run([b.args.dump, "-r", path], capture_output=True, text=True)
+    equal(done.returncode, status, "status of the reader: " + done.stderr)
+    return [line.split()[6:] for line in done.stdout.splitlines()], done.stderr
+
+
+def some_values(mask):
+    return [0x1234567890000000 + k * 0x1001 for k in range(bin(mask).count("1"))]
+
+
+def case_registers(b):
+    """Masks of any registers, the kinds of programs, and stacks: whole, filled in part, larger than what is kept, none."""
+    both = BASE | pf.REGS_USER | pf.STACK_USER
+    room = bytes(k & 255 for k in range(4096))
+    for fields in (both, both | pf.CALLCHAIN | pf.RAW | pf.BRANCH_STACK, ALL, BASE | pf.REGS_USER):
+        for mask in (0, 1, 1 << 7, 1 << 9, 0xff0fff, 0xff03ff, 0xff0080, 0xffffff, 0xff0fff | 0xff << 32, 2**64 - 1):
+            for more in (0, pf.BRANCH_HW_INDEX | pf.BRANCH_COUNTERS):
+                values = some_values(mask)
+                for kind, filled in ((2, 32), (2, 0), (2, 64), (2, 900), (1, 32), (0, 32)):
+                    event = pf.Event("cycles:u", fields, branches=pf.BRANCH_ANY | more, registers=mask)
+                    found, _ = registers(b, three(event, STACK, b"raw", registers=(kind, values if kind else ()), stack=(room[:64], filled)))
+                    stack = "stack=" + (room[:min(filled, 64)].hex() if fields & pf.STACK_USER else "")
+                    wanted = machine_numbers(mask, values) + [stack] if kind == 2 else ["none"]
+                    equal(found, [wanted] * 3, "fields %x, mask %x, kind %d, filled %d" % (fields, mask, kind, filled))
+
+
+def case_stacks(b):
+    """The sizes of stacks, and a stack without registers."""
+    room = bytes(k & 255 for k in range(60000))
+    for size, filled in ((0, 0), (8, 8), (8, 0), (512, 512), (512, 40), (1024, 1024), (1032, 1032), (60000, 60000), (60000, 2**64 - 1)):
+        event = pf.Event("cycles:u", BASE | pf.REGS_USER | pf.STACK_USER, stack=size)
+        found, _ = registers(b, three(event, registers=(2, some_values(pf.REGISTERS)), stack=(room[:size], filled)))
+        equal([s[-1] for s in found], ["stack=" + room[:min(size, filled, 1024)].hex()] * 3, "size %d, filled %d" % (size, filled))
+    found, _ = registers(b, three(pf.Event("cycles:u", BASE | pf.STACK_USER)))
+    equal(found, [["none"]] * 3, "a stack alone")
+
+
+def case_registers_as_perf_reads(b):
+    """perf script finds the same registers and as much stack."""
+    needs("perf")
+    names = dict(AX=0, CX=1, DX=2, BX=3, SP=4, BP=5, SI=6, DI=7, FLAGS="flags", **{"R%d" % k: k for k in range(8, 16)})
+    for fields in (BASE | pf.REGS_USER | pf.STACK_USER, ALL & ~pf.READ):
+        for mask in (0xff0fff, 0xff0080):
+            for kind in (2, 0):
+                event = pf.Event("cycles:u", fields, branches=pf.BRANCH_ANY, registers=mask)
+                values = some_values(mask) if kind else ()
+                file = three(event, STACK, b"raw", registers=(kind, values), stack=(bytes(range(64)), 24))
+                found, _ = registers(b, file)
+                said = perf_script(b, file, "time,uregs").stdout
+                lines = [line for line in said.splitlines() if line.strip()]
+                equal(len(lines), 3, "samples of perf: " + said)
+                for line, sample in zip(lines, found):
+                    theirs = {"%s=%s" % (names[n], v) for n, v in re.findall(r"([A-Z]+\d*):0x([0-9a-f]+)", line) if n in names}
+                    equal(theirs, {w for w in sample if w[0] != "s" and w != "none"}, "registers %x of kind %d" % (mask, kind))
+                said = subprocess.run(["perf", "script", "-D", "-i", b.path("perf.data")], capture_output=True, text=True).stdout
+                equal(re.findall(r"ustack: size (\d+)", said), ["24"] * 3, "perf's stacks")
+
+
+def case_damaged_registers(b):
+    """A stack that says more than its sample holds, and samples cut anywhere within registers and stack."""
+    event = pf.Event("cycles:u", BASE | pf.REGS_USER | pf.STACK_USER)
+    for size in (65, 73, 1 << 16, 1 << 32, 1 << 63, 2**64 - 8, 2**64 - 1):
+        file = three(event)
+        at = file.records.rindex(struct.pack("<Q", 64) + b"s" * 64)
+        file.records = file.records[:at] + struct.pack("<Q", size) + file.records[at + 8:]
+        registers(b, file, status=1)
+    whole = three(event)
+    length = 8 + 32 + 8 * (1 + bin(pf.REGISTERS).count("1")) + 8 + 64 + 8
+    for cut in range(8, length, 8):
+        file = pf.File([event])
+        file.add(9, whole.records[-length:][8:cut], pf.USER)
+        _, said = registers(b, file, status=1)
+        expect("expected" in said, "cut to %d: why" % cut, said)
 
 
 # ---- IBS ----

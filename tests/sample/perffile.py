@@ -21,14 +21,15 @@ REGISTERS = 0xff0fff  # those that x86 has of the first 24
 
 
 class Event:
-    def __init__(self, name, fields, kind=0, config=0, period=1000, precise=0, branches=0, read_format=0):
+    def __init__(self, name, fields, kind=0, config=0, period=1000, precise=0, branches=0, read_format=0, registers=REGISTERS, stack=64):
         self.name, self.fields, self.kind, self.config, self.period = name, fields, kind, config, period
         self.precise, self.branches, self.read_format = precise, branches, read_format
+        self.registers, self.stack = registers, stack
 
     def attr(self):
         flags = self.precise << 15 | 1 << 18  # sample_id_all
-        user, intr = (REGISTERS if self.fields & f else 0 for f in (REGS_USER, REGS_INTR))
-        stack = 64 if self.fields & STACK_USER else 0
+        user, intr = (self.registers if self.fields & REGS_USER else 0), (REGISTERS if self.fields & REGS_INTR else 0)
+        stack = self.stack if self.fields & STACK_USER else 0
         return struct.pack("<IIQQQQQIIQQQQIiQIHHIIQ", self.kind, ATTR_SIZE, self.config, self.period, self.fields, self.read_format,
                            flags, 0, 0, 0, 0, self.branches, user, stack, 0, intr, 0, 0, 0, 0, 0, 0)
 
@@ -70,7 +71,8 @@ class File:
         raw = name.encode() + b"\0"
         self.add(3, struct.pack("<II", pid, pid) + raw + bytes(-len(raw) % 8) + self.identity(self.events[0], pid, pid, time))
 
-    def sample(self, number, ip, pid=1, time=0, period=None, raw=b"", branches=(), misc=USER):
+    def sample(self, number, ip, pid=1, time=0, period=None, raw=b"", branches=(), misc=USER, registers=None, stack=(b"s" * 64, 32)):
+        """registers: their kind (0: none, 1: of 32 bits, 2: of 64) and values; stack: bytes, and how many of them are filled."""
         event = self.events[number]
         fields, body = event.fields, b""
 
@@ -99,14 +101,15 @@ class File:
             body += struct.pack("<Q", len(branches)) + (struct.pack("<q", -1) if event.branches & BRANCH_HW_INDEX else b"")
             body += b"".join(struct.pack("<QQQ", *branch) for branch in branches)
             body += bytes(8 * len(branches)) if event.branches & BRANCH_COUNTERS else b""
-        registers = bin(REGISTERS).count("1")
-        put(REGS_USER, "Q%dQ" % registers, 2, *range(registers))
-        put(STACK_USER, "Q64sQ", 64, b"s" * 64, 32)
+        kind, values = registers or (2, range(bin(event.registers).count("1")))
+        put(REGS_USER, "Q%dQ" % len(values), kind, *values)
+        put(STACK_USER, "Q%dsQ" % len(stack[0]) if stack[0] else "Q", len(stack[0]), *(stack if stack[0] else ()))
         put(WEIGHT, "Q", 12)
         put(WEIGHT_STRUCT, "IHH", 12, 3, 4)
         put(DATA_SRC, "Q", 0x68100142)
         put(TRANSACTION, "Q", 0)
-        put(REGS_INTR, "Q%dQ" % registers, 2, *range(registers))
+        number = bin(REGISTERS).count("1")
+        put(REGS_INTR, "Q%dQ" % number, 2, *range(number))
         put(PHYS_ADDR, "Q", 0x123456000)
         put(CGROUP, "Q", 9)
         put(DATA_PAGE_SIZE, "Q", 4096)
