@@ -68,6 +68,8 @@ static const struct cli_option options[] = {
      .take = take_without},
     {"--no-branches", NULL, "do not use branch records, where the file has them",
      .flag = &given.job.no_branches},
+    {"--no-registers", NULL, "do not follow samples by their registers, where the file has them",
+     .flag = &given.job.no_registers},
     {"--truth", "PROFILE", "paper: classify by exact counts, to see what is possible",
      .profiles = &given.truth},
     {"--confirm", NULL, "with --truth: classify by events, without the classes that are wrong",
@@ -153,6 +155,7 @@ static bool infer(struct infer_request *r, struct fp_inferred *w, struct fp_erro
     if (!fp_profile_write(r->output, w->runs.at, w->runs.len, 0, error)) return false;
     printf("%s: %s of %s samples in %s functions\n", r->output, cli_count(w->samples),
            cli_count(w->data.samples.len), cli_count(w->functions));
+    if (w->walks) printf("followed %s samples by their registers\n", cli_count(w->walks));
     if (w->records) printf("counted by %s branch records\n", cli_count(w->records));
     return true;
 }

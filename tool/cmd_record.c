@@ -40,6 +40,9 @@ static const struct cli_option options[] = {
      .number = &given.period},
     {"--random", "MASK", "add a random number & MASK to each period", .take = take_mask},
     {"-b", NULL, "branch records", .flag = &given.branches},
+    {"--no-registers", NULL,
+     "leave out what infer follows samples by: registers, and 512 bytes of stack",
+     .flag = &given.no_registers},
     {"-o", "FILE", "where to write (perf.data)", .text = &given.output},
     {"--quiet", NULL, "no closing line", .flag = &quiet},
     {0},
@@ -51,6 +54,9 @@ static void say_result(const struct fp_record_result *r)
         cli_say("instructions: this machine has no counter for them (no PMU, or not shown to this "
                 "system); sampled %s",
                 r->used);
+    if (r->no_registers)
+        cli_say("%s: this kernel records no registers, so infer cannot follow samples",
+                given.output);
     if (r->lost) cli_say("%s: %s samples were lost", given.output, cli_count(r->lost));
     if (quiet) return;
     cli_say("%s: %s samples of %.2f s, %s, %s lost; recording took %.2f s beside it (%s)",
@@ -87,7 +93,10 @@ struct cli_command command_record = {
     .arguments = "[--] PROGRAM [ARGUMENT...]",
     .summary = "Record perf samples of an ordinary program",
     .text =
-        "Writes a file of samples that footpath infer, and perf, can read. Ends as PROGRAM ends.",
+        "Writes a file of samples that footpath infer, and perf, can read. Ends as PROGRAM ends.\n"
+        "Each sample has the program's registers and the top of its stack, by which infer tells\n"
+        "where branches went. Data of the program may be among them: keep the file as you keep\n"
+        "core dumps, or record with --no-registers.",
     .options = options,
     .starts_program = true,
     .run = run,

@@ -1,9 +1,8 @@
 /* Block weights: see blockweights.h. */
 #include "perf/blockweights.h"
 
-/* What a mispredicted branch adds to the size of a block. A guessed miss adds less: processors
- * mostly predict better than the guess. */
-static const double GUESSED_MISS_TIME = 3.8, SAMPLED_MISS_TIME = 14, SAMPLED_MISS_INSTRUCTIONS = 10;
+/* What a sampled misprediction adds to the size of a block. */
+static const double SAMPLED_MISS_TIME = 14, SAMPLED_MISS_INSTRUCTIONS = 10;
 
 static size_t first_hit(const struct fp_perf_object *s, uint64_t address)
 {
@@ -43,47 +42,7 @@ double *fp_perf_block_samples(struct fp_arena *arena, const struct fp_perf_objec
     return samples;
 }
 
-/* Cycles of an instruction of this kind, on average; parts add up. */
-struct insn_times {
-    double any, loads, stores, multiplies, floats, divides, repeats;
-    double branch, jump, jump_indirect, call, returns;
-    double wait; /* of a cycle that it waits for others (insnwaits.h) */
-    double block;
-};
-
-/* Four simple instructions per cycle, more for slow ones. */
-static const struct insn_times rough = {.any = 0.25,
-                                        .loads = 0.5,
-                                        .stores = 0.25,
-                                        .multiplies = 1,
-                                        .floats = 0.5,
-                                        .divides = 15,
-                                        .repeats = 15,
-                                        .branch = 0.5,
-                                        .jump_indirect = 3,
-                                        .call = 1,
-                                        .returns = 1};
-
-/* Fitted to clock samples of programs by gcc and clang (docs/perf.md says which). Floats are too
- * rare in these to fit: two additions and two multiplications start in a cycle. */
-static const struct insn_times fitted = {
-    .any = 0.47,
-    .loads = 0.86,
-    .stores = 0.18,
-    .multiplies = 2,
-    .floats = 0.5,
-    .divides = 15,
-    .repeats = 15,
-    .branch = 0.45,
-    .jump = 0.34,
-    .jump_indirect = 0.86,
-    .call = 2.3,
-    .returns = 1.5,
-    .wait = 0.2,
-    .block = 0.11,
-};
-
-static double insn_time(const struct insn_times *times, const struct fp_insn *insn)
+static double insn_time(const struct fp_insn_times *times, const struct fp_insn *insn)
 {
     double time = times->any;
     if (insn->flags & FP_INSN_LOADS) time += times->loads;
@@ -107,14 +66,14 @@ static double insn_time(const struct insn_times *times, const struct fp_insn *in
 }
 
 double fp_block_size(const struct fp_machine_function *f, uint32_t block, enum fp_normalisation by,
-                     const double *waits)
+                     const struct fp_fitted *fitted, const double *waits)
 {
     const struct fp_machine_block *b = &f->blocks[block];
-    const struct insn_times *times = waits ? &fitted : &rough;
+    const struct fp_insn_times *times = fitted ? &fitted->times : &fp_rough_times;
     if (by == FP_BY_INSTRUCTIONS || !b->ninsns) return b->ninsns;
     double size = times->block;
     for (uint32_t i = b->first_insn; i < b->first_insn + b->ninsns; i++)
-        size += insn_time(times, &f->insns.at[i]) + (waits ? times->wait * waits[i] : 0);
+        size += insn_time(times, &f->insns.at[i]) + (fitted ? times->wait * waits[i] : 0);
     return size;
 }
 
@@ -146,10 +105,10 @@ static double surprise(const struct fp_machine_function *f, uint32_t edge,
 }
 
 static double penalty(const struct fp_machine_function *f, uint32_t block, enum fp_normalisation by,
-                      const struct fp_branch_knowledge *k)
+                      const struct fp_branch_knowledge *k, const struct fp_fitted *fitted)
 {
     double all = 0, wrong = 0;
-    double each = GUESSED_MISS_TIME;
+    double each = fitted ? fitted->guessed_miss : 0;
     if (k->misses || k->landings)
         each = by == FP_BY_TIME ? SAMPLED_MISS_TIME : SAMPLED_MISS_INSTRUCTIONS;
     for (uint32_t i = f->cfg->first_in[block]; i < f->cfg->first_in[block + 1]; i++) {
@@ -162,11 +121,12 @@ static double penalty(const struct fp_machine_function *f, uint32_t block, enum 
 }
 
 void fp_block_sizes(const struct fp_machine_function *f, enum fp_normalisation by,
-                    const struct fp_branch_knowledge *k, const double *waits, double *sizes)
+                    const struct fp_branch_knowledge *k, const struct fp_fitted *fitted,
+                    const double *waits, double *sizes)
 {
     bool use = k && (k->misses || k->landings || by == FP_BY_TIME);
     for (uint32_t b = 0; b < f->cfg->nblocks; b++) {
-        sizes[b] = fp_block_size(f, b, by, waits);
-        if (use && f->blocks[b].ninsns) sizes[b] += penalty(f, b, by, k);
+        sizes[b] = fp_block_size(f, b, by, fitted, waits);
+        if (use && f->blocks[b].ninsns) sizes[b] += penalty(f, b, by, k, fitted);
     }
 }

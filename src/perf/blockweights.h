@@ -9,6 +9,7 @@
 #define FP_PERF_BLOCKWEIGHTS_H
 
 #include "perf/attribute.h"
+#include "perf/fitted.h"
 #include "binary/machine.h"
 
 enum fp_normalisation { FP_BY_INSTRUCTIONS, FP_BY_TIME };
@@ -19,10 +20,10 @@ double *fp_perf_insn_samples(struct fp_arena *arena, const struct fp_perf_object
 double *fp_perf_block_samples(struct fp_arena *arena, const struct fp_perf_object *sampled,
                               const struct fp_machine_function *function, uint32_t event);
 
-/* What the samples of a block are divided by: see above. With waits (insnwaits.h) times are those
- * that were fitted to real samples; without, a rough guess, which the literature's costs get. */
+/* What the samples of a block are divided by: see above. Times are those that were fitted, with
+ * waits (insnwaits.h); without them (NULL) a rough guess, which the literature's costs get. */
 double fp_block_size(const struct fp_machine_function *function, uint32_t block,
-                     enum fp_normalisation by, const double *waits);
+                     enum fp_normalisation by, const struct fp_fitted *fitted, const double *waits);
 
 /* What one round of inference tells the next. Mispredicted branches make samples pile up in the
  * block that they lead to; the next round treats that block as larger. */
@@ -35,7 +36,7 @@ struct fp_branch_knowledge {
 
 /* The sizes of all blocks; knowledge may be NULL. */
 void fp_block_sizes(const struct fp_machine_function *function, enum fp_normalisation by,
-                    const struct fp_branch_knowledge *knowledge, const double *waits,
-                    double *sizes);
+                    const struct fp_branch_knowledge *knowledge, const struct fp_fitted *fitted,
+                    const double *waits, double *sizes);
 
 #endif

@@ -21,7 +21,7 @@ struct inferring {
     int64_t *weight; /* per block, rounded */
     double scale;    /* levin's b */
     int stride;      /* through the points of the likelihood */
-    size_t *arc_of_edge, entry_arc, entry_arcs_end;
+    size_t *arc_of_edge, *arcs_end_of_edge, entry_arc, entry_arcs_end;
     struct fp_edge_counts *out;
 };
 
@@ -216,16 +216,21 @@ static void add_edge(struct inferring *f, uint32_t edge)
     double known = f->in->edge_weights ? f->in->edge_weights[edge] : -1;
     /* edges through a hub are guesses: prefer the edges that the code has */
     int64_t cost = edge_cost(f) + (e->kind == FP_EDGE_INDIRECT ? cost_of(1) : 0);
+    double size = f->in->edge_sizes ? f->in->edge_sizes[edge] : 0;
+    f->arc_of_edge[edge] = f->net.arcs.len;
     if (known < 0) {
-        f->arc_of_edge[edge] = fp_network_arc(&f->net, from, to, FP_UNBOUNDED, cost);
-        return;
+        fp_network_arc(&f->net, from, to, FP_UNBOUNDED, cost);
+    } else if (f->in->edge_sizes) {
+        add_curve(f, from, to, rounded(f, known), size, size);
+    } else {
+        struct costs costs = profi(known);
+        int64_t weight = rounded(f, known);
+        fp_network_arc(&f->net, from, to, FP_UNBOUNDED, costs.raise);
+        fp_network_arc(&f->net, to, from, weight, costs.lower);
+        f->net.supply[to] += weight;
+        f->net.supply[from] -= weight;
     }
-    struct costs costs = profi(known);
-    int64_t weight = rounded(f, known);
-    f->arc_of_edge[edge] = fp_network_arc(&f->net, from, to, FP_UNBOUNDED, costs.raise);
-    fp_network_arc(&f->net, to, from, weight, costs.lower);
-    f->net.supply[to] += weight;
-    f->net.supply[from] -= weight;
+    f->arcs_end_of_edge[edge] = f->net.arcs.len;
 }
 
 static void make_network(struct inferring *f)
@@ -250,29 +255,35 @@ static void make_network(struct inferring *f)
         if (reachable(f, cfg->edges[e].src)) add_edge(f, e);
 }
 
+/* What flows through some arcs from a node, and against them. */
+static int64_t flow_of(const struct inferring *f, size_t first, size_t end, uint32_t from)
+{
+    int64_t flow = 0;
+    for (size_t i = first; i < end; i++) {
+        const struct fp_arc *arc = &f->net.arcs.at[i];
+        flow += arc->from == from ? arc->flow : -arc->flow;
+    }
+    return flow;
+}
+
 /* What flows from the outside to block 0. */
 static void read_entries(struct inferring *f)
 {
-    uint32_t outside = 2 * f->in->cfg->nblocks;
     int64_t entries = f->in->entries > 0 && f->in->entry_size > 0 ? rounded(f, f->in->entries) : 0;
-    for (size_t i = f->entry_arc; i < f->entry_arcs_end; i++) {
-        const struct fp_arc *arc = &f->net.arcs.at[i];
-        entries += arc->from == outside ? arc->flow : -arc->flow;
-    }
+    entries += flow_of(f, f->entry_arc, f->entry_arcs_end, 2 * f->in->cfg->nblocks);
     f->out->entries = (uint64_t)entries;
 }
 
 static void read_solution(struct inferring *f)
 {
     const struct fp_cfg *cfg = f->in->cfg;
-    const struct fp_arc *arcs = f->net.arcs.at;
     for (uint32_t e = 0; e < cfg->nedges; e++) {
         if (!reachable(f, cfg->edges[e].src)) continue;
-        const struct fp_arc *arc = &arcs[f->arc_of_edge[e]];
         double known = f->in->edge_weights ? f->in->edge_weights[e] : -1;
         int64_t base = known < 0 ? 0 : rounded(f, known);
-        int64_t back = known < 0 ? 0 : arcs[f->arc_of_edge[e] + 1].flow;
-        f->out->edges[e] = (uint64_t)(base + arc->flow - back);
+        uint32_t from = 2 * cfg->edges[e].src + 1;
+        f->out->edges[e] =
+            (uint64_t)(base + flow_of(f, f->arc_of_edge[e], f->arcs_end_of_edge[e], from));
     }
     read_entries(f);
 }
@@ -433,6 +444,7 @@ void fp_infer(struct fp_arena *arena, const struct fp_inference *inference,
         spread(&f);
     } else {
         f.arc_of_edge = FP_NEW_ARRAY(&f.scratch, size_t, cfg->nedges);
+        f.arcs_end_of_edge = FP_NEW_ARRAY(&f.scratch, size_t, cfg->nedges);
         make_network(&f);
         bool solved = fp_network_solve(&f.net);
         assert(solved); /* always feasible: lowering everything to 0 is a solution */

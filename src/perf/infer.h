@@ -46,6 +46,8 @@ struct fp_inference {
     const double *sizes;        /* per block: what its samples were divided by; 0: not known */
     const uint8_t *classes;     /* per block, of enum fp_perf_class, or NULL */
     const double *edge_weights; /* per edge, negative where not known; or NULL */
+    const double *edge_sizes;   /* per edge: what its weight says, as a block of this size would;
+                                   NULL: profi's costs */
     double entries;             /* estimated calls, or negative */
     double entry_size;          /* what that estimate says, as a block of this size would */
     const double *trusts;       /* per block: how much its weight says, 1 or less; or NULL */

@@ -193,7 +193,7 @@ static bool infer_from_branches(struct infer_work *w, struct fp_arena *scratch,
     fp_branch_count(scratch, s, f, &branches);
     if (branches.total <= 0) return false;
     double *sizes = FP_NEW_ARRAY(scratch, double, f->cfg->nblocks);
-    fp_block_sizes(f, FP_BY_INSTRUCTIONS, NULL, NULL, sizes);
+    fp_block_sizes(f, FP_BY_INSTRUCTIONS, NULL, NULL, NULL, sizes);
     struct fp_inference in = {.cfg = f->cfg,
                               .model = w->job->model,
                               .entries = -1,
@@ -251,6 +251,18 @@ static void infer_functions(struct infer_work *w, struct infer_object *o)
     }
 }
 
+/* Where samples have registers. Branch records say more than these; the literature's costs know of
+ * neither. */
+static void follow_samples(struct infer_work *w, struct infer_object *o)
+{
+    bool follow = w->job->model == FP_COSTS_FOOTPATH && !w->job->no_registers;
+    if (!follow || has_records(w, o->s) || !o->s->register_hits.len) return;
+    struct fp_forward *forward = FP_NEW(&o->arena, struct fp_forward);
+    fp_forward_follow(&o->arena, &o->p->machine, o->s, w->out->event, forward);
+    o->sampled.forward = forward;
+    w->out->walks += forward->walks;
+}
+
 static void infer_object(struct infer_work *w, const struct fp_perf_object *s)
 {
     struct infer_object o = {.w = w, .s = s};
@@ -269,6 +281,7 @@ static void infer_object(struct infer_work *w, const struct fp_perf_object *s)
             w->out->samples += s->hits.at[i].counts[w->out->event];
     for (size_t i = 0; has_records(w, s) && i < s->spans.len; i++)
         if (visit(w, &o, done, s->spans.at[i].from)) w->out->records += s->spans.at[i].count;
+    follow_samples(w, &o);
     infer_functions(w, &o);
     fp_vec_push(&w->out->arena, &w->out->profiles, o.p);
     static char *no_args[] = {(char *)"(sampled)"};

@@ -38,6 +38,7 @@ struct fp_infer_job {
     size_t nwithout;
     bool classify;                  /* blocks, by several events */
     bool no_branches;               /* pass over branch records */
+    bool no_registers;              /* pass over registers (forward.h) */
     const struct fp_profile *truth; /* classify by these exact counts; or NULL */
     bool confirm;                   /* classify by events, as far as the exact counts agree */
 };
@@ -52,6 +53,7 @@ struct fp_inferred {
     uint64_t samples;   /* in functions that are known */
     uint64_t functions; /* with counts */
     uint64_t records;   /* branch records that were used */
+    uint64_t walks;     /* samples that were followed by their registers */
 };
 
 bool fp_infer_read(const struct fp_infer_job *job, struct fp_inferred *out, struct fp_error *error);

@@ -35,7 +35,11 @@ enum {
     FEATURE_EVENT_DESC = 12,
     CLOCK_PERIOD = 250000,   /* ns */
     DEFAULT_PERIOD = 202001, /* the paper's */
+    STACK_BYTES = 512,       /* of each sample, from the stack pointer on */
 };
+
+/* ax to sp, flags, and r8 to r15, as the kernel numbers registers of x86. */
+static const uint64_t GENERAL_REGISTERS = 0xff02ff;
 
 struct buffer {
     struct perf_event_mmap_page *page;
@@ -169,6 +173,11 @@ static void complete_attr(struct recording *r, size_t i)
         attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
         attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
     }
+    if (!r->options->no_registers) {
+        attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+        attr->sample_regs_user = GENERAL_REGISTERS;
+        attr->sample_stack_user = STACK_BYTES;
+    }
     attr->disabled = attr->inherit = attr->enable_on_exec = 1;
     attr->exclude_kernel = attr->exclude_hv = 1;
     attr->sample_id_all = 1;
@@ -194,6 +203,18 @@ static bool can_open(struct recording *r, size_t i)
     if (fd < 0) return false;
     close(fd);
     return true;
+}
+
+/* Registers were not asked for: where the kernel cannot give them, it goes without. */
+static bool can_open_without_registers(struct recording *r, size_t i)
+{
+    struct perf_event_attr *attr = &r->attrs[i], asked = *attr;
+    if (!(attr->sample_type & PERF_SAMPLE_REGS_USER)) return false;
+    attr->sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
+    attr->sample_regs_user = attr->sample_stack_user = 0;
+    if (can_open(r, i)) return r->result->no_registers = true;
+    *attr = asked;
+    return false;
 }
 
 static bool missing(int code)
@@ -251,6 +272,7 @@ static bool choose_events(struct recording *r)
         complete_attr(r, i);
         if (can_open(r, i)) continue;
         int code = errno;
+        if (missing(code) && can_open_without_registers(r, i)) continue;
         if (!o->nevents && missing(code) && !o->branches) return fall_back(r);
         return cannot_open(r, i, code);
     }

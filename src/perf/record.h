@@ -8,6 +8,9 @@
  * cost more than the samples. Without a mask the recorder wakes when a buffer is a quarter
  * full.
  *
+ * Samples have the program's general registers and the top of its stack, by which infer follows
+ * them (forward.h), unless told otherwise.
+ *
  * What was asked for is recorded, or nothing: an event, a precise form or branch records that the
  * machine does not have are an error.
  */
@@ -24,7 +27,8 @@ struct fp_record_options {
     uint64_t period; /* 0: a default per kind of event */
     uint64_t random; /* mask, or 0 */
     uint64_t seed;
-    bool branches; /* ask for branch records */
+    bool branches;     /* ask for branch records */
+    bool no_registers; /* leave out the registers and the top of the stack (forward.h) */
     const char *output;
     char **argv; /* the program; ends with NULL */
 };
@@ -34,6 +38,7 @@ struct fp_record_result {
     int status;                               /* of the program, as waitpid gives it */
     double program_seconds, recorder_seconds; /* CPU time */
     char used[512];                           /* events and periods, in words */
+    bool no_registers;                        /* the kernel cannot record registers of some event */
     bool fell_back; /* no event was asked for, and instructions are not there */
 };
 

@@ -176,6 +176,27 @@ def case_exact_gcc(chain):
     likely(values["footpath"] > values["levin"], "nearer than by the costs of the literature", values)
 
 
+def case_followed(chain):
+    """Registers of samples tell where a branch goes whose sides take different times; without them time is taken for executions."""
+    exe = chain.path("lopsided")
+    chain.run("gcc", *DEBUG, os.path.join(HERE, "lopsided.c"), "-o", exe)
+    # as many rounds as samples are of, since filling the memory counts as well
+    chain.run(*CALLGRIND, "--callgrind-out-file=" + exe + ".callgrind", exe, "30000000")
+    chain.tool("import", "--format", "callgrind", "--binary", exe, "-o", exe + ".exact", exe + ".callgrind")
+    chain.tool("record", "-e", "cpu-clock", "-c", "100000", "-o", exe + ".data", "--", exe, "30000000")
+    values = {}
+    for name, how in (("with", ()), ("without", ("--no-registers",))):
+        said = chain.tool("infer", exe + ".data", "--module", "lopsided", "-o", exe + "." + name, *how).stdout
+        expect(("by their registers" in said) == (name == "with"), "%s registers" % name, said)
+        values[name] = overlap(chain, exe + ".exact", exe + "." + name)
+    likely(values["with"] > 0.85, "the profile is near the exact one", values)
+    likely(values["with"] > values["without"] + 0.05, "nearer than by time alone", values)
+    chain.tool("record", "-e", "cpu-clock", "-c", "100000", "--no-registers", "-o", exe + ".plain", "--", exe, "3000000")
+    said = chain.tool("infer", exe + ".plain", "--module", "lopsided", "-o", exe + ".without").stdout
+    expect("registers" not in said, "a recording without registers", said)
+    expect(os.path.getsize(exe + ".plain") < os.path.getsize(exe + ".data") / 4, "is smaller")
+
+
 def read_afdo(path):
     """Every node of a gcc-afdo file: its name and its counts by line."""
     with open(path, "rb") as f:

@@ -148,14 +148,14 @@ static void check_stall(void)
     double even[20], stalled[20];
     for (int i = 0; i < 20; i++) even[i] = stalled[i] = 100;
     stalled[7] = 50000;
-    CHECK(fabs(fp_capped_samples(&f, 0, even) - 2000) < 1e-6);
-    double capped = fp_capped_samples(&f, 0, stalled);
+    CHECK(fabs(fp_capped_samples(fp_fitted(false), &f, 0, even) - 2000) < 1e-6);
+    double capped = fp_capped_samples(fp_fitted(false), &f, 0, stalled);
     CHECK(capped >= 2000 && capped < 4000);
-    CHECK(fabs(fp_clipped_samples(&f, 0, even, 100, 1) - 2000) < 1e-6);
-    CHECK(fp_clipped_samples(&f, 0, stalled, 100, 1) < 4000);
-    CHECK(fp_sample_trust(1000, 1000, 1) > 0.999);
-    CHECK(fp_sample_trust(8000, 1000, 1) < fp_sample_trust(125, 1000, 1));
-    CHECK(fp_sample_trust(8000, 1000, 1) > 0);
+    CHECK(fabs(fp_clipped_samples(fp_fitted(false), &f, 0, even, 100, 1) - 2000) < 1e-6);
+    CHECK(fp_clipped_samples(fp_fitted(false), &f, 0, stalled, 100, 1) < 4000);
+    CHECK(fp_sample_trust(fp_fitted(false), 1000, 1000, 1) > 0.999);
+    CHECK(fp_sample_trust(fp_fitted(false), 8000, 1000, 1) < fp_sample_trust(fp_fitted(false), 125, 1000, 1));
+    CHECK(fp_sample_trust(fp_fitted(false), 8000, 1000, 1) > 0);
     fp_arena_free(&arena);
 }
 
@@ -219,13 +219,13 @@ static void check_vectors(void)
     struct fp_arena arena = {0};
     struct fp_machine_function row = row_of_blocks(&arena, 1, 8);
     double *waits = FP_NEW_ARRAY(&arena, double, 8);
-    double plain = fp_block_size(&row, 0, FP_BY_TIME, waits);
+    double plain = fp_block_size(&row, 0, FP_BY_TIME, fp_fitted(false), waits);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         struct fp_insn insn;
         CHECK(fp_insn_decode(known[i].bytes, sizeof known[i].bytes, 0x1000, &insn) > 1);
         CHECK_EQUAL(insn.flags & SLOW, known[i].flags);
         for (uint32_t k = 0; k < 8; k++) row.insns.at[k].flags = insn.flags;
-        double size = fp_block_size(&row, 0, FP_BY_TIME, waits);
+        double size = fp_block_size(&row, 0, FP_BY_TIME, fp_fitted(false), waits);
         if (known[i].flags == NONE)
             CHECK(size == plain);
         else
