@@ -3,6 +3,7 @@
     python3 bench/fdo.py [--programs bzip2,lua] [--compilers clang,gcc] [--pack FOLDER] [--docs]
     python3 bench/fdo.py --times FILE --where MACHINE [--docs]       times that FOLDER/run.sh took there
     python3 bench/fdo.py --crashes [--programs bzip2,lua]
+    python3 bench/fdo.py --record                                    samples alone, before builds that make noise
 
 Each program is built at -O2: plain; with the compiler's own profile ("instrumented"); by a profile
 of cpu-clock samples of the plain build ("sampled"); and by exact counts of footpath-cc ("exact").
@@ -105,13 +106,17 @@ class Case:
     def samples(self):
         """A profile of cpu-clock samples of the plain build."""
         data, profile, base = self.path("clock.data"), self.path("sampled.prof"), self.plain()
+        if not os.path.exists(data) or os.path.getmtime(data) < os.path.getmtime(base):
+            self.record(data, base)
+        self.footpath("infer", data, "--module", os.path.basename(base), "-o", profile)
+        return profile
+
+    def record(self, data, base):
         line = self.line("train", base)
         runs = max(1, int(self.seconds / max(0.005, cpu(line, self.folder))))
         loop = "i=0; while [ $i -lt %d ]; do %s; i=$((i+1)); done" % (runs, line)
         self.run("%s record --quiet -e cpu-clock -c 100000 -o %s -- sh -c %s" % (
             os.path.join(BIN, "footpath"), data, shlex.quote(loop)))
-        self.footpath("infer", data, "--module", os.path.basename(base), "-o", profile)
-        return profile
 
     def counted(self, flags, compilers=("footpath-cc", "footpath-c++")):
         """A profile of a build that footpath-cc made."""
@@ -413,6 +418,9 @@ def work_on(case, args, results):
     """What failed."""
     key = "%s %s" % (case.name, case.program.name)
     known = results.setdefault(key, {})
+    if args.record:
+        case.record(case.path("clock.data"), case.plain())
+        return []
     if args.crashes:
         return try_all(case, known, lambda: save(results, key), args)
     try:
@@ -461,11 +469,13 @@ def main():
     parser.add_argument("--seconds", type=float, default=3, help="of running, for samples")
     parser.add_argument("--variants", default=",".join(BUILDS["gcc"]))
     parser.add_argument("--again", action="store_true", help="build and count what is known, too")
+    parser.add_argument("--record", action="store_true", help="record the samples alone, which takes a quiet machine")
     parser.add_argument("--uncounted", action="store_true", help="build only")
     parser.add_argument("--pack", metavar="FOLDER", type=os.path.abspath, help="lay the builds into a folder for another machine")
     parser.add_argument("--crashes", action="store_true", help="tell internal errors of the compiler and other outputs alone")
     parser.add_argument("--trials", default=",".join(TRIALS["gcc"] + TRIALS["clang"][2:]), help="with --crashes: builds to make")
     parser.add_argument("--times", metavar="FILE", help="times measured elsewhere, as run.sh prints them; nothing is measured here")
+    parser.add_argument("--known", action="store_true", help="with --docs: measure nothing, write what is known")
     parser.add_argument("--where", help="with --times: the machine, in words")
     parser.add_argument("--docs", action="store_true", help="write the tables into docs/perf.md")
     args = parser.parse_args()
@@ -474,7 +484,7 @@ def main():
     if args.times:
         take_times(args, results)
         save(results)
-    chosen = [] if args.times else corpus.names(args.programs)
+    chosen = [] if args.times or args.known else corpus.names(args.programs)
     cases = [Case(program, name, args.seconds) for program in chosen for name in args.compilers.split(",")]
     for case in cases:
         if not case.program.train:
