@@ -95,13 +95,11 @@ static struct value load_constant(const struct fp_machine_state *s, uint64_t add
 {
     uint64_t linked = address - s->bias, value = 0;
     size_t len;
+    if (size == 8 && fp_object_constant_pointer(s->object, linked, &value))
+        return known_value(value + s->bias);
     const unsigned char *bytes = fp_object_constant(s->object, linked, &len);
     if (!bytes || len < size) return unknown;
     memcpy(&value, bytes, size);
-    uint64_t pointer;
-    if (size == 8 && fp_table_find(&s->object->pointers, linked) &&
-        fp_object_pointer(s->object, linked, &pointer))
-        value = pointer + s->bias;
     return known_value(value);
 }
 

@@ -37,11 +37,13 @@ static void add_section(struct fp_object *o, Elf_Scn *scn, const GElf_Shdr *head
     Elf_Data *data = elf_rawdata(scn, NULL);
     if (!data || !data->d_buf || !(header->sh_flags & SHF_ALLOC)) return;
     if (!name) name = "";
-    /* relocated by the loader, and read-only from then on */
-    bool writable = header->sh_flags & SHF_WRITE && strcmp(name, ".data.rel.ro");
-    struct fp_section section = {header->sh_addr, data->d_size,
-                                 data->d_buf,     (header->sh_flags & SHF_EXECINSTR) != 0,
-                                 writable,        name};
+    struct fp_section section = {.address = header->sh_addr,
+                                 .size = data->d_size,
+                                 .bytes = data->d_buf,
+                                 .code = (header->sh_flags & SHF_EXECINSTR) != 0,
+                                 .writable = (header->sh_flags & SHF_WRITE) != 0,
+                                 .settled = !strcmp(name, ".data.rel.ro"),
+                                 .name = name};
     fp_vec_push(o->arena, &o->sections, section);
 }
 
@@ -141,6 +143,7 @@ static void read_relocations(struct fp_object *o, Elf *elf, Elf_Scn *scn, const 
         unsigned type = GELF_R_TYPE(rela.r_info);
         if (type == R_X86_64_RELATIVE || type == R_X86_64_IRELATIVE) {
             *fp_table_add(&o->pointers, rela.r_offset) = (uint64_t)rela.r_addend;
+            if (type == R_X86_64_IRELATIVE) *fp_table_add(&o->resolved, rela.r_offset) = 1;
             continue;
         }
         if (!symbol_data || !gelf_getsym(symbol_data, (int)GELF_R_SYM(rela.r_info), &symbol))
@@ -346,6 +349,7 @@ bool fp_object_open(struct fp_arena *arena, const char *path, struct fp_object *
     fp_table_init(&o->imports, arena);
     fp_table_init(&o->defined, arena);
     fp_table_init(&o->pointers, arena);
+    fp_table_init(&o->resolved, arena);
     fp_table_init(&o->endless, arena);
     o->fd = fp_open_regular(path, error);
     if (o->fd < 0) return false;
@@ -389,6 +393,15 @@ const unsigned char *fp_object_constant(const struct fp_object *o, uint64_t addr
 {
     const struct fp_section *s = section_at(o, address);
     return s && !s->writable ? fp_object_bytes(o, address, len) : NULL;
+}
+
+bool fp_object_constant_pointer(const struct fp_object *o, uint64_t address, uint64_t *value)
+{
+    const struct fp_section *s = section_at(o, address);
+    const uint64_t *pointer = fp_table_find(&o->pointers, address);
+    if (!s || !s->settled || !pointer || fp_table_find(&o->resolved, address)) return false;
+    *value = *pointer;
+    return true;
 }
 
 bool fp_object_pointer(const struct fp_object *o, uint64_t address, uint64_t *value)

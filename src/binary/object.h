@@ -22,6 +22,7 @@ struct fp_section {
     uint64_t address, size;
     const unsigned char *bytes;
     bool code, writable;
+    bool settled;     /* writable until the loader is done: .data.rel.ro */
     const char *name; /* "" where it has none */
 };
 
@@ -43,6 +44,7 @@ struct fp_object {
     struct fp_table imports;  /* address of a PLT entry or GOT slot -> name (a pointer) */
     struct fp_table defined;  /* names (pointers) among them that the object itself defines */
     struct fp_table pointers; /* address of a relocated word -> what it points to */
+    struct fp_table resolved; /* words that are what a function of the object returns (ifunc) */
     struct fp_table endless;  /* entries of functions that were found not to return (returns.h) */
     bool fixed;               /* linked at its address: not PIE, not shared */
     const char *debug_path;   /* separate debug file, or NULL */
@@ -65,6 +67,11 @@ const unsigned char *fp_object_bytes(const struct fp_object *object, uint64_t ad
 /* The same, of what no instruction of the program changes: NULL where it can be written. */
 const unsigned char *fp_object_constant(const struct fp_object *object, uint64_t address,
                                         size_t *len);
+
+/* A pointer into the object that the loader makes, and nobody changes then. Other words beside such
+ * may be set when the program starts: variables of libc, copies of another object's constants,
+ * addresses in other objects. */
+bool fp_object_constant_pointer(const struct fp_object *object, uint64_t address, uint64_t *value);
 
 /* The word at an address after relocation; false outside of the file. */
 bool fp_object_pointer(const struct fp_object *object, uint64_t address, uint64_t *value);

@@ -108,7 +108,8 @@ static double mean_period(const struct infer_work *w)
     size_t count = 0;
     for (size_t i = 0; i < w->out->data.samples.len; i++)
         count += w->out->data.samples.at[i].event == w->out->event;
-    return count ? total_of(w, w->out->event) / (double)count : 1;
+    double total = total_of(w, w->out->event);
+    return total > 0 ? total / (double)count : 1; /* a file may say that periods are 0 */
 }
 
 static void find_other_events(struct infer_work *w)
@@ -259,6 +260,7 @@ static void follow_samples(struct infer_work *w, struct infer_object *o)
     if (!follow || has_records(w, o->s) || !o->s->register_hits.len) return;
     struct fp_forward *forward = FP_NEW(&o->arena, struct fp_forward);
     fp_forward_follow(&o->arena, &o->p->machine, o->s, w->out->event, forward);
+    if (!forward->walks) return; /* registers are of other events */
     o->sampled.forward = forward;
     w->out->walks += forward->walks;
 }

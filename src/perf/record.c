@@ -255,7 +255,9 @@ static bool fall_back(struct recording *r)
     r->result->fell_back = true;
     find_event("cpu-clock", &r->attrs[0]);
     complete_attr(r, 0);
-    return can_open(r, 0) || cannot_open(r, 0, errno);
+    if (can_open(r, 0)) return true;
+    int code = errno;
+    return can_open_without_registers(r, 0) || cannot_open(r, 0, code);
 }
 
 static bool choose_events(struct recording *r)

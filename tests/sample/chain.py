@@ -197,6 +197,39 @@ def case_followed(chain):
     expect(os.path.getsize(exe + ".plain") < os.path.getsize(exe + ".data") / 4, "is smaller")
 
 
+def case_outside(chain):
+    """Constants that the loader puts where the file has zeros decide nothing."""
+    chain.run("gcc", "-O1", "-shared", "-fPIC", os.path.join(HERE, "outside_lib.c"), "-o", "liboutside.so")
+    for name, flags in (("copies", ["-fno-pie", "-no-pie"]), ("pointers", ["-fPIE", "-pie", "-DPOINTERS"])):
+        exe = chain.path(name)
+        chain.run("gcc", "-O1", "-g", *flags, os.path.join(HERE, "outside.c"), "-o", exe, "-L" + chain.folder, "-loutside",
+                  "-Wl,-rpath," + chain.folder)
+        chain.tool("record", "-e", "cpu-clock", "-c", "100000", "-o", exe + ".data", "--", exe, "30000000")
+        chain.tool("infer", exe + ".data", "--module", name, "-o", exe + ".prof")
+        look = [f for f in edges(chain, exe + ".prof") if f["name"] == "look"][0]
+        ways = [[e["count"] for e in look["edges"] if e["from"] == b] for b in {e["from"] for e in look["edges"]}]
+        branch = [sorted(counts) for counts in ways if len(counts) == 2]
+        expect(len(branch) == 1, name + ": one branch", look)
+        likely(branch[0][0] < branch[0][1] / 10, name + ": goes one way", branch)
+
+
+def case_periods(chain):
+    """A file that says that its samples stand for nothing: they count all the same."""
+    exe = clang_build(chain)
+    chain.sampled(exe)
+    data = bytearray(open(exe + ".data", "rb").read())
+    first, size = struct.unpack_from("<QQ", data, 40)
+    at = first
+    while at < first + size:
+        kind, _, length = struct.unpack_from("<IHH", data, at)
+        if kind == 9:  # identifier, ip, pid and tid, time, cpu, period
+            struct.pack_into("<Q", data, at + 8 + 40, 0)
+        at += length
+    open(chain.path("nothing.data"), "wb").write(data)
+    for how in ((), ("--no-registers",)):
+        chain.tool("infer", "nothing.data", "--module", os.path.basename(exe), "-o", "nothing.prof", *how)
+
+
 def read_afdo(path):
     """Every node of a gcc-afdo file: its name and its counts by line."""
     with open(path, "rb") as f:
