@@ -91,7 +91,7 @@ PROGRAMS = [
         "src/hmmsearch", "{exe} -h", "{exe} --max {src}/testsuite/Caudal_act.hmm {in}/protein-small.fa",
         "{exe} --max {src}/testsuite/Caudal_act.hmm {in}/protein-large.fa",
         train="{exe} --max {src}/testsuite/Caudal_act.hmm {in}/train-protein.fa",
-        needs=["autoconf", "libdivsufsort-dev"], noise=r"^# (CPU time|Mc/sec)"),
+        needs=["autoconf", "libdivsufsort-dev"], noise=r"^# (CPU time|Mc/sec|\S+ :: )"),
     Program(
         "libquantum", ["libquantum"],
         'sed -i "s/srand(time(0))/srand(1)/" shor.c && '  # the same numbers in every run
@@ -144,7 +144,8 @@ PROGRAMS = [
         '--disable-gpac --disable-lsmash --extra-cflags="$CFLAGS -w" --extra-ldflags="$CFLAGS" >/dev/null && make -s -j2 x264 >/dev/null 2>&1',
         "x264", "{exe} --version", "{exe} --quiet --threads 1 --frames 4 --input-res 176x144 -o - {in}/video.yuv",
         "{exe} --quiet --threads 1 --frames 60 --input-res 176x144 -o /dev/null {in}/video.yuv",
-        train="{exe} --quiet --threads 1 --frames 4 --input-res 176x144 -o /dev/null {in}/train-video.yuv", threads=True),
+        train="{exe} --quiet --threads 1 --frames 4 --input-res 176x144 -o /dev/null {in}/train-video.yuv", threads=True,
+        compare="{exe} --quiet --no-progress --threads 1 --frames 4 --input-res 176x144 -o - {in}/video.yuv 2>/dev/null"),  # it tells its speed
     Program(
         "tcl", ["tcl8.6"],
         'cd unix && CFLAGS="$CFLAGS -w" ./configure --quiet --disable-shared --disable-threads >/dev/null 2>&1 && '
