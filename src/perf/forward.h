@@ -7,7 +7,8 @@
  * goes where, whatever time its sides take. Samples by themselves do not say that: they tell time,
  * and time is not executions.
  *
- * Not handled: registers of precise samples (IBS, PEBS) may be of a later moment than their address.
+ * Not handled: registers of precise samples (IBS, PEBS) may be of a later moment than their
+ * address.
  *
  * Ways are counted by the block where the walk started: a block that takes long has many samples
  * for each execution, and whoever adds up walks from several blocks has to divide by that. */
