@@ -377,8 +377,8 @@ def means(text, table, what):
 def write_tables(results, path):
     for name in BUILDS:
         rows = {key.split(" ")[1]: known for key, known in results.items() if key.startswith(name + " ")}
-        counted = {p: known for p, known in rows.items() if part(known, "exact", "instructions") is not None}
-        timed = {p: known for p, known in rows.items() if part(known, "exact", "time") is not None}
+        counted = {p: known for p, known in rows.items() if gain(known, "exact", "instructions") is not None}
+        timed = {p: known for p, known in rows.items() if gain(known, "exact", "time") is not None}
         marks.write(path, "fdo-" + name, COUNTED, {p: cells(known, "instructions") + mispredicted(known) for p, known in counted.items()},
                     {p: known["at"] for p, known in counted.items()}, None, PROGRAMS.split(","))
         marks.write(path, "fdo-%s-time" % name, TIMED, {p: cells(known, "time") for p, known in timed.items()},
