@@ -74,7 +74,7 @@ static int compare(struct fp_arena *arena, const struct fp_profile *production,
     fp_gaps_make(arena, production, tests, &gaps);
     if (!gaps.tested.paths && !gaps.untested.paths && !gaps.unknown.paths) {
         cli_say("%s has no counted paths: build the program with --fp-mode=path or pep",
-                production->files.at[0]);
+                given.inputs.names.at[0]);
         return EXIT_FAILED;
     }
     given.view.production = cli_measured(arena, production);

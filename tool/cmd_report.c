@@ -98,7 +98,7 @@ static bool find_gaps(struct fp_arena *arena, const struct fp_profile *productio
     fp_gaps_make(arena, production, *tests, &gap->gaps);
     if (!gap->gaps.tested.paths && !gap->gaps.untested.paths && !gap->gaps.unknown.paths) {
         cli_say("--gap: %s has no counted paths: build the program with --fp-mode=path or pep",
-                production->files.at[0]);
+                given.inputs.names.at[0]);
         return false;
     }
     gap->production = cli_measured(arena, production);

@@ -256,7 +256,7 @@ static bool is_file(const struct fp_shim_location *at, const char *other, size_t
 {
     if (at->file_len == len && !memcmp(at->file, other, len)) return true;
     return at->folder_len + 1 + at->file_len == len && other[at->folder_len] == '/' &&
-           !memcmp(other, at->folder, at->folder_len) &&
+           (!at->folder_len || !memcmp(other, at->folder, at->folder_len)) &&
            !memcmp(other + at->folder_len + 1, at->file, at->file_len);
 }
 
